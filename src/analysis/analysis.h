@@ -80,6 +80,9 @@ void fm_cost_add(struct fm_cost *to, const struct fm_cost *from);
  * with what they call. */
 int64_t fm_analysis_pd_own(const struct fm_analysis *a, uint32_t pd, enum fm_measure_id measure);
 int64_t fm_analysis_pd_total(const struct fm_analysis *a, uint32_t pd, enum fm_measure_id measure);
+/* Not less than its own cost, without adding that up. */
+uint64_t fm_analysis_pd_own_bound(const struct fm_analysis *a, uint32_t pd,
+                                  enum fm_measure_id measure);
 int64_t fm_analysis_clique_total(const struct fm_analysis *a, uint32_t clique,
                                  enum fm_measure_id measure);
 int64_t fm_analysis_pd_calls(const struct fm_analysis *a, uint32_t pd);

@@ -21,6 +21,11 @@ const uint64_t *fm_map_find(const struct fm_map *map, uint64_t key);
 
 /* --- storage of an analysis --- */
 
+/* Calls of one procedure by a site whose callee is not fixed. */
+struct fm_site_arc {
+    uint32_t ps, begin; /* into css_csds; they end where the site's next arc begins, or the site */
+};
+
 /* Sparse records of costs: (id, ps) -> one number for each inherited measure. */
 struct fm_sparse_costs {
     struct fm_map index; /* id << 32 | ps -> number of the record */
@@ -34,10 +39,18 @@ struct fm_analysis_storage {
     uint32_t *pd_in_first;    /* [pd_count + 2] into pd_in */
     uint32_t *pd_in;          /* csds by callee, ascending */
 
-    /* Own + descendants of each pd: 4 bytes each; what is larger stands in pd_total_wide. A column
-     * is NULL while all are 0. */
-    uint32_t *pd_total[FM_MEASURES_MAX];
-    struct fm_map pd_total_wide; /* pd << 4 | measure */
+    /* One bit each: the csd leads into its callee's clique and is charged with what that cost; the
+     * pd is alone in its clique, as most are. */
+    uint32_t *csd_enters; /* [csd_count / 32 + 1] */
+    uint32_t *pd_alone;   /* [pd_count / 32 + 1] */
+
+    /* Own + descendants of each pd: 4 bytes each, those of a pd together; what is larger stands in
+     * pd_total_wide. Measures of which all are 0 have no place. */
+    uint32_t *pd_totals; /* [(pd_count + 1) * total_width] */
+    unsigned total_width;
+    uint8_t total_place[FM_MEASURES_MAX]; /* in a pd's, + 1; 0 = none */
+    struct fm_map pd_total_wide;          /* pd << 4 | measure */
+    bool totals_wrapped;                  /* some sum did: totals may be less than their parts */
     /* Sum of the totals of the members, for cliques of several: clique << 4 | measure. */
     struct fm_map clique_total;
 
@@ -53,9 +66,15 @@ struct fm_analysis_storage {
     int64_t *css_own, *css_desc; /* the same for css */
     uint32_t *module_ps;         /* what fm_module.ps points into */
 
-    /* arcs.c: (css, ps) -> own, descendants, number of csds */
-    struct fm_sparse_costs arcs[2];    /* calls from outside by sites whose callee is not fixed; all
-                                          calls inside recursions */
+    uint32_t *css_callee; /* [css_count + 1] the procedure that all csds of the site call; 0 = its
+                             callee is not fixed, or the site is irregular */
+    /* arcs.c. Of sites whose callee is not fixed: the arcs by site and procedure. */
+    uint32_t *css_arc_first; /* [css_count + 2] into site_arcs */
+    GArray *site_arcs;       /* struct fm_site_arc */
+    struct fm_map many_arcs; /* css << 32 | ps: those of many csds */
+    /* (css, ps) -> own, descendants, number of csds: where the callee is fixed of the calls inside
+     * recursions, [1]; else of those from outside and those inside, of the arcs of many */
+    struct fm_sparse_costs arcs[2];
     struct fm_sparse_costs arc_taken;  /* (css, ps) -> what is subtracted in css_desc, by callee */
     struct fm_sparse_costs arc_nested; /* (css, ps) -> deeper activations of ps in calls of it */
     bool *css_irregular; /* [css_count + 1] a normal site calls what it does not name: no arcs */
@@ -69,7 +88,7 @@ struct fm_analysis_storage {
 struct fm_csd_sums {
     int64_t *ps_own, *css_own, *css_desc; /* as in struct fm_analysis_storage, and so on */
     struct fm_sparse_costs *arcs;         /* [2] */
-    bool *css_irregular, *ps_recursive;
+    bool *ps_recursive;
 };
 
 #define FM_TOTAL_WIDE UINT32_MAX /* in pd_total: look in pd_total_wide */
@@ -85,24 +104,42 @@ static inline int64_t fm_wrap_sub(int64_t a, int64_t b)
     return (int64_t)((uint64_t)a - (uint64_t)b);
 }
 
+static inline bool fm_bit_get(const uint32_t *bits, uint32_t index)
+{
+    return (bits[index / 32] >> index % 32 & 1u) != 0;
+}
+static inline void fm_bit_set(uint32_t *bits, uint32_t index, bool value)
+{
+    bits[index / 32] = (bits[index / 32] & ~(1u << index % 32)) | (uint32_t)value << index % 32;
+}
+
+uint64_t fm_pd_total_wide(const struct fm_analysis *a, uint32_t pd, unsigned measure);
 /* Own + descendants of a pd; of all members of a clique. */
-uint64_t fm_pd_total(const struct fm_analysis *a, uint32_t pd, unsigned measure);
+static inline uint64_t fm_pd_total(const struct fm_analysis *a, uint32_t pd, unsigned measure)
+{
+    const struct fm_analysis_storage *storage = a->storage;
+    unsigned place = storage->total_place[measure];
+    if (place == 0)
+        return 0;
+    uint32_t total = storage->pd_totals[(size_t)pd * storage->total_width + place - 1];
+    return FM_LIKELY(total != FM_TOTAL_WIDE) ? total : fm_pd_total_wide(a, pd, measure);
+}
 uint64_t fm_clique_total(const struct fm_analysis *a, uint32_t clique, unsigned measure);
 
 /* Where contexts were recorded one csd enters each clique, and costs what the clique does; of arcs
  * each that comes from outside, and what it costs was given. */
 static inline bool fm_csd_enters(const struct fm_analysis *a, uint32_t csd)
 {
-    uint32_t clique = a->pd_clique[a->profile->csd_callee[csd]];
-    return fm_profile_is(a->profile, FM_NATURE_ARCS)
-               ? a->pd_clique[a->profile->csd_caller[csd]] != clique
-               : a->clique_parent[clique] == csd;
+    return fm_bit_get(a->storage->csd_enters, csd);
 }
 static inline uint64_t fm_csd_total(const struct fm_analysis *a, uint32_t csd, unsigned measure)
 {
-    return fm_profile_is(a->profile, FM_NATURE_ARCS)
-               ? fm_column_get(&a->profile->csd_inclusive[measure], csd)
-               : fm_clique_total(a, a->pd_clique[a->profile->csd_callee[csd]], measure);
+    uint32_t callee = a->profile->csd_callee[csd];
+    if (fm_profile_is(a->profile, FM_NATURE_ARCS))
+        return fm_column_get(&a->profile->csd_inclusive[measure], csd);
+    if (FM_LIKELY(fm_bit_get(a->storage->pd_alone, callee)))
+        return fm_pd_total(a, callee, measure);
+    return fm_clique_total(a, a->pd_clique[callee], measure);
 }
 uint64_t fm_pd_own(const struct fm_analysis *a, uint32_t pd, unsigned measure);
 
@@ -157,21 +194,24 @@ static inline bool fm_job_must_touch(const struct fm_analysis_job *job)
 typedef bool fm_phase_run(struct fm_analysis_job *job, uint32_t budget);
 fm_phase_run fm_phase_cliques, fm_phase_members, fm_phase_parents; /* cliques.c */
 fm_phase_run fm_phase_entries, fm_phase_callers, fm_phase_sites, fm_phase_sort_sites,
-    fm_phase_procs;              /* indexes.c */
-fm_phase_run fm_phase_propagate; /* propagate.c */
-fm_phase_run fm_phase_nested;    /* nested.c */
+    fm_phase_procs;                            /* indexes.c */
+fm_phase_run fm_phase_own, fm_phase_propagate; /* propagate.c */
+fm_phase_run fm_phase_nested;                  /* nested.c */
 fm_phase_run fm_phase_sum_csds, fm_phase_merge, fm_phase_sum_pds, fm_phase_modules; /* summary.c */
 /* Sums of the job's own, for a thread beside. False: not enough memory. */
 bool fm_csd_sums_init(const struct fm_analysis *analysis, struct fm_csd_sums *sums);
 void fm_csd_sums_clear(struct fm_csd_sums *sums);
 /* --- arcs.c --- */
 
-/* What a csd costs: own and the total of the clique that it leads to. */
-struct fm_csd_cost {
-    int64_t own[FM_MEASURES_MAX], total[FM_MEASURES_MAX];
-};
+/* What so many calls cost is added up when it is asked for. */
+#define FM_ARC_CALLS_FEW 32u
+
+void fm_site_arcs_note(struct fm_analysis *a, uint32_t css); /* its csds are in order */
 void fm_arcs_add(const struct fm_analysis *a, const struct fm_csd_sums *sums, uint32_t csd,
-                 bool inside, const struct fm_csd_cost *cost);
+                 uint32_t ps);
+/* Of a site whose callee is not fixed: only where its arc is of many. */
+void fm_arcs_add_loose(const struct fm_analysis *a, const struct fm_csd_sums *sums, uint32_t csd,
+                       uint32_t ps);
 /* Adds the arcs that stand in part of one table to another. */
 void fm_arcs_merge(const struct fm_analysis *a, struct fm_sparse_costs *to,
                    const struct fm_sparse_costs *from, size_t begin, size_t end);
@@ -188,6 +228,8 @@ uint32_t fm_arc_cost_with_nested(const struct fm_analysis *a, uint32_t css, uint
  * sites that are irregular. */
 bool fm_arc_cost_taken(const struct fm_analysis *a, uint32_t css, uint32_t ps, struct fm_cost *ret);
 void fm_arcs_clear(struct fm_analysis_storage *storage);
+/* What follows from the nodes alone: css_irregular, css_callee, site_arcs and their indexes. */
+void fm_site_arcs_clear(struct fm_analysis_storage *storage);
 void fm_cost_set_calls(struct fm_cost *cost); /* from the ports */
 
 void fm_clique_search_free(struct fm_clique_search *search);

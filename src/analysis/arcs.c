@@ -3,7 +3,8 @@
  * those inside are apart. The sums of a site that calls one procedure are there anyway; kept beside
  * them is only what differs: what is inside, what sites call whose callee is not fixed, and what
  * the sums leave out because it is counted twice. So a procedure with 10^6 calls is asked for by
- * its arcs, of which there are as many as in the program's text. */
+ * its arcs, of which there are as many as in the program's text. Calls through pointers may have as
+ * many arcs as calls: sums are kept of arcs with many, of the others where their calls stand. */
 #include "analysis/analysis_internal.h"
 
 #include "deep/profile.h"
@@ -14,32 +15,81 @@ static unsigned width_of(const struct fm_analysis *a)
     return a->profile->measure_count + a->storage->inherited + 1;
 }
 
-static bool is_named(const struct fm_css *css, uint32_t ps)
+void fm_site_arcs_note(struct fm_analysis *a, uint32_t css)
 {
-    return css->kind == FM_SITE_NORMAL && css->callee_ps == ps;
+    const struct fm_profile *profile = a->profile;
+    uint32_t end = a->css_csd_first[css + 1];
+    struct fm_site_arc arc = {0};
+    for (uint32_t i = a->css_csd_first[css]; i < end; i++) {
+        uint32_t ps = profile->pd_ps[profile->csd_callee[a->css_csds[i]]];
+        if (ps != arc.ps) {
+            arc = (struct fm_site_arc){ps, i};
+            g_array_append_val(a->storage->site_arcs, arc);
+        } else if (i - arc.begin == FM_ARC_CALLS_FEW) {
+            *fm_map_at(&a->storage->many_arcs, (uint64_t)css << 32 | ps) = 1;
+        }
+    }
+}
+
+static const struct fm_site_arc *arc_at(const struct fm_analysis *a, uint32_t index)
+{
+    return &g_array_index(a->storage->site_arcs, struct fm_site_arc, index);
+}
+
+static uint32_t arc_end(const struct fm_analysis *a, uint32_t css, uint32_t index)
+{
+    return index + 1 < a->storage->css_arc_first[css + 1] ? arc_at(a, index + 1)->begin
+                                                          : a->css_csd_first[css + 1];
+}
+
+/* The calls of ps by a site whose callee is not fixed: in css_csds. */
+static uint32_t find_arc(const struct fm_analysis *a, uint32_t css, uint32_t ps,
+                         uint32_t *ret_begin)
+{
+    uint32_t first = a->storage->css_arc_first[css], end = a->storage->css_arc_first[css + 1];
+    uint32_t last = end;
+    while (first < end) {
+        uint32_t middle = first + (end - first) / 2;
+        if (arc_at(a, middle)->ps < ps)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    if (first == last || arc_at(a, first)->ps != ps)
+        return 0;
+    *ret_begin = arc_at(a, first)->begin;
+    return arc_end(a, css, first) - *ret_begin;
+}
+
+/* To a record of own costs, descendants, number of csds. */
+static void add_csd(const struct fm_analysis *a, uint32_t csd, int64_t *record)
+{
+    unsigned measures = a->profile->measure_count, inherited = a->storage->inherited;
+    int64_t *desc = record + measures, own[FM_MEASURES_MAX] = {0};
+    for (unsigned m = 0; m < measures; m++) {
+        own[m] = (int64_t)fm_profile_own(a->profile, csd, (enum fm_measure_id)m);
+        record[m] = fm_wrap_add(record[m], own[m]);
+    }
+    for (unsigned m = 0; m < inherited && fm_csd_enters(a, csd); m++) {
+        int64_t total = (int64_t)fm_csd_total(a, csd, FM_FIRST_INHERITED + m);
+        desc[m] = fm_wrap_add(desc[m], fm_wrap_sub(total, own[FM_FIRST_INHERITED + m]));
+    }
+    desc[inherited]++;
 }
 
 void fm_arcs_add(const struct fm_analysis *a, const struct fm_csd_sums *sums, uint32_t csd,
-                 bool inside, const struct fm_csd_cost *cost)
+                 uint32_t ps)
 {
-    const struct fm_profile *profile = a->profile;
-    unsigned measures = profile->measure_count, inherited = a->storage->inherited;
-    uint32_t css = profile->csd_css[csd], ps = profile->pd_ps[profile->csd_callee[csd]];
-    bool named = is_named(&profile->css[css], ps);
-    if (!named && profile->css[css].kind == FM_SITE_NORMAL)
-        sums->css_irregular[css] = true; /* the file is damaged */
-    if (inside)
-        sums->ps_recursive[ps] = true;
-    else if (named)
-        return;
-    int64_t *record = fm_sparse_at(&sums->arcs[inside], width_of(a), css, ps);
-    for (unsigned m = 0; m < measures; m++)
-        record[m] = fm_wrap_add(record[m], cost->own[m]);
-    int64_t *desc = record + measures;
-    for (unsigned m = 0; !inside && m < inherited; m++)
-        desc[m] = fm_wrap_add(desc[m], fm_wrap_sub(cost->total[FM_FIRST_INHERITED + m],
-                                                   cost->own[FM_FIRST_INHERITED + m]));
-    desc[inherited]++;
+    bool inside = !fm_csd_enters(a, csd);
+    add_csd(a, csd, fm_sparse_at(&sums->arcs[inside], width_of(a), a->profile->csd_css[csd], ps));
+}
+
+void fm_arcs_add_loose(const struct fm_analysis *a, const struct fm_csd_sums *sums, uint32_t csd,
+                       uint32_t ps)
+{
+    const struct fm_map *many = &a->storage->many_arcs;
+    if (many->used > 0 && fm_map_find(many, (uint64_t)a->profile->csd_css[csd] << 32 | ps) != NULL)
+        fm_arcs_add(a, sums, csd, ps);
 }
 
 void fm_arcs_merge(const struct fm_analysis *a, struct fm_sparse_costs *to,
@@ -109,35 +159,60 @@ bool fm_arc_cost_taken(const struct fm_analysis *a, uint32_t css, uint32_t ps, s
     return true;
 }
 
-uint32_t fm_arc_cost_with_nested(const struct fm_analysis *a, uint32_t css, uint32_t ps,
-                                 bool inside, struct fm_cost *ret)
+/* Of a site whose callee is not fixed. */
+static uint32_t loose_arc_cost(const struct fm_analysis *a, uint32_t css, uint32_t ps, bool inside,
+                               struct fm_cost *ret)
+{
+    unsigned measures = a->profile->measure_count, inherited = a->storage->inherited;
+    int64_t sum[2 * FM_MEASURES_MAX + 1] = {0};
+    const int64_t *record = sum;
+    uint32_t begin = 0, count = find_arc(a, css, ps, &begin);
+    if (count > FM_ARC_CALLS_FEW)
+        record = fm_sparse_find(&a->storage->arcs[inside], width_of(a), css, ps);
+    for (uint32_t i = begin; record == sum && i < begin + count; i++) {
+        if (fm_csd_enters(a, a->css_csds[i]) != inside)
+            add_csd(a, a->css_csds[i], sum);
+    }
+    if (record == NULL || record[measures + inherited] == 0)
+        return 0;
+    add_record(record, ret->own, measures, 1);
+    add_record(record + measures, ret->desc + FM_FIRST_INHERITED, inherited, 1);
+    return (uint32_t)record[measures + inherited];
+}
+
+/* Of one whose callee is: the site's cost, parted by what is inside. */
+static uint32_t fixed_arc_cost(const struct fm_analysis *a, uint32_t css, uint32_t ps, bool inside,
+                               struct fm_cost *ret)
 {
     const struct fm_analysis_storage *storage = a->storage;
     unsigned measures = a->profile->measure_count, inherited = storage->inherited;
     const int64_t *recursive = fm_sparse_find(&storage->arcs[1], width_of(a), css, ps);
-    bool named = is_named(&a->profile->css[css], ps);
-    uint32_t count;
-    g_assert(!storage->css_irregular[css]);
-    *ret = (struct fm_cost){0};
-    if (!inside && named) {
-        count = a->css_csd_first[css + 1] - a->css_csd_first[css];
-        if (recursive != NULL)
-            count -= (uint32_t)recursive[measures + inherited];
-        if (count == 0)
-            return 0;
-        fm_analysis_css_cost(a, css, ret);
-        add_record(recursive, ret->own, measures, -1);
-        add_record(fm_sparse_find(&storage->arc_taken, inherited, css, ps),
-                   ret->desc + FM_FIRST_INHERITED, inherited, 1);
-    } else {
-        const int64_t *record =
-            inside ? recursive : fm_sparse_find(&storage->arcs[0], width_of(a), css, ps);
-        if (record == NULL)
-            return 0;
-        count = (uint32_t)record[measures + inherited];
-        add_record(record, ret->own, measures, 1);
-        add_record(record + measures, ret->desc + FM_FIRST_INHERITED, inherited, 1);
+    uint32_t count = recursive != NULL ? (uint32_t)recursive[measures + inherited] : 0;
+    if (inside) {
+        add_record(recursive, ret->own, measures, 1);
+        return count;
     }
+    count = a->css_csd_first[css + 1] - a->css_csd_first[css] - count;
+    if (count == 0)
+        return 0;
+    fm_analysis_css_cost(a, css, ret);
+    add_record(recursive, ret->own, measures, -1);
+    add_record(fm_sparse_find(&storage->arc_taken, inherited, css, ps),
+               ret->desc + FM_FIRST_INHERITED, inherited, 1);
+    return count;
+}
+
+uint32_t fm_arc_cost_with_nested(const struct fm_analysis *a, uint32_t css, uint32_t ps,
+                                 bool inside, struct fm_cost *ret)
+{
+    uint32_t fixed = a->storage->css_callee[css];
+    g_assert(!a->storage->css_irregular[css]);
+    *ret = (struct fm_cost){0};
+    uint32_t count = fixed == ps  ? fixed_arc_cost(a, css, ps, inside, ret)
+                     : fixed == 0 ? loose_arc_cost(a, css, ps, inside, ret)
+                                  : 0;
+    if (count == 0)
+        return 0;
     ret->inlined = fm_profile_css_uncounted(a->profile, css);
     ret->shared = fm_profile_is(a->profile, FM_NATURE_ARCS);
     fm_cost_set_calls(ret);
@@ -150,7 +225,16 @@ void fm_arcs_clear(struct fm_analysis_storage *storage)
     fm_sparse_clear(&storage->arcs[1]);
     fm_sparse_clear(&storage->arc_taken);
     fm_sparse_clear(&storage->arc_nested);
-    g_free(storage->css_irregular);
     g_free(storage->ps_recursive);
     g_free(storage->ps_paid);
+}
+
+void fm_site_arcs_clear(struct fm_analysis_storage *storage)
+{
+    g_free(storage->css_irregular);
+    g_free(storage->css_callee);
+    g_free(storage->css_arc_first);
+    if (storage->site_arcs != NULL)
+        g_array_unref(storage->site_arcs);
+    fm_map_clear(&storage->many_arcs);
 }

@@ -152,6 +152,15 @@ static uint32_t lower_bound(const struct fm_analysis *a, uint32_t first, uint32_
     return first;
 }
 
+/* Where the calls of the same procedure end that begin at first: mostly near. */
+static uint32_t arc_end(const struct fm_analysis *a, uint32_t first, uint32_t end)
+{
+    uint32_t ps = callee_ps(a, first), width = 1;
+    while (width < end - first && callee_ps(a, first + width) == ps)
+        width *= 2;
+    return lower_bound(a, first + width / 2, MIN(first + width, end), ps + 1);
+}
+
 /* Which calls of ps are asked for. */
 struct choice {
     uint32_t ps;
@@ -480,7 +489,7 @@ bool fm_analysis_site_callee(const struct fm_analysis *a, uint32_t css, uint32_t
     uint32_t container = a->profile->css[css].ps, at = first + *from;
     if (at >= end)
         return false;
-    uint32_t ps = *ret_ps = callee_ps(a, at), next = lower_bound(a, at, end, ps + 1);
+    uint32_t ps = *ret_ps = callee_ps(a, at), next = arc_end(a, at, end);
     *from = next - first;
     if (fm_arc_cost_taken(a, css, ps, ret))
         return true;
@@ -499,8 +508,8 @@ bool fm_analysis_site_calls(const struct fm_analysis *a, uint32_t css, uint32_t 
     uint32_t first = a->css_csd_first[css], end = a->css_csd_first[css + 1], at = first + *from;
     if (at >= end)
         return false;
-    uint32_t ps = *ret_ps = callee_ps(a, at), next = lower_bound(a, at, end, ps + 1);
-    bool kept = !a->storage->css_irregular[css];
+    uint32_t ps = *ret_ps = callee_ps(a, at), next = arc_end(a, at, end);
+    bool kept = next - at > FM_ARC_CALLS_FEW && !a->storage->css_irregular[css];
     *ret_calls = 0;
     for (int inside = 0; inside < 2 && kept; inside++) {
         struct fm_cost cost;

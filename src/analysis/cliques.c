@@ -202,23 +202,33 @@ static void note_parent(struct fm_analysis *a, uint32_t pd, uint32_t csd)
     uint32_t clique = a->pd_clique[a->profile->csd_callee[csd]];
     if (clique == a->pd_clique[pd])
         return;
-    if (a->clique_parent[clique] != 0)
+    if (a->clique_parent[clique] != 0) {
         a->clique_entries_extra++;
+        if (!fm_profile_is(a->profile, FM_NATURE_ARCS))
+            fm_bit_set(a->storage->csd_enters, a->clique_parent[clique], false);
+    }
+    fm_bit_set(a->storage->csd_enters, csd, true);
     a->clique_parent[clique] = csd;
 }
 
-/* The csd that enters each clique. Should there be several, the last counts. */
+/* The csd that enters each clique: should there be several, the last counts, of arcs all do. And
+ * which pds are alone in theirs. */
 bool fm_phase_parents(struct fm_analysis_job *job, uint32_t budget)
 {
     struct fm_analysis *a = job->analysis;
     const struct fm_profile *profile = a->profile;
-    if (!a->clique_parent)
+    if (!a->clique_parent) {
         a->clique_parent = fm_job_numbers(job, a->clique_count + 1u);
+        a->storage->csd_enters = fm_job_numbers(job, profile->csd_count / 32 + 1u);
+        a->storage->pd_alone = fm_job_numbers(job, profile->pd_count / 32 + 1u);
+    }
     if (job->failed || fm_job_must_touch(job))
         return false;
     for (; budget > 0 && job->cursor < profile->pd_count; budget--) {
-        uint32_t pd = ++job->cursor;
+        uint32_t pd = ++job->cursor, clique = a->pd_clique[pd];
         uint32_t slots = fm_slot_count(profile, pd);
+        fm_bit_set(a->storage->pd_alone, pd,
+                   a->clique_first[clique + 1] - a->clique_first[clique] == 1);
         for (uint32_t slot = 0; slot < slots; slot++) {
             uint32_t count;
             const uint32_t *csds = fm_profile_slot(profile, pd, slot, &count);

@@ -84,20 +84,27 @@ bool fm_phase_entries(struct fm_analysis_job *job, uint32_t budget)
     return job->cursor == profile->csd_count;
 }
 
-/* csds by the callee's ps, descending. */
+/* csds by the callee's ps, descending; and which sites call what they do not name. */
 bool fm_phase_callers(struct fm_analysis_job *job, uint32_t budget)
 {
     struct fm_analysis *a = job->analysis;
     const struct fm_profile *profile = a->profile;
-    if (!a->ps_callers && !alloc_index(job, profile->ps_count, profile->csd_count,
-                                       &a->ps_caller_first, &a->ps_callers))
-        return false;
+    if (!a->ps_callers) {
+        a->storage->css_irregular = g_new0(bool, profile->css_count + 1u);
+        if (!alloc_index(job, profile->ps_count, profile->csd_count, &a->ps_caller_first,
+                         &a->ps_callers))
+            return false;
+    }
     if (!count_keys(job, &budget, a->ps_caller_first, profile->ps_count + 1, profile->csd_count,
                     callee_ps_of))
         return false;
     for (; budget > 0 && job->cursor < profile->csd_count; budget--) {
         uint32_t csd = profile->csd_count - job->cursor++;
-        put(a->ps_caller_first, a->ps_callers, profile->pd_ps[profile->csd_callee[csd]], csd);
+        uint32_t ps = profile->pd_ps[profile->csd_callee[csd]], css = profile->csd_css[csd];
+        put(a->ps_caller_first, a->ps_callers, ps, csd);
+        if (FM_UNLIKELY(profile->css[css].callee_ps != ps) &&
+            profile->css[css].kind == FM_SITE_NORMAL)
+            a->storage->css_irregular[css] = true;
     }
     return job->cursor == profile->csd_count;
 }
@@ -155,15 +162,32 @@ static void sort_site(const struct fm_profile *profile, uint32_t *csds, uint32_t
     g_free(copy);
 }
 
+/* Where all csds call what the site names nothing is to be ordered. */
 bool fm_phase_sort_sites(struct fm_analysis_job *job, uint32_t budget)
 {
     struct fm_analysis *a = job->analysis;
+    struct fm_analysis_storage *storage = a->storage;
+    if (storage->css_callee == NULL) {
+        storage->css_callee = g_new0(uint32_t, a->profile->css_count + 1u);
+        storage->css_arc_first = g_new0(uint32_t, a->profile->css_count + 2u);
+        storage->site_arcs = g_array_new(FALSE, FALSE, sizeof(struct fm_site_arc));
+    }
     while (budget > 0 && job->cursor < a->profile->css_count) {
         uint32_t css = ++job->cursor;
         uint32_t count = a->css_csd_first[css + 1] - a->css_csd_first[css];
-        sort_site(a->profile, a->css_csds + a->css_csd_first[css], count);
+        bool normal = a->profile->css[css].kind == FM_SITE_NORMAL;
+        storage->css_arc_first[css] = storage->site_arcs->len;
+        if (normal && !storage->css_irregular[css]) {
+            storage->css_callee[css] = a->profile->css[css].callee_ps;
+            count = 0;
+        } else {
+            sort_site(a->profile, a->css_csds + a->css_csd_first[css], count);
+            if (!normal)
+                fm_site_arcs_note(a, css);
+        }
         budget -= MIN(budget, count + 1);
     }
+    storage->css_arc_first[job->cursor + 1] = storage->site_arcs->len;
     return job->cursor == a->profile->css_count;
 }
 

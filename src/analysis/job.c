@@ -22,6 +22,7 @@ enum phase {
     PHASE_SITES,
     PHASE_SORT_SITES,
     PHASE_PROCS,
+    PHASE_OWN,
     PHASE_PROPAGATE,
     PHASE_NESTED,
     PHASE_SUM_CSDS,
@@ -38,17 +39,18 @@ static const struct {
     enum { OVER_NOTHING, OVER_PDS, OVER_CSDS, OVER_CSSS, OVER_CLIQUES } over;
     double weight;
 } phases[PHASES] = {
-    [PHASE_CLIQUES] = {"cliques", fm_phase_cliques, OVER_PDS, 0.20},
-    [PHASE_MEMBERS] = {"cliques", fm_phase_members, OVER_PDS, 0.02},
-    [PHASE_PARENTS] = {"cliques", fm_phase_parents, OVER_PDS, 0.06},
-    [PHASE_ENTRIES] = {"callers", fm_phase_entries, OVER_CSDS, 0.04},
+    [PHASE_CLIQUES] = {"cliques", fm_phase_cliques, OVER_PDS, 0.12},
+    [PHASE_MEMBERS] = {"cliques", fm_phase_members, OVER_PDS, 0.03},
+    [PHASE_PARENTS] = {"cliques", fm_phase_parents, OVER_PDS, 0.09},
+    [PHASE_ENTRIES] = {"callers", fm_phase_entries, OVER_CSDS, 0.07},
     [PHASE_CALLERS] = {"callers", fm_phase_callers, OVER_CSDS, 0.07},
-    [PHASE_SITES] = {"callers", fm_phase_sites, OVER_PDS, 0.09},
-    [PHASE_SORT_SITES] = {"callers", fm_phase_sort_sites, OVER_CSSS, 0.04},
-    [PHASE_PROCS] = {"callers", fm_phase_procs, OVER_PDS, 0.02},
-    [PHASE_PROPAGATE] = {"costs", fm_phase_propagate, OVER_CLIQUES, 0.20},
-    [PHASE_NESTED] = {"costs", fm_phase_nested, OVER_NOTHING, 0.10},
-    [PHASE_SUM_CSDS] = {"summaries", fm_phase_sum_csds, OVER_CSDS, 0.11},
+    [PHASE_SITES] = {"callers", fm_phase_sites, OVER_PDS, 0.12},
+    [PHASE_SORT_SITES] = {"callers", fm_phase_sort_sites, OVER_CSSS, 0.06},
+    [PHASE_PROCS] = {"callers", fm_phase_procs, OVER_PDS, 0.05},
+    [PHASE_OWN] = {"costs", fm_phase_own, OVER_CSDS, 0.05},
+    [PHASE_PROPAGATE] = {"costs", fm_phase_propagate, OVER_CLIQUES, 0.07},
+    [PHASE_NESTED] = {"costs", fm_phase_nested, OVER_NOTHING, 0.09},
+    [PHASE_SUM_CSDS] = {"summaries", fm_phase_sum_csds, OVER_CSDS, 0.25},
     [PHASE_MERGE] = {"summaries", fm_phase_merge, OVER_NOTHING, 0.01},
     [PHASE_SUM_PDS] = {"summaries", fm_phase_sum_pds, OVER_PDS, 0.04},
     [PHASE_MODULES] = {"summaries", fm_phase_modules, OVER_NOTHING, 0.01},
@@ -91,8 +93,15 @@ struct fm_analysis_job *fm_analysis_job_new_recount(struct fm_analysis *base,
     a->ps_zeroed = base->ps_zeroed;
     a->storage->pd_in_first = base->storage->pd_in_first;
     a->storage->pd_in = base->storage->pd_in;
+    a->storage->csd_enters = base->storage->csd_enters;
+    a->storage->pd_alone = base->storage->pd_alone;
+    a->storage->css_irregular = base->storage->css_irregular;
+    a->storage->css_callee = base->storage->css_callee;
+    a->storage->css_arc_first = base->storage->css_arc_first;
+    a->storage->site_arcs = base->storage->site_arcs;
+    a->storage->many_arcs = base->storage->many_arcs;
     a->storage->base = fm_analysis_ref(base);
-    job->phase = PHASE_PROPAGATE;
+    job->phase = PHASE_OWN;
     return job;
 }
 
@@ -141,17 +150,17 @@ static void work(struct fm_analysis_job *job, uint32_t nodes)
     }
     if (!job->failed && phases[job->phase].run(job, nodes) && !job->failed) {
         job->cursor = job->inner = job->stage = 0;
-        __atomic_store_n(&job->phase, job->phase + 1, __ATOMIC_RELEASE);
+        job->phase++;
     }
 }
 
 /* --- the thread beside ---
  *
- * here:    cliques, members, parents, propagate | sum_csds | merge, sum_pds, modules
+ * here:    cliques, members, parents, own, propagate | sum_csds | merge, sum_pds, modules
  * beside:  entries, callers, sites, sort_sites, procs | nested, sum_csds |
  *
- * propagate needs the entries, nested what came before it. The csds are summed up by both, in
- * stretches, as soon as they come to it; merge adds the one's sums to the other's. */
+ * nested needs all that came before it. The csds are summed up by both, in stretches, as soon as
+ * they come to it; merge adds the one's sums to the other's. */
 
 static bool work_beside(void *user)
 {
@@ -184,12 +193,8 @@ static bool may_go_on(struct fm_analysis_job *job)
 {
     if (job->phase == PHASE_CLIQUES && job->worker == NULL)
         begin_beside(job, PHASE_ENTRIES, PHASE_PROCS + 1);
-    if (job->phase == PHASE_ENTRIES) {
-        if (__atomic_load_n(&job->beside->phase, __ATOMIC_ACQUIRE) == PHASE_ENTRIES &&
-            !beside_is_done(job))
-            return false;
-        job->phase = PHASE_PROPAGATE;
-    }
+    if (job->phase == PHASE_ENTRIES)
+        job->phase = PHASE_OWN;
     if (job->phase == PHASE_NESTED) {
         if (!beside_is_done(job))
             return false;
@@ -298,8 +303,7 @@ bool fm_analysis_new(const struct fm_profile *profile, const struct fm_progress 
 
 static void storage_free(struct fm_analysis_storage *storage)
 {
-    for (unsigned m = 0; m < FM_MEASURES_MAX; m++)
-        g_free(storage->pd_total[m]);
+    g_free(storage->pd_totals);
     fm_map_clear(&storage->pd_total_wide);
     fm_map_clear(&storage->clique_total);
     fm_sparse_clear(&storage->nested_csd);
@@ -334,6 +338,9 @@ static void free_indexes(struct fm_analysis *analysis)
     g_free(analysis->ps_pd_first);
     g_free(analysis->ps_pds);
     g_free(analysis->ps_zeroed);
+    g_free(analysis->storage->csd_enters);
+    g_free(analysis->storage->pd_alone);
+    fm_site_arcs_clear(analysis->storage);
 }
 
 void fm_analysis_free(struct fm_analysis *analysis)

@@ -23,8 +23,10 @@ struct undo {
 
 struct fm_nested_search {
     uint32_t *depth; /* [ps_count + 1] level number + 1 of the innermost clique that holds it */
-    GArray *levels;  /* struct level */
-    GArray *undos;   /* struct undo */
+    struct level *levels;
+    uint32_t level_count, level_capacity;
+    struct undo *undos;
+    uint32_t undo_count, undo_capacity;
 };
 
 void fm_nested_search_free(struct fm_nested_search *search)
@@ -32,9 +34,27 @@ void fm_nested_search_free(struct fm_nested_search *search)
     if (!search)
         return;
     g_free(search->depth);
-    g_array_unref(search->levels);
-    g_array_unref(search->undos);
+    g_free(search->levels);
+    g_free(search->undos);
     g_free(search);
+}
+
+static void push_level(struct fm_nested_search *search, struct level level)
+{
+    if (FM_UNLIKELY(search->level_count == search->level_capacity)) {
+        search->level_capacity = MAX(256u, 2 * search->level_capacity);
+        search->levels = g_renew(struct level, search->levels, search->level_capacity);
+    }
+    search->levels[search->level_count++] = level;
+}
+
+static void push_undo(struct fm_nested_search *search, struct undo undo)
+{
+    if (FM_UNLIKELY(search->undo_count == search->undo_capacity)) {
+        search->undo_capacity = MAX(256u, 2 * search->undo_capacity);
+        search->undos = g_renew(struct undo, search->undos, search->undo_capacity);
+    }
+    search->undos[search->undo_count++] = undo;
 }
 
 /* Adds the total of one member of the clique at `depth` to the nearest activation above. */
@@ -47,7 +67,7 @@ static void add_nested(struct fm_analysis *a, const struct fm_nested_search *sea
     if (above == 0)
         return;
     /* levels[above - 1] is the upper clique, the level after it was entered by the csd we want. */
-    uint32_t csd = g_array_index(search->levels, struct level, above).edge;
+    uint32_t csd = search->levels[above].edge;
     int64_t *at_csd = fm_sparse_at(&a->storage->nested_csd, inherited, csd, ps);
     int64_t *at_pd = fm_sparse_at(&a->storage->nested_pd, inherited, profile->csd_caller[csd], ps);
     for (unsigned m = 0; m < inherited; m++) {
@@ -60,42 +80,37 @@ static void add_nested(struct fm_analysis *a, const struct fm_nested_search *sea
 static void enter(struct fm_analysis *a, struct fm_nested_search *search, uint32_t clique,
                   uint32_t edge)
 {
-    struct level level = {.clique = clique,
-                          .edge = edge,
-                          .member = a->clique_first[clique],
-                          .undo = search->undos->len};
-    g_array_append_val(search->levels, level);
-    uint32_t end = a->clique_first[clique + 1];
-    for (uint32_t i = level.member; i < end; i++) {
+    uint32_t first = a->clique_first[clique], end = a->clique_first[clique + 1];
+    push_level(search,
+               (struct level){
+                   .clique = clique, .edge = edge, .member = first, .undo = search->undo_count});
+    for (uint32_t i = first; i < end; i++) {
         if (a->ps_zeroed[a->profile->pd_ps[a->clique_pds[i]]])
             add_nested(a, search, a->clique_pds[i]);
     }
-    for (uint32_t i = level.member; i < end; i++) {
+    for (uint32_t i = first; i < end; i++) {
         uint32_t ps = a->profile->pd_ps[a->clique_pds[i]];
-        if (!a->ps_zeroed[ps] || search->depth[ps] == search->levels->len)
+        if (!a->ps_zeroed[ps] || search->depth[ps] == search->level_count)
             continue;
-        struct undo undo = {.ps = ps, .depth = search->depth[ps]};
-        g_array_append_val(search->undos, undo);
-        search->depth[ps] = search->levels->len;
+        push_undo(search, (struct undo){.ps = ps, .depth = search->depth[ps]});
+        search->depth[ps] = search->level_count;
     }
 }
 
 static void leave(struct fm_nested_search *search)
 {
-    const struct level *level =
-        &g_array_index(search->levels, struct level, search->levels->len - 1);
-    while (search->undos->len > level->undo) {
-        struct undo undo = g_array_index(search->undos, struct undo, search->undos->len - 1);
-        search->depth[undo.ps] = undo.depth;
-        g_array_set_size(search->undos, search->undos->len - 1);
+    const struct level *level = &search->levels[--search->level_count];
+    while (search->undo_count > level->undo) {
+        const struct undo *undo = &search->undos[--search->undo_count];
+        search->depth[undo->ps] = undo->depth;
     }
-    g_array_set_size(search->levels, search->levels->len - 1);
 }
 
 /* The next csd that leaves the clique and enters another as its parent; 0 at the end. */
 static uint32_t next_edge(const struct fm_analysis *a, struct level *level)
 {
     const struct fm_profile *profile = a->profile;
+    bool arcs = fm_profile_is(profile, FM_NATURE_ARCS);
     for (; level->member < a->clique_first[level->clique + 1]; level->member++, level->slot = 0) {
         uint32_t pd = a->clique_pds[level->member];
         uint32_t slots = fm_slot_count(profile, pd);
@@ -104,8 +119,9 @@ static uint32_t next_edge(const struct fm_analysis *a, struct level *level)
             const uint32_t *csds = fm_profile_slot(profile, pd, level->slot, &count);
             while (level->item < count) {
                 uint32_t csd = csds[level->item++];
-                uint32_t clique = a->pd_clique[profile->csd_callee[csd]];
-                if (clique != level->clique && a->clique_parent[clique] == csd)
+                /* Of arcs several enter, but a tree has one. */
+                if (fm_csd_enters(a, csd) &&
+                    (!arcs || a->clique_parent[a->pd_clique[profile->csd_callee[csd]]] == csd))
                     return csd;
             }
         }
@@ -118,6 +134,51 @@ static bool any_zeroed(const struct fm_analysis *a)
     return memchr(a->ps_zeroed, true, a->profile->ps_count + 1u) != NULL;
 }
 
+/* Where every clique can be reached from the one that was found last, numbers from the greatest
+ * down are a walk over the tree, too: false when the next is not below one that is open. */
+static bool enter_next(struct fm_analysis *a, struct fm_nested_search *search, uint32_t clique)
+{
+    uint32_t edge = a->clique_parent[clique];
+    uint32_t above = edge != 0 ? a->pd_clique[a->profile->csd_caller[edge]] : 0;
+    while (search->level_count > 0 && search->levels[search->level_count - 1].clique != above)
+        leave(search);
+    if (above != 0 && search->level_count == 0)
+        return false;
+    enter(a, search, clique, edge);
+    return true;
+}
+
+/* The same in any order of numbers: from the csds of those that are open. True at the end. */
+static bool walk(struct fm_analysis_job *job)
+{
+    struct fm_analysis *a = job->analysis;
+    struct fm_nested_search *search = job->nested;
+    /* Every clique without a parent is the top of a tree; in a sound profile only the root's. */
+    while (search->level_count == 0) {
+        if (job->cursor == a->clique_count)
+            return true;
+        if (a->clique_parent[++job->cursor] == 0)
+            enter(a, search, job->cursor, 0);
+    }
+    uint32_t csd = next_edge(a, &search->levels[search->level_count - 1]);
+    if (csd == 0)
+        leave(search);
+    else
+        enter(a, search, a->pd_clique[a->profile->csd_callee[csd]], csd);
+    return false;
+}
+
+static void begin_again(struct fm_analysis_job *job)
+{
+    struct fm_analysis_storage *storage = job->analysis->storage;
+    while (job->nested->level_count > 0)
+        leave(job->nested);
+    fm_sparse_clear(&storage->nested_csd);
+    fm_sparse_clear(&storage->nested_pd);
+    job->stage = 1;
+    job->cursor = 0;
+}
+
 bool fm_phase_nested(struct fm_analysis_job *job, uint32_t budget)
 {
     struct fm_analysis *a = job->analysis;
@@ -125,30 +186,18 @@ bool fm_phase_nested(struct fm_analysis_job *job, uint32_t budget)
         if (!any_zeroed(a))
             return true;
         job->nested = g_new0(struct fm_nested_search, 1);
-        job->nested->levels = g_array_new(FALSE, FALSE, sizeof(struct level));
-        job->nested->undos = g_array_new(FALSE, FALSE, sizeof(struct undo));
         job->nested->depth = fm_job_numbers(job, a->profile->ps_count + 1u);
         if (job->failed)
             return false;
     }
-    struct fm_nested_search *search = job->nested;
-    for (; budget > 0; budget--) {
-        /* Every clique without a parent is the top of a tree; in a sound profile only the root's.
-         */
-        while (search->levels->len == 0) {
-            if (job->cursor == a->clique_count) {
-                g_clear_pointer(&job->nested, fm_nested_search_free);
-                return true;
-            }
-            if (a->clique_parent[++job->cursor] == 0)
-                enter(a, search, job->cursor, 0);
-        }
-        struct level *level = &g_array_index(search->levels, struct level, search->levels->len - 1);
-        uint32_t csd = next_edge(a, level);
-        if (csd == 0)
-            leave(search);
-        else
-            enter(a, search, a->pd_clique[a->profile->csd_callee[csd]], csd);
+    for (; job->stage == 0 && budget > 0 && job->cursor < a->clique_count; budget--) {
+        if (!enter_next(a, job->nested, a->clique_count - job->cursor++))
+            begin_again(job);
     }
-    return false;
+    bool done = job->stage == 0 && job->cursor == a->clique_count;
+    for (; job->stage == 1 && budget > 0 && !done; budget--)
+        done = walk(job);
+    if (done)
+        g_clear_pointer(&job->nested, fm_nested_search_free);
+    return done;
 }

@@ -6,18 +6,18 @@
  *   desc(csd) = sum of total over the members of the clique that it enters - own(csd); 0 for a csd
  *               that stays inside its clique.
  * Of arcs (FM_NATURE_ARCS) what a csd costs is given, and total(pd) = own(pd) + that of the csds
- * that leave its clique. */
+ * that leave its clique.
+ *
+ * So each total begins as the own cost, and each clique, when it is done, adds its total to that of
+ * the pd from which it was entered: both walk over memory in order. */
 #include "analysis/analysis_internal.h"
+
+#define CSDS_AHEAD 16u /* whose memory is asked for */
 
 G_STATIC_ASSERT(FM_MEASURES_MAX <= 1 << 4); /* keys below have four bits for the measure */
 
-uint64_t fm_pd_total(const struct fm_analysis *a, uint32_t pd, unsigned measure)
+uint64_t fm_pd_total_wide(const struct fm_analysis *a, uint32_t pd, unsigned measure)
 {
-    const uint32_t *column = a->storage->pd_total[measure];
-    if (!column)
-        return 0;
-    if (FM_LIKELY(column[pd] != FM_TOTAL_WIDE))
-        return column[pd];
     return *fm_map_find(&a->storage->pd_total_wide, (uint64_t)pd << 4 | measure);
 }
 
@@ -42,36 +42,67 @@ uint64_t fm_pd_own(const struct fm_analysis *a, uint32_t pd, unsigned measure)
     return own;
 }
 
-static void set_pd_total(struct fm_analysis *a, uint32_t pd, unsigned measure, uint64_t value)
+/* Which measures totals are kept of: where in a pd's totals each stands. */
+static unsigned total_measures(const struct fm_analysis *a, unsigned *measures)
 {
-    if (FM_LIKELY(value < FM_TOTAL_WIDE)) {
-        a->storage->pd_total[measure][pd] = (uint32_t)value;
-        return;
+    unsigned count = 0;
+    for (unsigned m = FM_FIRST_INHERITED; m < a->profile->measure_count; m++) {
+        if (a->profile->csd_own[m].width != 0 || a->profile->csd_inclusive[m].width != 0)
+            measures[count++] = m;
     }
-    a->storage->pd_total[measure][pd] = FM_TOTAL_WIDE;
-    *fm_map_at(&a->storage->pd_total_wide, (uint64_t)pd << 4 | measure) = value;
+    return count;
 }
 
-/* Adds what the csds that leave pd's clique cost, each with all that it called. */
-static void add_callees(const struct fm_analysis *a, uint32_t pd, const unsigned *measures,
-                        unsigned measure_count, uint64_t *totals)
+static void set_pd_total(struct fm_analysis *a, uint32_t pd, unsigned measure, uint64_t value)
 {
+    struct fm_analysis_storage *storage = a->storage;
+    uint32_t *total =
+        &storage->pd_totals[(size_t)pd * storage->total_width + storage->total_place[measure] - 1u];
+    *total = value < FM_TOTAL_WIDE ? (uint32_t)value : FM_TOTAL_WIDE;
+    if (FM_UNLIKELY(value >= FM_TOTAL_WIDE))
+        *fm_map_at(&storage->pd_total_wide, (uint64_t)pd << 4 | measure) = value;
+}
+
+static inline void add_to_total(struct fm_analysis *a, uint32_t pd, unsigned measure,
+                                uint64_t amount)
+{
+    struct fm_analysis_storage *storage = a->storage;
+    uint32_t *total =
+        &storage->pd_totals[(size_t)pd * storage->total_width + storage->total_place[measure] - 1u];
+    if (FM_LIKELY(amount < FM_TOTAL_WIDE - (uint64_t)*total)) { /* never of one that is wide */
+        *total += (uint32_t)amount;
+        return;
+    }
+    uint64_t sum = fm_pd_total(a, pd, measure) + amount;
+    storage->totals_wrapped |= sum < amount;
+    set_pd_total(a, pd, measure, sum);
+}
+
+/* The totals begin as what each pd costs itself. */
+bool fm_phase_own(struct fm_analysis_job *job, uint32_t budget)
+{
+    struct fm_analysis *a = job->analysis;
+    struct fm_analysis_storage *storage = a->storage;
     const struct fm_profile *profile = a->profile;
-    uint32_t clique = a->pd_clique[pd];
-    uint32_t slots = fm_slot_count(profile, pd);
-    for (uint32_t slot = 0; slot < slots; slot++) {
-        uint32_t count;
-        const uint32_t *csds = fm_profile_slot(profile, pd, slot, &count);
-        for (uint32_t i = 0; i < count; i++) {
-            uint32_t callee_clique = a->pd_clique[profile->csd_callee[csds[i]]];
-            if (callee_clique == clique)
-                continue;
-            bool enters = fm_csd_enters(a, csds[i]);
-            for (unsigned m = 0; m < measure_count; m++)
-                totals[m] += enters ? fm_csd_total(a, csds[i], measures[m])
-                                    : fm_profile_own(profile, csds[i], measures[m]);
+    unsigned measures[FM_MEASURES_MAX], count = total_measures(a, measures);
+    if (storage->pd_totals == NULL) {
+        for (unsigned i = 0; i < count; i++)
+            storage->total_place[measures[i]] = (uint8_t)(i + 1);
+        storage->total_width = count;
+        storage->pd_totals = fm_job_numbers(job, (profile->pd_count + (size_t)1) * count);
+    }
+    if (job->failed || fm_job_must_touch(job))
+        return false;
+    for (; budget > 0 && job->cursor < profile->csd_count; budget--) {
+        uint32_t csd = ++job->cursor, ahead = MIN(csd + CSDS_AHEAD, profile->csd_count);
+        __builtin_prefetch(&storage->pd_totals[(size_t)profile->csd_callee[ahead] * count], 1);
+        for (unsigned i = 0; i < count; i++) {
+            uint64_t own = fm_column_get(&profile->csd_own[measures[i]], csd);
+            if (own != 0)
+                add_to_total(a, profile->csd_callee[csd], measures[i], own);
         }
     }
+    return job->cursor == profile->csd_count;
 }
 
 /* Of arcs: what all functions cost themselves. That is the whole whatever calls are said to have
@@ -87,48 +118,58 @@ static void set_root_total(struct fm_analysis *a, const unsigned *measures, unsi
     }
 }
 
+/* To its caller's total, of a csd that leaves its caller's clique, what no clique below will add:
+ * of arcs what was given, else only its own cost, as another csd enters that clique. */
+static void add_given(struct fm_analysis *a, uint32_t csd, const unsigned *measures,
+                      unsigned measure_count)
+{
+    const struct fm_profile *profile = a->profile;
+    uint32_t caller = profile->csd_caller[csd];
+    bool arcs = fm_profile_is(profile, FM_NATURE_ARCS);
+    if (a->pd_clique[caller] == a->pd_clique[profile->csd_callee[csd]] ||
+        (!arcs && fm_csd_enters(a, csd)))
+        return;
+    for (unsigned i = 0; i < measure_count; i++)
+        add_to_total(a, caller, measures[i],
+                     arcs ? fm_csd_total(a, csd, measures[i])
+                          : fm_profile_own(profile, csd, measures[i]));
+}
+
+/* All that its members call has been added to theirs: adds it to whoever entered it. */
 static void propagate_clique(struct fm_analysis *a, uint32_t clique, const unsigned *measures,
                              unsigned measure_count)
 {
     uint32_t first = a->clique_first[clique], end = a->clique_first[clique + 1];
-    uint64_t sums[FM_MEASURES_MAX] = {0};
-    for (uint32_t i = first; i < end; i++) {
-        uint32_t pd = a->clique_pds[i];
-        uint64_t totals[FM_MEASURES_MAX] = {0};
-        add_callees(a, pd, measures, measure_count, totals);
-        for (unsigned m = 0; m < measure_count; m++) {
-            totals[m] += fm_pd_own(a, pd, measures[m]);
-            set_pd_total(a, pd, measures[m], totals[m]);
-            sums[m] += totals[m];
-        }
+    uint32_t parent = a->clique_parent[clique];
+    bool pays = parent != 0 && !fm_profile_is(a->profile, FM_NATURE_ARCS);
+    for (unsigned m = 0; m < measure_count; m++) {
+        uint64_t sum = 0;
+        for (uint32_t i = first; i < end; i++)
+            sum += fm_pd_total(a, a->clique_pds[i], measures[m]);
+        if (end - first > 1)
+            *fm_map_at(&a->storage->clique_total, (uint64_t)clique << 4 | measures[m]) = sum;
+        if (pays && sum != 0)
+            add_to_total(a, a->profile->csd_caller[parent], measures[m], sum);
     }
-    for (unsigned m = 0; end - first > 1 && m < measure_count; m++)
-        *fm_map_at(&a->storage->clique_total, (uint64_t)clique << 4 | measures[m]) = sums[m];
 }
 
 bool fm_phase_propagate(struct fm_analysis_job *job, uint32_t budget)
 {
     struct fm_analysis *a = job->analysis;
-    unsigned measures[FM_MEASURES_MAX];
-    unsigned measure_count = 0;
-    for (unsigned m = FM_FIRST_INHERITED; m < a->profile->measure_count; m++) {
-        if (a->profile->csd_own[m].width == 0 && a->profile->csd_inclusive[m].width == 0)
-            continue;
-        measures[measure_count++] = m;
-        if (job->stage == 0)
-            a->storage->pd_total[m] = fm_job_numbers(job, a->profile->pd_count + 1u);
-    }
-    job->stage = 1;
-    if (job->failed || fm_job_must_touch(job))
+    unsigned measures[FM_MEASURES_MAX], count = total_measures(a, measures);
+    bool given = fm_profile_is(a->profile, FM_NATURE_ARCS) || a->clique_entries_extra > 0;
+    for (; given && budget > 0 && job->inner < a->profile->csd_count; budget--)
+        add_given(a, ++job->inner, measures, count);
+    if (given && job->inner < a->profile->csd_count)
         return false;
     while (budget > 0 && job->cursor < a->clique_count) {
         uint32_t clique = ++job->cursor;
-        propagate_clique(a, clique, measures, measure_count);
+        propagate_clique(a, clique, measures, count);
         budget -= MIN(budget, a->clique_first[clique + 1] - a->clique_first[clique]);
     }
     if (job->cursor < a->clique_count)
         return false;
     if (fm_profile_is(a->profile, FM_NATURE_ARCS))
-        set_root_total(a, measures, measure_count);
+        set_root_total(a, measures, count);
     return true;
 }

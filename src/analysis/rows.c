@@ -75,6 +75,12 @@ int64_t fm_analysis_pd_total(const struct fm_analysis *a, uint32_t pd, enum fm_m
     return (int64_t)fm_pd_total(a, pd, measure);
 }
 
+uint64_t fm_analysis_pd_own_bound(const struct fm_analysis *a, uint32_t pd,
+                                  enum fm_measure_id measure)
+{
+    return a->storage->totals_wrapped ? UINT64_MAX : fm_pd_total(a, pd, measure);
+}
+
 int64_t fm_analysis_clique_total(const struct fm_analysis *a, uint32_t clique,
                                  enum fm_measure_id measure)
 {

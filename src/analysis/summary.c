@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define CSDS_A_STRETCH 16384u /* that one thread sums up at a time */
+#define CSDS_AHEAD 16u        /* whose memory is asked for */
 #define ROWS_A_NODE 4         /* of sums that are added up, in the time of a node */
 
 static void *zeros(struct fm_analysis_job *job, size_t count, size_t bytes)
@@ -26,11 +27,9 @@ static void alloc_sums(struct fm_analysis_job *job)
     storage->css_own = zeros(job, css * own, sizeof(int64_t));
     storage->css_desc = zeros(job, css * desc, sizeof(int64_t));
     storage->ps_paid = zeros(job, ps * desc, sizeof(int64_t));
-    storage->css_irregular = zeros(job, css, sizeof(bool));
     storage->ps_recursive = zeros(job, ps, sizeof(bool));
-    job->sums =
-        (struct fm_csd_sums){storage->ps_own, storage->css_own,       storage->css_desc,
-                             storage->arcs,   storage->css_irregular, storage->ps_recursive};
+    job->sums = (struct fm_csd_sums){storage->ps_own, storage->css_own, storage->css_desc,
+                                     storage->arcs, storage->ps_recursive};
 }
 
 bool fm_csd_sums_init(const struct fm_analysis *a, struct fm_csd_sums *sums)
@@ -42,11 +41,9 @@ bool fm_csd_sums_init(const struct fm_analysis *a, struct fm_csd_sums *sums)
         .css_own = g_try_new0(int64_t, css * profile->measure_count),
         .css_desc = g_try_new0(int64_t, css * a->storage->inherited),
         .arcs = g_new0(struct fm_sparse_costs, 2),
-        .css_irregular = g_try_new0(bool, css),
         .ps_recursive = g_try_new0(bool, ps),
     };
-    return sums->ps_own && sums->css_own && sums->css_desc && sums->css_irregular &&
-           sums->ps_recursive;
+    return sums->ps_own && sums->css_own && sums->css_desc && sums->ps_recursive;
 }
 
 void fm_csd_sums_clear(struct fm_csd_sums *sums)
@@ -57,33 +54,77 @@ void fm_csd_sums_clear(struct fm_csd_sums *sums)
     for (int inside = 0; inside < 2 && sums->arcs != NULL; inside++)
         fm_sparse_clear(&sums->arcs[inside]);
     g_free(sums->arcs);
-    g_free(sums->css_irregular);
     g_free(sums->ps_recursive);
     *sums = (struct fm_csd_sums){0};
 }
 
-static void sum_csd(const struct fm_analysis *a, const struct fm_csd_sums *sums, uint32_t csd)
+/* Measures that some csd has something of: its own, and with what it called. */
+struct present {
+    unsigned own[FM_MEASURES_MAX], own_count;
+    unsigned total[FM_MEASURES_MAX], total_count;
+};
+
+static struct present present_measures(const struct fm_analysis *a)
+{
+    struct present present = {.own_count = 0};
+    for (unsigned m = 0; m < a->profile->measure_count; m++) {
+        if (a->profile->csd_own[m].width != 0)
+            present.own[present.own_count++] = m;
+        if (a->storage->total_place[m] != 0)
+            present.total[present.total_count++] = m;
+    }
+    return present;
+}
+
+/* Where the callee is fixed the procedure gets its part from the site, see fm_phase_merge(). */
+static void sum_csd(const struct fm_analysis *a, const struct fm_csd_sums *sums,
+                    const struct present *present, uint32_t csd)
 {
     const struct fm_profile *profile = a->profile;
     const struct fm_analysis_storage *storage = a->storage;
-    uint32_t callee = profile->csd_callee[csd], css = profile->csd_css[csd];
-    unsigned measures = profile->measure_count;
-    int64_t *ps_own = &sums->ps_own[(size_t)profile->pd_ps[callee] * measures];
-    int64_t *css_own = &sums->css_own[(size_t)css * measures];
-    struct fm_csd_cost cost;
-    for (unsigned m = 0; m < measures; m++) {
-        cost.own[m] = (int64_t)fm_profile_own(profile, csd, (enum fm_measure_id)m);
-        ps_own[m] = fm_wrap_add(ps_own[m], cost.own[m]);
-        css_own[m] = fm_wrap_add(css_own[m], cost.own[m]);
+    uint32_t css = profile->csd_css[csd], ps = storage->css_callee[css];
+    bool fixed = ps != 0, inside = !fm_csd_enters(a, csd);
+    int64_t *css_own = &sums->css_own[(size_t)css * profile->measure_count];
+    int64_t own[FM_MEASURES_MAX];
+    for (unsigned i = 0; i < present->total_count; i++)
+        own[present->total[i]] = 0; /* where only what calls cost was given */
+    for (unsigned i = 0; i < present->own_count; i++) {
+        unsigned m = present->own[i];
+        own[m] = (int64_t)fm_profile_own(profile, csd, (enum fm_measure_id)m);
+        css_own[m] = fm_wrap_add(css_own[m], own[m]);
     }
-    bool inside = !fm_csd_enters(a, csd);
     int64_t *css_desc = &sums->css_desc[(size_t)css * storage->inherited];
-    for (unsigned m = FM_FIRST_INHERITED; m < measures && !inside; m++) {
-        cost.total[m] = storage->pd_total[m] != NULL ? (int64_t)fm_csd_total(a, csd, m) : 0;
+    for (unsigned i = 0; i < present->total_count && !inside; i++) {
+        unsigned m = present->total[i];
         int64_t *desc = &css_desc[m - FM_FIRST_INHERITED];
-        *desc = fm_wrap_add(*desc, fm_wrap_sub(cost.total[m], cost.own[m]));
+        *desc = fm_wrap_add(*desc, fm_wrap_sub((int64_t)fm_csd_total(a, csd, m), own[m]));
     }
-    fm_arcs_add(a, sums, csd, inside, &cost);
+    if (FM_LIKELY(fixed && !inside))
+        return;
+    if (fixed) {
+        fm_arcs_add(a, sums, csd, ps);
+    } else {
+        ps = profile->pd_ps[profile->csd_callee[csd]];
+        int64_t *ps_own = &sums->ps_own[(size_t)ps * profile->measure_count];
+        for (unsigned i = 0; i < present->own_count; i++)
+            ps_own[present->own[i]] = fm_wrap_add(ps_own[present->own[i]], own[present->own[i]]);
+        fm_arcs_add_loose(a, sums, csd, ps);
+    }
+    if (inside)
+        sums->ps_recursive[ps] = true;
+}
+
+/* Sites and callees come in any order. */
+static inline void ask_for(const struct fm_analysis *a, const struct fm_csd_sums *sums,
+                           uint32_t csd)
+{
+    const struct fm_analysis_storage *storage = a->storage;
+    size_t css = a->profile->csd_css[csd], callee = a->profile->csd_callee[csd];
+    const int64_t *own = &sums->css_own[css * a->profile->measure_count];
+    __builtin_prefetch(own, 1);
+    __builtin_prefetch(own + a->profile->measure_count - 1, 1);
+    __builtin_prefetch(&sums->css_desc[css * storage->inherited], 1);
+    __builtin_prefetch(&storage->pd_totals[callee * storage->total_width]);
 }
 
 /* Own costs by procedure and site, and descendants by site: of the stretches of csds that this
@@ -92,6 +133,7 @@ bool fm_phase_sum_csds(struct fm_analysis_job *job, uint32_t budget)
 {
     const struct fm_analysis *a = job->analysis;
     uint32_t count = a->profile->csd_count;
+    const struct present present = present_measures(a);
     if (job->sums.ps_own == NULL)
         alloc_sums(job);
     if (job->failed)
@@ -107,7 +149,8 @@ bool fm_phase_sum_csds(struct fm_analysis_job *job, uint32_t budget)
                                                   __ATOMIC_RELAXED, __ATOMIC_RELAXED));
             job->cursor = first;
         }
-        sum_csd(a, &job->sums, ++job->cursor);
+        ask_for(a, &job->sums, MIN(job->cursor + CSDS_AHEAD, count));
+        sum_csd(a, &job->sums, &present, ++job->cursor);
     }
     return false;
 }
@@ -118,40 +161,49 @@ static void add_rows(int64_t *to, const int64_t *from, size_t row, unsigned widt
         to[i] = fm_wrap_add(to[i], from[i]);
 }
 
-/* What the thread beside has summed up. */
+/* Adds what the thread beside has summed up, and what sites say of procedures. */
+static void merge_row(struct fm_analysis_job *job, const struct fm_csd_sums *from, uint32_t row)
+{
+    const struct fm_analysis *a = job->analysis;
+    const struct fm_csd_sums *to = &job->sums;
+    unsigned measures = a->profile->measure_count;
+    if (from != NULL && row <= a->profile->ps_count) {
+        add_rows(to->ps_own, from->ps_own, row, measures);
+        to->ps_recursive[row] |= from->ps_recursive[row];
+    }
+    if (row > a->profile->css_count)
+        return;
+    if (from != NULL) {
+        add_rows(to->css_own, from->css_own, row, measures);
+        add_rows(to->css_desc, from->css_desc, row, a->storage->inherited);
+    }
+    int64_t *callee = &to->ps_own[(size_t)a->storage->css_callee[row] * measures];
+    const int64_t *site = &to->css_own[(size_t)row * measures];
+    for (unsigned m = 0; m < measures; m++) /* to none's, where the callee is not fixed */
+        callee[m] = fm_wrap_add(callee[m], site[m]);
+}
+
 bool fm_phase_merge(struct fm_analysis_job *job, uint32_t budget)
 {
     const struct fm_analysis *a = job->analysis;
-    const struct fm_profile *profile = a->profile;
-    const struct fm_csd_sums *to = &job->sums;
-    if (job->beside == NULL || job->beside->sums.ps_own == NULL)
-        return true;
-    struct fm_csd_sums *from = &job->beside->sums;
-    uint32_t rows = MAX(profile->ps_count, profile->css_count);
-    for (; budget > 0 && job->cursor <= rows; budget -= MIN(budget, ROWS_A_NODE), job->cursor++) {
-        uint32_t row = job->cursor;
-        if (row <= profile->ps_count) {
-            add_rows(to->ps_own, from->ps_own, row, profile->measure_count);
-            to->ps_recursive[row] |= from->ps_recursive[row];
-        }
-        if (row <= profile->css_count) {
-            add_rows(to->css_own, from->css_own, row, profile->measure_count);
-            add_rows(to->css_desc, from->css_desc, row, a->storage->inherited);
-            to->css_irregular[row] |= from->css_irregular[row];
-        }
-    }
-    for (; budget > 0 && job->stage < 2; job->stage++, job->inner = 0) {
+    bool beside = job->beside != NULL && job->beside->sums.ps_own != NULL;
+    struct fm_csd_sums *from = beside ? &job->beside->sums : NULL;
+    uint32_t rows = MAX(a->profile->ps_count, a->profile->css_count);
+    for (; budget > 0 && job->cursor <= rows; budget -= MIN(budget, ROWS_A_NODE), job->cursor++)
+        merge_row(job, from, job->cursor);
+    for (; from != NULL && budget > 0 && job->stage < 2; job->stage++, job->inner = 0) {
         size_t capacity = from->arcs[job->stage].index.capacity;
         size_t end = MIN(capacity, (size_t)job->inner + budget);
-        fm_arcs_merge(a, &to->arcs[job->stage], &from->arcs[job->stage], job->inner, end);
+        fm_arcs_merge(a, &job->sums.arcs[job->stage], &from->arcs[job->stage], job->inner, end);
         budget -= (uint32_t)(end - job->inner);
         job->inner = (uint32_t)end;
         if (end < capacity)
             break;
     }
-    if (job->stage < 2)
+    if (job->cursor <= rows || (from != NULL && job->stage < 2))
         return false;
-    fm_csd_sums_clear(from);
+    if (from != NULL)
+        fm_csd_sums_clear(from);
     return true;
 }
 

@@ -151,6 +151,14 @@ static bool is_cheaper(const void *a, const void *b)
     return ca->pd > cb->pd;
 }
 
+/* What a proc dynamic must cost more than to be among them; those before it have lower numbers. */
+static uint64_t threshold(const struct candidates *candidates)
+{
+    return candidates->count < CANDIDATES_MAX
+               ? 0
+               : (uint64_t)((const struct candidate *)candidates->heap[0])->own;
+}
+
 /* Most are not: asked before anything else is looked up. */
 static bool is_dear(const struct candidates *candidates, uint32_t pd, int64_t own)
 {
@@ -177,7 +185,9 @@ static bool look_at_pds(struct fm_hot *hot, uint32_t nodes)
     const struct fm_profile *profile = hot->a->profile;
     for (; hot->cursor <= profile->pd_count && nodes > 0; hot->cursor++, nodes--) {
         for (unsigned m = 0; m < hot->measure_count; m++) {
-            if (profile->csd_own[hot->measures[m]].width == 0)
+            if (profile->csd_own[hot->measures[m]].width == 0 ||
+                fm_analysis_pd_own_bound(hot->a, hot->cursor, hot->measures[m]) <=
+                    threshold(&hot->candidates[m]))
                 continue;
             int64_t own = fm_analysis_pd_own(hot->a, hot->cursor, hot->measures[m]);
             if (own > 0 && is_dear(&hot->candidates[m], hot->cursor, own) &&

@@ -97,6 +97,59 @@ static void test_callers_add_up(void)
     g_assert_cmpuint(recursive, >, 10);
 }
 
+/* By the calls themselves. */
+static void add_up(const struct fm_analysis *a, uint32_t css, uint32_t first, uint32_t end,
+                   struct fm_cost *ret)
+{
+    for (uint32_t i = a->css_csd_first[css] + first; i < a->css_csd_first[css] + end; i++) {
+        struct fm_cost cost;
+        fm_analysis_csd_cost(a, a->css_csds[i], &cost);
+        fm_analysis_csd_compensation(a, a->css_csds[i], a->profile->css[css].ps, -1, &cost);
+        fm_cost_add(ret, &cost);
+    }
+}
+
+/* What a site's calls of a procedure cost, whether sums are kept of them or not. ret: how many
+ * procedures were called through pointers at one site seldom; and often. */
+static void assert_callees_add_up(const struct fm_analysis *a, uint32_t ret[2])
+{
+    for (uint32_t css = 1; css <= a->profile->css_count; css++) {
+        struct fm_cost cost;
+        uint32_t from = 0, counted = 0, ps, before = 0, same;
+        int64_t calls;
+        while (fm_analysis_site_callee(a, css, &from, &ps, &cost)) {
+            struct fm_cost sum = {0};
+            add_up(a, css, before, from, &sum);
+            assert_equal(&cost, &sum);
+            g_assert_true(fm_analysis_site_calls(a, css, &counted, &same, &calls));
+            g_assert_cmpuint(same, ==, ps);
+            g_assert_cmpuint(counted, ==, from);
+            g_assert_cmpint(calls, ==, sum.calls);
+            ret[from - before > 40] += a->profile->css[css].kind != FM_SITE_NORMAL;
+            before = from;
+        }
+        g_assert_cmpuint(before, ==, a->css_csd_first[css + 1] - a->css_csd_first[css]);
+    }
+}
+
+static void test_callees_add_up(void)
+{
+    static const char *const few[] = {"--nodes=40000", "--procs=8", "--c", NULL};
+    static const char *const many[] = {"--nodes=20000", "--procs=300", NULL};
+    uint32_t arcs[2] = {0, 0};
+    for (unsigned i = 0; i < 2; i++) {
+        g_autoptr(FmProfile) profile = generate(i == 0 ? few : many);
+        g_autoptr(FmAnalysis) a = NULL;
+        g_assert_true(fm_analysis_new(profile, NULL, &a, NULL));
+        assert_callees_add_up(a, arcs);
+        for (uint32_t pd = 1; pd <= profile->pd_count; pd++)
+            g_assert_cmpuint(fm_analysis_pd_own_bound(a, pd, FM_WORDS), >=,
+                             (uint64_t)fm_analysis_pd_own(a, pd, FM_WORDS));
+    }
+    g_assert_cmpuint(arcs[0], >, 100);
+    g_assert_cmpuint(arcs[1], >, 2);
+}
+
 static void assert_sound(const struct fm_profile *profile)
 {
     g_autoptr(FmAnalysis) a = NULL;
@@ -179,6 +232,7 @@ int main(int argc, char **argv)
     generator = argv[argc - 1];
     g_test_add_func("/generated/seeds", test_seeds);
     g_test_add_func("/generated/callers-add-up", test_callers_add_up);
+    g_test_add_func("/generated/callees-add-up", test_callees_add_up);
     g_test_add_func("/generated/same-seed", test_same_seed);
     g_test_add_func("/generated/shape", test_shape);
     return g_test_run();
