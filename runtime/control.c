@@ -90,10 +90,10 @@ void fm_control_act(bool between_hooks)
     int expected = FM_LOCK_FREE;
     if (__atomic_compare_exchange_n(&p->control_lock.held, &expected, FM_LOCK_HELD, false,
                                     __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
-        fm_tls_v1.inside++;
+        fm_tls_v2.inside++;
         keep_times(between_hooks);
         answer_all(between_hooks);
-        fm_tls_v1.inside--;
+        fm_tls_v2.inside--;
         __atomic_store_n(&p->control_lock.held, FM_LOCK_FREE, __ATOMIC_RELEASE);
     } /* else another thread is at it */
     fm_restore_signals(mask);

@@ -133,10 +133,16 @@ static const char *const fm_link_core[] = {"%L/libfathom.a",
 static const char *const fm_link_interpose[] = {"%L/libfathom_interpose.a", NULL};
 static const char *const fm_link_waiting[] = {"%L/libfathom_waiting.a", NULL};
 /* A fully static program: no shared object will use its copy (exported symbols would make a static
- * PIE relocate thread-local ones before it can), and its unwinder is libgcc's archive. */
-static const char *const fm_link_static[] = {
-    "%L/libfathom.a",        "-Wl,--defsym=fm_fully_static=1", "-Wl,-u,_Unwind_Backtrace",
-    "-Wl,-u,_Unwind_GetCFA", "-Wl,-u,_Unwind_GetIP",           NULL};
+ * PIE relocate thread-local ones before it can), and its unwinder is libgcc's archive. It begins in
+ * early.S. */
+static const char *const fm_link_static[] = {"%L/libfathom.a",
+                                             "%L/libfathom_early.a",
+                                             "-Wl,--entry=fm_static_start",
+                                             "-Wl,--defsym=fm_fully_static=1",
+                                             "-Wl,-u,_Unwind_Backtrace",
+                                             "-Wl,-u,_Unwind_GetCFA",
+                                             "-Wl,-u,_Unwind_GetIP",
+                                             NULL};
 /* What stands in front of its libc goes behind all of its own, whose archives follow once more
  * (what they have of those names is asked for only now) and static_last.o, behind which libc lies
  * (waiting/next_static.c); and once more among the compiler's libraries, which are searched until

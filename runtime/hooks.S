@@ -6,7 +6,7 @@
  * Frames are compared by their address, rbp: equal to the top's (which is stored 4 lower for an
  * inlined body) means that the body is inlined into the top's frame; above it means that the top was
  * left without its exit hook. Layouts: hot.h, recording_format.h. */
-#define TLS_LOW 0
+#define TLS_BOUND 0
 #define TLS_TOP 8
 #define TLS_TABLE 16
 #define TLS_MASK 24
@@ -31,11 +31,11 @@
         .p2align 5
 __cyg_profile_func_enter:
         .cfi_startproc
-        movq fm_tls_v1@gottpoff(%rip), %rcx
+        movq fm_tls_v2@gottpoff(%rip), %rcx
         movq %rbp, %rax
         movq (%rsp), %rdx
-        cmpq %fs:TLS_LOW(%rcx), %rax
-        jb .Lenter_low
+        cmpq %fs:TLS_BOUND(%rcx), %rax
+        jno .Lenter_not
         movq %fs:TLS_TOP(%rcx), %r8
         cmpq %fs:TLS_LIMIT(%rcx), %r8
         jae .Lenter_slow
@@ -80,8 +80,8 @@ __cyg_profile_func_enter:
 .Lenter_slow:
         movq %rbp, %rcx
         jmp fm_enter_slow_v1@PLT
-.Lenter_low: /* only FM_LOW_STOPPED makes the comparison overflow */
-        jno .Lenter_slow
+.Lenter_not:
+        jc .Lenter_slow
         ret
         .cfi_endproc
         .size __cyg_profile_func_enter, .-__cyg_profile_func_enter
@@ -91,7 +91,7 @@ __cyg_profile_func_enter:
         .p2align 5
 __cyg_profile_func_exit:
         .cfi_startproc
-        movq fm_tls_v1@gottpoff(%rip), %rcx
+        movq fm_tls_v2@gottpoff(%rip), %rcx
         movq %rbp, %rax
         movq %fs:TLS_TOP(%rcx), %r8
         /* Reached by a jump (the function has left its frame): our return address is its own. */
@@ -99,7 +99,7 @@ __cyg_profile_func_exit:
         je .Lexit_tail
 .Lexit_test:
         cmpq %fs:TLS_EXIT_ANY(%rcx), %rax
-        jb .Lexit_done
+        jno .Lexit_done
         movq %rax, %r9
         subq (%r8), %r9
         testq $-5, %r9
@@ -118,8 +118,8 @@ __cyg_profile_func_exit:
         cmpq %rax, (%r8)
         jb .Lexit_slow
         /* The top is an older frame; while recording is stopped that is the normal case. */
-        cmpq %fs:TLS_LOW(%rcx), %rax
-        jo .Lexit_done
+        cmpq %fs:TLS_BOUND(%rcx), %rax
+        jnc .Lexit_done
 .Lexit_slow:
         movq %rax, %rsi
         jmp fm_exit_slow_v1@PLT
@@ -143,7 +143,7 @@ fm_index_find_v1:
         pushq %rsi
         .cfi_adjust_cfa_offset 8
         movq 40(%rsp), %rax
-        movq fm_tls_v1@gottpoff(%rip), %rdx
+        movq fm_tls_v2@gottpoff(%rip), %rdx
         movq %rax, %rcx
         andq $-33, %rcx
 .Lfind_next:

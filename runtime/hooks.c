@@ -82,7 +82,7 @@ static void pop(struct fm_thread *thread, bool left)
         tls->top = below->top;
         tls->limit = fm_process.stopped ? NULL : below->limit;
         if (!fm_process.stopped)
-            tls->low = below->low;
+            tls->bound = FM_BOUND(below->low);
     }
     /* The leaf that it interrupted goes on; it has no exit hook. */
     if (!left && !is_guard(thread, tls->top) && tls->top->fn == FRAME_OF_LEAF) {
@@ -340,9 +340,9 @@ static FM_RUNTIME_TEXT void enter_locked(struct fm_thread *thread, uint64_t fn, 
 
 static FM_RUNTIME_TEXT void enter_slow(uint64_t fn, uint64_t site, uint64_t hook_pc, uint64_t cfa)
 {
-    struct fm_tls *tls = &fm_tls_v1;
+    struct fm_tls *tls = &fm_tls_v2;
     struct fm_thread *thread = tls->thread;
-    if (tls->low == FM_LOW_STOPPED || tls->inside != 0 || (thread == NULL && fm_process_is_early()))
+    if (tls->bound == FM_BOUND_NONE || tls->inside != 0 || (thread == NULL && fm_process_is_early()))
         return;
     int saved_errno = errno;
     uint64_t mask = fm_block_signals();
@@ -429,7 +429,7 @@ static FM_RUNTIME_TEXT void exit_locked(struct fm_thread *thread, uint64_t fn, u
 
 FM_EXPORT FM_RUNTIME_TEXT void fm_exit_slow_v1(uint64_t fn, uint64_t cfa)
 {
-    struct fm_tls *tls = &fm_tls_v1;
+    struct fm_tls *tls = &fm_tls_v2;
     struct fm_thread *thread = tls->thread;
     if (thread == NULL || tls->inside != 0 || fm_process.state != FM_RECORDING)
         return;
@@ -460,7 +460,7 @@ static bool is_signal_stack(const struct fm_thread *thread)
 
 FM_RUNTIME_TEXT void fm_frames_leave(uint64_t sp)
 {
-    struct fm_tls *tls = &fm_tls_v1;
+    struct fm_tls *tls = &fm_tls_v2;
     struct fm_thread *thread = tls->thread;
     if (thread == NULL || tls->inside != 0 || fm_process_is_copy())
         return;

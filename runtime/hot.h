@@ -5,6 +5,7 @@
 #pragma once
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -45,16 +46,24 @@ static_assert(sizeof(struct fm_point_entry) == 16, "coverage.S");
 static_assert(offsetof(struct fm_point_entry, point) == 8, "coverage.S");
 static_assert(offsetof(struct fm_rec_point, count) == 0, "coverage.S");
 
-/* low = lowest address of the stack that the hooks run on; two special values send every entry
- * hook elsewhere. */
-#define FM_LOW_NOT_READY UINT64_MAX /* take the slow path: no state yet */
-/* Do nothing: recording is stopped. The only value whose comparison with an address overflows. */
-#define FM_LOW_STOPPED (1ull << 63)
+/* Bounds that the hooks compare addresses with, so that the processor's flags tell all of it:
+ *   `cmpq bound, address`  overflows if the address is not below what FM_BOUND() was made of, and
+ *                          borrows, unless the bound is 0.
+ * Hooks may run before thread-local memory is what tls.c says: resolvers of IFUNCs, and all that
+ * they call, while the program is still being relocated. It is zero then, so zero must mean that
+ * they do nothing. */
+#define FM_BOUND(address) ((address) + (1ull << 63))
+#define FM_BOUND_NONE 0               /* nothing is to be done */
+#define FM_BOUND_NOT_READY UINT64_MAX /* entries take the slow path: no state yet */
+static inline bool fm_bound_passes(uint64_t bound, uint64_t address)
+{
+    return (int64_t)(address - bound) < 0;
+}
 
 struct fm_thread;
 
 struct fm_tls {
-    uint64_t low;
+    uint64_t bound;             /* FM_BOUND(lowest address of the stack that the hooks run on) */
     struct fm_rec_frame *top;   /* the frame of the running function; never NULL */
     struct fm_entry *table;     /* mask / 32 + 1 entries, in pairs of one cache line */
     uint64_t mask;              /* (entries - 1) * 32 */
@@ -70,11 +79,11 @@ struct fm_tls {
     struct fm_point_entry *points; /* point_mask / 16 + 1 entries; never NULL */
     uint64_t point_mask;           /* (entries - 1) * 16 */
     int64_t far_left; /* lookups beyond the home pair until the index is arranged anew */
-    /* While recording is stopped, the exits of frames below these addresses are not looked at, as
-     * no such frame is open: of a function's own body; of one that may be inlined. Else 0. */
+    /* Exits of frames below these bounds are not looked at: of a function's own body; of one that
+     * may be inlined. FM_BOUND(0), but while recording is stopped: no such frame is open. */
     uint64_t exit_own, exit_any;
 };
-static_assert(offsetof(struct fm_tls, low) == 0, "hooks.S");
+static_assert(offsetof(struct fm_tls, bound) == 0, "hooks.S");
 static_assert(offsetof(struct fm_tls, top) == 8, "hooks.S");
 static_assert(offsetof(struct fm_tls, table) == 16, "hooks.S");
 static_assert(offsetof(struct fm_tls, mask) == 24, "hooks.S");
@@ -106,7 +115,7 @@ static_assert(offsetof(struct fm_rec_depths, calls) == 16, "hooks.S");
  * function are counted. */
 #define FM_HOOK_COUNTS 0x40841f0fu
 
-extern __thread struct fm_tls fm_tls_v1 __attribute__((tls_model("initial-exec")));
+extern __thread struct fm_tls fm_tls_v2 __attribute__((tls_model("initial-exec")));
 
 static inline uint64_t fm_identity(uint64_t hook_pc, uint64_t site, uint64_t caller_key)
 {

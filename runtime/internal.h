@@ -359,7 +359,7 @@ static inline const struct fm_rec_frame *fm_stack_charged_quickly(const struct f
     const struct fm_rec_frame *frame = tls->top;
     /* that is fm_frame_address(frame->cfa) + FM_CFA_FROM_FRAME > sp, whatever the marks */
     uint64_t alive = sp - FM_CFA_FROM_FRAME + FM_CFA_INLINED;
-    if (FM_UNLIKELY(sp < tls->low))
+    if (FM_UNLIKELY(!fm_bound_passes(tls->bound, sp)))
         return NULL;
     if (FM_LIKELY((int64_t)frame->cfa >= (int64_t)alive)) /* the guard's is negative */
         return frame;
@@ -494,6 +494,8 @@ void fm_traced_end_thread(struct fm_thread *thread);
 void fm_makecontext_noted(const ucontext_t *context);
 void *fm_makecontext_next(void);
 
+extern void *fm_early_tls FM_HIDDEN; /* set by early.S; NULL: none */
+extern size_t fm_early_tls_bytes FM_HIDDEN;
 bool fm_process_is_early(void); /* libc has not begun yet: nothing can be recorded now */
 bool fm_process_start(void);    /* idempotent; true while recording */
 void fm_process_after_fork(void);

@@ -147,9 +147,13 @@ static void start_locked(void)
  * before it knows where its own code lies. */
 extern const char fm_fully_static[] __attribute__((weak)) FM_HIDDEN;
 static bool libc_begun;
+void *fm_early_tls; /* of a fully static program, see early.S */
+size_t fm_early_tls_bytes;
 __attribute__((constructor(101))) static void note_libc(void)
 {
     libc_begun = true;
+    if (fm_early_tls != NULL)
+        fm_private_free(fm_early_tls, fm_early_tls_bytes);
 }
 
 bool fm_process_is_early(void)
@@ -173,8 +177,8 @@ void fm_process_after_fork(void)
     struct fm_process *p = &fm_process;
     uint64_t mask = fm_block_signals();
     int saved_errno = errno;
-    uint32_t inside = fm_tls_v1.inside;
-    fm_tls_v1.inside = 1; /* what opens the new file is not the program's */
+    uint32_t inside = fm_tls_v2.inside;
+    fm_tls_v2.inside = 1; /* what opens the new file is not the program's */
     char *old_base = p->base;
     uint64_t old_bytes = p->bytes_reserved;
     p->lock.held = p->threads_lock.held = start_lock.held = 0;
@@ -204,7 +208,7 @@ void fm_process_after_fork(void)
         fm_threads_after_fork(old_base);
         munmap(old_base, old_bytes);
     }
-    fm_tls_v1.inside = inside;
+    fm_tls_v2.inside = inside;
     errno = saved_errno;
     fm_restore_signals(mask);
 }
@@ -213,9 +217,9 @@ __attribute__((destructor)) static void at_exit(void)
 {
     if (fm_process.state != FM_RECORDING || fm_process_is_copy())
         return;
-    if (fm_tls_v1.thread != NULL) {
-        fm_held_flush(fm_tls_v1.thread);
-        fm_ticks_settle_rest(fm_tls_v1.thread);
+    if (fm_tls_v2.thread != NULL) {
+        fm_held_flush(fm_tls_v2.thread);
+        fm_ticks_settle_rest(fm_tls_v2.thread);
     }
     fm_waiting_at_exit();
     fm_arena_close(FM_REC_CLOSED);
@@ -235,13 +239,13 @@ FM_EXPORT void fathom_runtime_start(void)
 static uint64_t step_inside(void)
 {
     uint64_t mask = fm_block_signals();
-    fm_tls_v1.inside++;
+    fm_tls_v2.inside++;
     return mask;
 }
 
 static void step_outside(uint64_t mask)
 {
-    fm_tls_v1.inside--;
+    fm_tls_v2.inside--;
     fm_restore_signals(mask);
 }
 

@@ -212,7 +212,7 @@ static void enter_stack(struct fm_thread *thread, struct fm_stack *stack)
     tls->top = stack->top;
     tls->limit = fm_process.stopped ? NULL : stack->limit;
     if (!fm_process.stopped)
-        tls->low = stack->low;
+        tls->bound = FM_BOUND(stack->low);
 }
 
 static bool contains(const struct fm_stack *stack, uint64_t cfa)
@@ -235,7 +235,7 @@ static struct fm_stack *main_stack_grown(struct fm_thread *thread, uint64_t cfa)
     stack->low = low;
     stack->rec->low = low;
     if (stack == thread->stack && !fm_process.stopped)
-        thread->tls->low = low;
+        thread->tls->bound = FM_BOUND(low);
     return stack;
 }
 
@@ -253,7 +253,7 @@ void fm_stack_switch(struct fm_thread *thread, uint64_t cfa)
         now->low = cfa;
         now->rec->low = cfa;
         if (!fm_process.stopped)
-            thread->tls->low = cfa;
+            thread->tls->bound = FM_BOUND(cfa);
         return;
     }
     if (found == NULL)
@@ -267,7 +267,7 @@ void fm_stack_switch(struct fm_thread *thread, uint64_t cfa)
 /* makecontext starts a new coroutine on memory that an old one may have had. */
 void fm_stack_forget(uint64_t low, uint64_t high)
 {
-    struct fm_thread *thread = fm_tls_v1.thread;
+    struct fm_thread *thread = fm_tls_v2.thread;
     if (thread == NULL)
         return;
     uint64_t mask = fm_block_signals();

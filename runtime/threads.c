@@ -17,9 +17,9 @@ static bool has_end_key;
 /* No hook does anything any more. */
 static void tls_disable(struct fm_tls *tls)
 {
-    tls->low = FM_LOW_STOPPED;
+    tls->bound = FM_BOUND_NONE;
     tls->heap_off = 1;
-    tls->exit_own = tls->exit_any = UINT64_MAX;
+    tls->exit_own = tls->exit_any = FM_BOUND_NONE;
     tls->thread = NULL;
     tls->top = &fm_no_frame;
 }
@@ -28,11 +28,11 @@ static void tls_disable(struct fm_tls *tls)
 static void exits_bound(struct fm_thread *thread, bool stopped)
 {
     struct fm_tls *tls = thread->tls;
-    tls->exit_own = tls->exit_any = 0;
+    tls->exit_own = tls->exit_any = FM_BOUND(0);
     if (!stopped || thread->stacks->next != NULL)
         return;
     bool none = tls->top == thread->stack->frames;
-    tls->exit_own = none ? UINT64_MAX : fm_frame_address(tls->top->cfa);
+    tls->exit_own = none ? FM_BOUND_NONE : FM_BOUND(fm_frame_address(tls->top->cfa));
     tls->exit_any = tls->exit_own + (!none && (tls->top->cfa & FM_CFA_INLINED) == 0);
 }
 
@@ -99,7 +99,7 @@ static void thread_end(void *data)
 
 void fm_thread_disable(void)
 {
-    tls_disable(&fm_tls_v1);
+    tls_disable(&fm_tls_v2);
 }
 
 void fm_threads_end_key_make(void)
@@ -137,7 +137,7 @@ static bool graph_init(struct fm_thread *thread, uint64_t stack_address)
 
 struct fm_thread *fm_thread_make(uint64_t stack_address)
 {
-    struct fm_tls *tls = &fm_tls_v1;
+    struct fm_tls *tls = &fm_tls_v2;
     struct fm_thread *thread = fm_private_alloc(sizeof *thread);
     if (thread != NULL) {
         thread->tls = tls;
@@ -160,7 +160,7 @@ struct fm_thread *fm_thread_make(uint64_t stack_address)
     __atomic_store_n(&tls->thread, thread, __ATOMIC_RELEASE);
     fm_lock_take(&thread->lock); /* against a start or stop by another thread */
     tls->limit = fm_process.stopped ? NULL : thread->stack->limit;
-    tls->low = fm_process.stopped ? FM_LOW_STOPPED : thread->stack->low;
+    tls->bound = fm_process.stopped ? FM_BOUND_NONE : FM_BOUND(thread->stack->low);
     exits_bound(thread, fm_process.stopped);
     fm_lock_give(&thread->lock);
     /* glibc keeps the first 32 keys in the thread itself: no allocation here. */
@@ -190,14 +190,14 @@ void fm_threads_control(bool stopped, bool between_hooks)
             fm_lock_take(&t->lock);
             fm_waiting_note_stop(t, stopped, now_ns);
             if (!stopped) /* before the first entry */
-                t->tls->exit_own = t->tls->exit_any = 0;
-            __atomic_store_n(&t->tls->low, stopped ? FM_LOW_STOPPED : t->stack->low,
+                t->tls->exit_own = t->tls->exit_any = FM_BOUND(0);
+            __atomic_store_n(&t->tls->bound, stopped ? FM_BOUND_NONE : FM_BOUND(t->stack->low),
                              __ATOMIC_RELEASE);
             __atomic_store_n(&t->tls->limit, stopped ? NULL : t->stack->limit, __ATOMIC_RELEASE);
             if (stopped) /* interpose/heap.c takes it back */
                 __atomic_store_n(&t->tls->heap_off, 1, __ATOMIC_SEQ_CST);
             /* Not where a hook may be about to open another frame. */
-            if (stopped && between_hooks && t == fm_tls_v1.thread)
+            if (stopped && between_hooks && t == fm_tls_v2.thread)
                 exits_bound(t, true);
             fm_lock_give(&t->lock);
         }
@@ -291,7 +291,7 @@ static bool clone_stack(struct fm_thread *thread, const char *old_base, struct f
 
 void fm_threads_fork_done(void)
 {
-    struct fm_thread *thread = fm_tls_v1.thread;
+    struct fm_thread *thread = fm_tls_v2.thread;
     for (struct fm_stack *s = thread != NULL ? thread->stacks : NULL; s != NULL; s = s->next) {
         struct fm_rec_frame *copy = s->at_fork;
         s->at_fork = NULL;
@@ -303,13 +303,13 @@ void fm_threads_fork_done(void)
 /* The child shares the file's frames with the parent, which pushes and pops on at once. */
 void fm_threads_before_fork(void)
 {
-    struct fm_thread *thread = fm_tls_v1.thread;
+    struct fm_thread *thread = fm_tls_v2.thread;
     if (thread == NULL)
         return;
     int saved_errno = errno;
     uint64_t mask = fm_block_signals();
     fm_threads_fork_done();
-    thread->stack->top = fm_tls_v1.top;
+    thread->stack->top = fm_tls_v2.top;
     for (struct fm_stack *s = thread->stacks; s != NULL; s = s->next) {
         s->at_fork_count = (uint64_t)(s->top - s->frames) + 1;
         s->at_fork = fm_private_alloc(s->at_fork_count * sizeof *s->frames);
@@ -334,7 +334,7 @@ static bool clone_kept(struct fm_thread *thread, const char *old_base, struct fm
 
 void fm_threads_after_fork(const char *old_base)
 {
-    struct fm_tls *tls = &fm_tls_v1;
+    struct fm_tls *tls = &fm_tls_v2;
     struct fm_thread *thread = tls->thread;
     fm_process.threads = NULL; /* the other threads do not exist here */
     if (thread == NULL)
@@ -352,7 +352,7 @@ void fm_threads_after_fork(const char *old_base)
     fm_points_reset(thread, false);
     tls->table = NULL;
     tls->mask = 0;
-    bool ok = graph_init(thread, tls->low);
+    bool ok = graph_init(thread, thread->stack->low);
     if (ok) {
         /* graph_init has made a stack of its own; the real ones take its place. */
         fm_private_free(thread->stacks, sizeof *thread->stacks);

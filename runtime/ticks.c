@@ -187,7 +187,7 @@ static void on_tick(int signal, siginfo_t *info, void *data)
     (void)signal;
     (void)info;
     const ucontext_t *context = data;
-    struct fm_tls *tls = &fm_tls_v1;
+    struct fm_tls *tls = &fm_tls_v2;
     struct fm_thread *thread = tls->thread;
     if (thread == NULL || fm_process_is_copy())
         return;

@@ -6,5 +6,9 @@
 static struct fm_rec_csd no_edge;
 struct fm_rec_frame fm_no_frame = {
     .cfa = FM_CFA_GUARD, .csd = (uint64_t)&no_edge, .fn = FM_DEPTH_UNKNOWN};
-__thread struct fm_tls fm_tls_v1 FM_EXPORT = {
-    .low = FM_LOW_NOT_READY, .top = &fm_no_frame, .heap_off = 1, .points = fm_no_points};
+__thread struct fm_tls fm_tls_v2 FM_EXPORT = {.bound = FM_BOUND_NOT_READY,
+                                              .top = &fm_no_frame,
+                                              .heap_off = 1,
+                                              .points = fm_no_points,
+                                              .exit_own = FM_BOUND(0),
+                                              .exit_any = FM_BOUND(0)};

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* In the texts below: @A @B @C registers, @F the function's operand, @0 @8 ... fields of fm_tls_v1
+/* In the texts below: @A @B @C registers, @F the function's operand, @0 @8 ... fields of fm_tls_v2
  * (hot.h). Local labels 9771.. do not meet those of compilers or of people; 9777 ends the hook and
  * is its hook pc. What is rarely run stands at the end of the section. The multiplication tells
  * finishing that a hook stands here. */
@@ -25,7 +25,7 @@
 #define HOOK_ENDS_OF_LEAF "\t.quad 0x4c46544600841f0f\n"
 #define UNLESS_STOPPED  \
     "\tcmpq @0, %rbp\n" \
-    "\tjo 9777f\n"
+    "\tjnc 9777f\n"
 #define IDENTITY_OF_HOOK       \
     "\tleaq 9777f(%rip), @B\n" \
     "\timulq $-0x61C8864F, @B, @B\n"
@@ -81,11 +81,11 @@
     "\tpushq @A\n"                                                                           \
     "\tleaq 9777b(%rip), @A\n"                                                               \
     "\tpushq @A\n"                                                                           \
-    "\tjmp fm_enter_slow_at_v1@PLT\n"                                                        \
+    "\tjmp *fm_enter_slow_at_v1@GOTPCREL(%rip)\n"                                            \
     "\t.subsection 0\n"
 
 static const char enter_own[] =
-    UNLESS_STOPPED "\tjb 9772f\n" TAKE_TOP "\tcmpq (@A), %rbp\n"
+    UNLESS_STOPPED "\tjno 9772f\n" TAKE_TOP "\tcmpq (@A), %rbp\n"
                    "\tjae 9772f\n"
                    "\tcmpq @32, @A\n"
                    "\tjae 9772f\n" IDENTITY_OF_HOOK "\tmovq 8(%rbp), @C\n" ADD_SITE LOOK_UP_AND_FILL
@@ -94,7 +94,7 @@ static const char enter_own[] =
 /* What calls nothing needs no frame and no exit: it is counted, and that is all. A signal's handler
  * finds out whom it interrupted (hooks.c). */
 static const char enter_leaf[] =
-    UNLESS_STOPPED "\tjb 9772f\n" TAKE_TOP "\tcmpq (@A), %rbp\n"
+    UNLESS_STOPPED "\tjno 9772f\n" TAKE_TOP "\tcmpq (@A), %rbp\n"
                    "\tjae 9772f\n" IDENTITY_OF_HOOK "\tmovq 8(%rbp), @C\n" ADD_SITE
                    "\timulq $-0x7A143595, 16(@A), @C\n"
                    "\taddq @C, @B\n"
@@ -111,7 +111,7 @@ static const char enter_leaf[] =
                    "\tpushq @A\n"
                    "\tleaq 9777b(%rip), @A\n"
                    "\tpushq @A\n"
-                   "\tjmp fm_enter_leaf_slow_at_v1@PLT\n"
+                   "\tjmp *fm_enter_leaf_slow_at_v1@GOTPCREL(%rip)\n"
                    "\t.subsection 0\n";
 
 /* The frame around it is the top's, or that of another body inlined there (4 lower); so the stack
@@ -126,7 +126,7 @@ static const char enter_inlined[] = UNLESS_STOPPED TAKE_TOP
     "\tmovq @B, 32(@A)\n" PUSH_AND_COLD;
 
 static const char enter_any[] = UNLESS_STOPPED
-    "\tjb 9772f\n" TAKE_TOP "\tcmpq @32, @A\n"
+    "\tjno 9772f\n" TAKE_TOP "\tcmpq @32, @A\n"
     "\tjae 9772f\n"
     "\tmovq 8(%rbp), @C\n"
     "\tmovq %rbp, @B\n"
@@ -147,8 +147,8 @@ static const char enter_any[] = UNLESS_STOPPED
  * @A is r11, where the top often is still (TAKE_TOP), and holds it from there on. */
 #define BODY_CHECK             \
     "\tcmpq @0, %rsp\n"        \
-    "\tjo 9771f\n"             \
-    "\tjb 9772f\n"             \
+    "\tjnc 9771f\n"            \
+    "\tjno 9772f\n"            \
     "\tcmpq @8, @A\n"          \
     "\tjne 9767f\n"            \
     "9766:\tcmpq (@A), %rsp\n" \
@@ -183,11 +183,11 @@ static const char body_cold_kept[] =
 static const char leaf_cold[] = BODY_COLD LOOK_FURTHER "9772:\n";
 static const char body_end[] = "\tleaq 9777b(%rip), %r11\n"
                                "\tpushq %r11\n"
-                               "\tjmp fm_enter_slow_body_v1@PLT\n"
+                               "\tjmp *fm_enter_slow_body_v1@GOTPCREL(%rip)\n"
                                "\t.subsection 0\n";
 static const char leaf_end[] = "\tleaq 9777b(%rip), %r11\n"
                                "\tpushq %r11\n"
-                               "\tjmp fm_enter_leaf_slow_body_v1@PLT\n"
+                               "\tjmp *fm_enter_leaf_slow_body_v1@GOTPCREL(%rip)\n"
                                "\t.subsection 0\n";
 
 #define POP                                   \
@@ -201,20 +201,20 @@ static const char leaf_end[] = "\tleaq 9777b(%rip), %r11\n"
     "9771:\tcmpq (@A), %rbp\n" \
     "\tjae 9776f\n"            \
     "\tcmpq @0, %rbp\n"        \
-    "\tjo 9777b\n"             \
+    "\tjnc 9777b\n"            \
     "\tjmp 9772f\n"
-#define EXIT_COLD                    \
-    "9772:\tleaq -128(%rsp), %rsp\n" \
-    "\tleaq @F, @A\n"                \
-    "\tpushq @A\n"                   \
-    "\tleaq 9777b(%rip), @A\n"       \
-    "\tpushq @A\n"                   \
-    "\tjmp fm_exit_slow_at_v1@PLT\n" \
+#define EXIT_COLD                                \
+    "9772:\tleaq -128(%rsp), %rsp\n"             \
+    "\tleaq @F, @A\n"                            \
+    "\tpushq @A\n"                               \
+    "\tleaq 9777b(%rip), @A\n"                   \
+    "\tpushq @A\n"                               \
+    "\tjmp *fm_exit_slow_at_v1@GOTPCREL(%rip)\n" \
     "\t.subsection 0\n"
 
 /* The same function may be inlined into itself: its exit looks the same. */
 static const char exit_own[] = "\tcmpq @80, %rbp\n"
-                               "\tjb 9777f\n" TAKE_TOP "\tcmpq %rbp, (@A)\n"
+                               "\tjno 9777f\n" TAKE_TOP "\tcmpq %rbp, (@A)\n"
                                "\tjne 9771f\n" POP OLDER "9776:\tleaq -4(%rbp), @B\n"
                                "\tcmpq @B, (@A)\n"
                                "\tjne 9772f\n"
@@ -223,7 +223,7 @@ static const char exit_own[] = "\tcmpq @80, %rbp\n"
                                "\tje 9774b\n" EXIT_COLD;
 
 static const char exit_any[] = "\tcmpq @88, %rbp\n"
-                               "\tjb 9777f\n" TAKE_TOP "\tmovq %rbp, @B\n"
+                               "\tjno 9777f\n" TAKE_TOP "\tmovq %rbp, @B\n"
                                "\tsubq (@A), @B\n"
                                "\tjb 9771f\n"
                                "\ttestq $-5, @B\n"
@@ -234,7 +234,7 @@ static const char exit_any[] = "\tcmpq @88, %rbp\n"
 
 /* In front of the return. @A is r11, as at the entry. */
 static const char body_return[] = "\tcmpq @80, %rsp\n" /* frames that it calls are 16 lower */
-                                  "\tjb 9777f\n"
+                                  "\tjno 9777f\n"
                                   "\tleaq -8(%rsp), @B\n"
                                   "\tcmpq @8, @A\n"
                                   "\tjne 9778f\n"
@@ -246,18 +246,18 @@ static const char body_return[] = "\tcmpq @80, %rsp\n" /* frames that it calls a
                                   "\t.subsection 1\n" TAKE_TOP_COLD "9771:\tcmpq (@A), @B\n"
                                   "\tjae 9772f\n"
                                   "\tcmpq @0, @B\n"
-                                  "\tjo 9777b\n"
+                                  "\tjnc 9777b\n"
                                   "9772:\tleaq 9777b(%rip), @A\n"
                                   "\tpushq @A\n"
-                                  "\tjmp fm_exit_slow_body_v1@PLT\n"
+                                  "\tjmp *fm_exit_slow_body_v1@GOTPCREL(%rip)\n"
                                   "\t.subsection 0\n";
 
 /* --grade=coverage. At 64 behind the begin of the edge stands where the callee's counters are: they
  * are left in @A, which is r11. */
 #define COUNTED_CHECK     \
     "\tcmpq @0, %rsp\n"   \
-    "\tjo 9771f\n"        \
-    "\tjb 9772f\n"        \
+    "\tjnc 9771f\n"       \
+    "\tjno 9772f\n"       \
     "\tmovq @8, @A\n"     \
     "\tcmpq (@A), %rsp\n" \
     "\tjae 9772f\n"
@@ -301,7 +301,7 @@ static const char counted_leaf_end[] = "\tleaq 9777b(%rip), %r11\n"
                                        "\tjmp *fm_enter_leaf_slow_counted_v1@GOTPCREL(%rip)\n"
                                        "\t.subsection 0\n";
 static const char counted_return[] = "\tcmpq @80, %rsp\n"
-                                     "\tjb 9777f\n"
+                                     "\tjno 9777f\n"
                                      "\tleaq -8(%rsp), @B\n"
                                      "\tmovq @8, @A\n"
                                      "\tcmpq @B, (@A)\n"
@@ -313,10 +313,10 @@ static const char counted_return[] = "\tcmpq @80, %rsp\n"
                                      "9771:\tcmpq (@A), @B\n"
                                      "\tjae 9772f\n"
                                      "\tcmpq @0, @B\n"
-                                     "\tjo 9777b\n"
+                                     "\tjnc 9777b\n"
                                      "9772:\tleaq 9777b(%rip), @A\n"
                                      "\tpushq @A\n"
-                                     "\tjmp fm_exit_slow_body_v1@PLT\n"
+                                     "\tjmp *fm_exit_slow_body_v1@GOTPCREL(%rip)\n"
                                      "\t.subsection 0\n";
 
 static void write_field(FILE *out, const char *thread, unsigned offset)
@@ -324,7 +324,7 @@ static void write_field(FILE *out, const char *thread, unsigned offset)
     if (thread != NULL)
         fprintf(out, "%%fs:%u(%s)", offset, thread);
     else
-        fprintf(out, "%%fs:fm_tls_v1@tpoff+%u", offset);
+        fprintf(out, "%%fs:fm_tls_v2@tpoff+%u", offset);
 }
 
 static void write_text(FILE *out, const char *text, const struct fm_hook_place *place)
@@ -351,7 +351,7 @@ static void write_text(FILE *out, const char *text, const struct fm_hook_place *
 static void load_thread(FILE *out, const struct fm_hook_place *place)
 {
     if (place->thread != NULL)
-        fprintf(out, "\tmovq fm_tls_v1@gottpoff(%%rip), %s\n", place->thread);
+        fprintf(out, "\tmovq fm_tls_v2@gottpoff(%%rip), %s\n", place->thread);
 }
 
 /* At a function's entry rax, r10 and r11 are free, but rax may hold the number of vector arguments
@@ -442,7 +442,7 @@ void fm_count_write(FILE *out, uint32_t number, bool keep_flags)
 static void take(FILE *out, uint32_t counted, bool executable, bool behind_call, const char *slow)
 {
     static const char look[] = "\tcmpq @0, %rbp\n"
-                               "\tjo 9771f\n"
+                               "\tjnc 9771f\n"
                                "\tmovq @8, %r11\n"
                                "\tmovq 8(%r11), %r11\n";
     static const char cold[] = "\tjne 9772f\n"

@@ -11,7 +11,7 @@ static bool counts(const struct fm_tls *tls, uint64_t hook_pc)
 
 FM_EXPORT FM_RUNTIME_TEXT uint64_t *fm_counters_v1(uint64_t hook_pc, uint64_t sp)
 {
-    const struct fm_tls *tls = &fm_tls_v1;
+    const struct fm_tls *tls = &fm_tls_v2;
     if (tls->thread == NULL || tls->inside != 0 || fm_process.state != FM_RECORDING ||
         fm_process.stopped || fm_process_is_copy())
         return fm_uncounted_v1;
@@ -26,7 +26,7 @@ FM_EXPORT FM_RUNTIME_TEXT uint64_t *fm_counters_v1(uint64_t hook_pc, uint64_t sp
 /* Of the function that has just been entered. */
 static uint64_t *entered(uint64_t hook_pc)
 {
-    const struct fm_tls *tls = &fm_tls_v1;
+    const struct fm_tls *tls = &fm_tls_v2;
     if (tls->thread == NULL || tls->inside != 0 || fm_process.state != FM_RECORDING ||
         fm_process.stopped || fm_process_is_copy() || !counts(tls, hook_pc))
         return fm_uncounted_v1;

@@ -7,7 +7,7 @@
  *
  * The blocks before a function's entry hook run in a frame that is not on the shadow stack yet:
  * they are not counted, being run as often as the function is called. Layouts: hot.h. */
-#define TLS_LOW 0
+#define TLS_BOUND 0
 #define TLS_TOP 8
 #define TLS_POINTS 56
 #define TLS_POINT_MASK 64
@@ -20,11 +20,11 @@
         .p2align 5
 __sanitizer_cov_trace_pc:
         .cfi_startproc
-        movq fm_tls_v1@gottpoff(%rip), %rcx
+        movq fm_tls_v2@gottpoff(%rip), %rcx
         movq (%rsp), %rdi
-        cmpq %fs:TLS_LOW(%rcx), %rbp
-        jo .Ldone /* stopped */
-        cmpq $-1, %fs:TLS_LOW(%rcx)
+        cmpq %fs:TLS_BOUND(%rcx), %rbp
+        jnc .Ldone /* stopped */
+        cmpq $-1, %fs:TLS_BOUND(%rcx)
         je .Ldone /* no state yet: nothing is entered */
         movq %fs:TLS_TOP(%rcx), %r8
         movq (%r8), %rax
@@ -55,8 +55,8 @@ __sanitizer_cov_trace_pc:
         /* Below the top's frame: before the entry hook, or code without hooks. */
         testq %rax, %rax
         js .Lslow
-        cmpq %fs:TLS_LOW(%rcx), %rbp /* another stack */
-        jb .Lslow
+        cmpq %fs:TLS_BOUND(%rcx), %rbp /* another stack */
+        jno .Lslow
         ret
         .cfi_endproc
         .size __sanitizer_cov_trace_pc, .-__sanitizer_cov_trace_pc

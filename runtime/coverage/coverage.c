@@ -7,10 +7,10 @@
 
 FM_EXPORT FM_RUNTIME_TEXT void fm_point_slow_v1(uint64_t pc, uint64_t frame)
 {
-    struct fm_tls *tls = &fm_tls_v1;
+    struct fm_tls *tls = &fm_tls_v2;
     struct fm_thread *thread = tls->thread;
     if (thread == NULL || tls->inside != 0 || fm_process.state != FM_RECORDING ||
-        fm_process_is_copy() || tls->low == FM_LOW_STOPPED)
+        fm_process_is_copy() || tls->bound == FM_BOUND_NONE)
         return;
     if (frame < thread->stack->low || thread->stack->high < frame)
         fm_stack_resume(thread, frame);

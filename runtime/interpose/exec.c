@@ -33,7 +33,7 @@ __attribute__((constructor)) static void resolve(void)
 /* Those of this thread; a child of vfork has none, and its state is the parent's. */
 static struct fm_thread *ticks_off(void)
 {
-    struct fm_thread *thread = fm_tls_v1.thread;
+    struct fm_thread *thread = fm_tls_v2.thread;
     if (next.execve == NULL)
         resolve();
     if (thread == NULL || fm_process.state != FM_RECORDING || fm_process_is_copy() ||

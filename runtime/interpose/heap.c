@@ -126,7 +126,7 @@ record_make(struct fm_thread *thread, struct fm_rec_csd *csd, void *block)
  * NULL. */
 static inline __attribute__((always_inline)) struct fm_rec_alloc *record_at_hand(uint64_t cfa)
 {
-    const struct fm_tls *tls = &fm_tls_v1;
+    const struct fm_tls *tls = &fm_tls_v2;
     if (FM_UNLIKELY(tls->heap_unusual != 0))
         return NULL;
     const struct fm_rec_frame *frame = fm_stack_charged_quickly(tls, cfa);
@@ -148,9 +148,9 @@ __attribute__((noinline, cold)) static void take_short_way(struct fm_tls *tls)
 /* The same for all cases; NULL: nothing to do. */
 __attribute__((noinline)) static struct fm_rec_alloc *record_find(uint64_t cfa, void *block)
 {
-    struct fm_tls *tls = &fm_tls_v1;
+    struct fm_tls *tls = &fm_tls_v2;
     struct fm_thread *thread = tls->thread;
-    if (thread == NULL || tls->inside != 0 || tls->low == FM_LOW_STOPPED)
+    if (thread == NULL || tls->inside != 0 || tls->bound == FM_BOUND_NONE)
         return NULL;
     fm_stack_resume(thread, cfa);
     struct fm_rec_csd *csd = (struct fm_rec_csd *)fm_stack_charged(thread, cfa)->csd;
@@ -168,7 +168,7 @@ __attribute__((noinline)) static struct fm_rec_alloc *record_find(uint64_t cfa, 
 
 __attribute__((noinline, cold)) static void *tell_and_return(void *block)
 {
-    fm_held_flush(fm_tls_v1.thread);
+    fm_held_flush(fm_tls_v2.thread);
     return block;
 }
 
@@ -176,7 +176,7 @@ __attribute__((noinline, cold)) static void *tell_and_return(void *block)
 __attribute__((noinline)) static void *count_alloc(struct fm_rec_alloc *record, void *block,
                                                    size_t bytes)
 {
-    struct fm_thread_held *held = &fm_tls_v1.thread->held;
+    struct fm_thread_held *held = &fm_tls_v2.thread->held;
     size_t usable = usable_bytes(block);
     record->allocs++;
     record->bytes += bytes;
@@ -201,11 +201,11 @@ static_assert(offsetof(struct fm_rec_alloc, freed_bytes) ==
 static inline __attribute__((always_inline)) void count_free(struct fm_rec_alloc *record,
                                                              size_t usable)
 {
-    struct fm_thread_held *held = &fm_tls_v1.thread->held;
+    struct fm_thread_held *held = &fm_tls_v2.thread->held;
     pair_add(&record->frees, usable);
     held->delta -= (int64_t)usable;
     if (FM_UNLIKELY(held->delta < held->low))
-        fm_held_flush(fm_tls_v1.thread);
+        fm_held_flush(fm_tls_v2.thread);
 }
 
 __attribute__((noinline)) static void *note_alloc_any(void *block, size_t bytes, uint64_t cfa)
@@ -215,7 +215,7 @@ __attribute__((noinline)) static void *note_alloc_any(void *block, size_t bytes,
         return block;
     if (fm_held.map == NULL)
         return count_alloc(record, block, bytes);
-    fm_held_alloc(fm_tls_v1.thread, record, block, bytes, usable_bytes(block));
+    fm_held_alloc(fm_tls_v2.thread, record, block, bytes, usable_bytes(block));
     return block;
 }
 
@@ -224,7 +224,7 @@ static void note_free_of(struct fm_rec_alloc *record, const struct fm_held_block
                          size_t usable)
 {
     if (fm_held.map != NULL)
-        fm_held_free(fm_tls_v1.thread, record, known, usable);
+        fm_held_free(fm_tls_v2.thread, record, known, usable);
     else if (record != NULL)
         count_free(record, usable);
 }
@@ -264,7 +264,7 @@ static inline __attribute__((always_inline)) void *note_alloc(void *block, size_
     record->allocs++;
     record->bytes += bytes;
     record->usable_bytes += usable;
-    struct fm_thread_held *held = &fm_tls_v1.thread->held;
+    struct fm_thread_held *held = &fm_tls_v2.thread->held;
     held->delta += (int64_t)bytes;
     return FM_UNLIKELY(held->delta > held->high) ? tell_and_return(block) : block;
 }
@@ -298,7 +298,7 @@ static inline __attribute__((always_inline)) bool count_free_quickly(void *block
     if (FM_UNLIKELY(at == NULL))
         return false;
     size_t cell = *at, slack = cell & FM_CELL_SLACK;
-    struct fm_thread_held *held = &fm_tls_v1.thread->held;
+    struct fm_thread_held *held = &fm_tls_v2.thread->held;
     uint64_t key = fm_flow_key((uint32_t)cell, record);
     const struct fm_flow_slot *slot = fm_flow_home(held->flows, key);
     if (FM_UNLIKELY(slot->key != key) || FM_UNLIKELY(slot->epoch != fm_held.epoch_quick) ||
@@ -349,7 +349,7 @@ static void *reallocate(void *block, size_t bytes, uint64_t cfa)
     if (fm_held.map == NULL)
         return count_alloc(record, fresh, bytes);
     *(fresh == block ? &record->realloc_kept : &record->realloc_moved) += 1;
-    fm_held_alloc(fm_tls_v1.thread, record, fresh, bytes, usable_bytes(fresh));
+    fm_held_alloc(fm_tls_v2.thread, record, fresh, bytes, usable_bytes(fresh));
     return fresh;
 }
 

@@ -180,9 +180,9 @@ static struct fm_rec_wait *record_find(struct fm_thread *thread, struct fm_rec_c
 /* The calling thread's state, if its calls are recorded now. */
 static inline struct fm_thread *recorded_thread(void)
 {
-    const struct fm_tls *tls = &fm_tls_v1;
+    const struct fm_tls *tls = &fm_tls_v2;
     struct fm_thread *thread = tls->thread;
-    bool recorded = thread != NULL && tls->inside == 0 && tls->low != FM_LOW_STOPPED &&
+    bool recorded = thread != NULL && tls->inside == 0 && tls->bound != FM_BOUND_NONE &&
                     fm_process.wait_clock != 0 && !fm_process_is_copy();
     return recorded ? thread : NULL;
 }
@@ -286,7 +286,7 @@ static void open_wait(struct fm_thread *thread, struct fm_rec_wait *record,
 
 static inline struct fm_rec_csd *charged_at(struct fm_thread *thread, uint64_t cfa)
 {
-    const struct fm_rec_frame *frame = fm_stack_charged_quickly(&fm_tls_v1, cfa);
+    const struct fm_rec_frame *frame = fm_stack_charged_quickly(&fm_tls_v2, cfa);
     if (FM_UNLIKELY(frame == NULL)) {
         fm_stack_resume(thread, cfa);
         frame = fm_stack_charged(thread, cfa);
@@ -298,8 +298,8 @@ static inline struct fm_rec_csd *charged_at(struct fm_thread *thread, uint64_t c
  * library's own function, say) is known from its first wait on. */
 static __attribute__((noinline, cold)) struct fm_thread *thread_begin(uint64_t cfa)
 {
-    struct fm_tls *tls = &fm_tls_v1;
-    if (tls->inside != 0 || tls->low == FM_LOW_STOPPED || fm_process.wait_clock == 0 ||
+    struct fm_tls *tls = &fm_tls_v2;
+    if (tls->inside != 0 || tls->bound == FM_BOUND_NONE || fm_process.wait_clock == 0 ||
         fm_process.state != FM_RECORDING || fm_process.stopped || fm_process_is_copy())
         return NULL;
     int saved_errno = errno;
@@ -314,10 +314,10 @@ static __attribute__((noinline, cold)) struct fm_thread *thread_begin(uint64_t c
 
 static struct fm_thread *thread_free_to_wait(uint64_t cfa)
 {
-    if (fm_tls_v1.inside == 0)
+    if (fm_tls_v2.inside == 0)
         fm_control_look(true);
     struct fm_thread *thread = recorded_thread();
-    if (FM_UNLIKELY(thread == NULL) && fm_tls_v1.thread == NULL)
+    if (FM_UNLIKELY(thread == NULL) && fm_tls_v2.thread == NULL)
         thread = thread_begin(cfa);
     if (thread != NULL && FM_UNLIKELY(thread->rec->wait_since != 0)) {
         fm_waiting_leave(thread, cfa);
@@ -343,9 +343,9 @@ static __attribute__((noinline)) bool begin_slowly(unsigned kind, uint64_t objec
 /* What is usual calls nothing, so no register need be saved. */
 bool fm_wait_begin(unsigned kind, uint64_t object, uint64_t cfa)
 {
-    const struct fm_tls *tls = &fm_tls_v1;
+    const struct fm_tls *tls = &fm_tls_v2;
     struct fm_thread *thread = tls->thread;
-    if (FM_UNLIKELY(thread == NULL || tls->inside != 0 || tls->low == FM_LOW_STOPPED ||
+    if (FM_UNLIKELY(thread == NULL || tls->inside != 0 || tls->bound == FM_BOUND_NONE ||
                     fm_process.wait_clock != FM_REC_CLOCK_TSC || thread->rec->wait_since != 0 ||
                     fm_process_is_copy() || fm_control_is_asked()))
         return begin_slowly(kind, object, cfa);
@@ -433,7 +433,7 @@ static __attribute__((noinline)) void end_slowly(struct fm_thread *thread, uint6
         fm_blame_add(thread, record, lock, holder, elapsed);
     if (FM_UNLIKELY(fm_process.tick_counts))
         fm_ticks_settle(thread, fm_at(rec->wait_csd));
-    if (FM_UNLIKELY(thread->traced.fast_count != 0) && fm_tls_v1.inside == 0)
+    if (FM_UNLIKELY(thread->traced.fast_count != 0) && fm_tls_v2.inside == 0)
         fm_traced_on_wait(thread);
     if (FM_UNLIKELY(elapsed >= fm_process.wait_ticks_per_ms * MOMENT_MS))
         note_long_wait(thread, elapsed);
@@ -442,7 +442,7 @@ static __attribute__((noinline)) void end_slowly(struct fm_thread *thread, uint6
 /* A call that did not wait, again without a call. */
 void fm_wait_end(uint64_t cfa)
 {
-    struct fm_thread *thread = fm_tls_v1.thread;
+    struct fm_thread *thread = fm_tls_v2.thread;
     if (FM_UNLIKELY(thread == NULL))
         return;
     struct fm_rec_thread *rec = thread->rec;
@@ -461,7 +461,7 @@ void fm_wait_end(uint64_t cfa)
 
 void fm_wait_give_up(uint64_t cfa)
 {
-    struct fm_thread *thread = fm_tls_v1.thread;
+    struct fm_thread *thread = fm_tls_v2.thread;
     if (thread != NULL && thread->waiting.cfa == cfa)
         __atomic_store_n(&thread->rec->wait_since, 0, __ATOMIC_RELEASE);
 }

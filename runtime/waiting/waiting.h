@@ -30,7 +30,7 @@ static inline void fm_wait_over(bool counted, uint64_t cfa)
 {
     if (counted)
         fm_wait_end(cfa);
-    if (fm_tls_v1.inside == 0)
+    if (fm_tls_v2.inside == 0)
         fm_control_look(true);
 }
 void fm_wait_count_slowly(unsigned kind, uint64_t cfa);
@@ -92,12 +92,12 @@ static inline void fm_wait_longest(uint64_t *longest, uint64_t elapsed)
 /* A call that did not wait, and took no clock to know. */
 static inline __attribute__((always_inline)) void fm_wait_count(unsigned kind, uint64_t cfa)
 {
-    const struct fm_tls *tls = &fm_tls_v1;
+    const struct fm_tls *tls = &fm_tls_v2;
     struct fm_thread *thread = tls->thread;
     if (FM_UNLIKELY(thread == NULL))
         return;
     const struct fm_rec_frame *frame = fm_stack_charged_quickly(tls, cfa);
-    if (FM_LIKELY(frame != NULL && tls->inside == 0 && tls->low != FM_LOW_STOPPED)) {
+    if (FM_LIKELY(frame != NULL && tls->inside == 0 && tls->bound != FM_BOUND_NONE)) {
         const struct fm_rec_csd *csd = (const struct fm_rec_csd *)frame->csd;
         const struct fm_wait_slot *slot = fm_wait_slot_of(thread, csd, kind);
         if (FM_LIKELY(slot->key == fm_wait_key(csd, kind))) {

@@ -186,23 +186,42 @@ static uint32_t proc_named(struct fm_image *image, const char *linkage)
     return found == NULL ? FM_NONE : GPOINTER_TO_UINT(found) - 1;
 }
 
-/* The image that the hook which made a pd stands in, FM_NONE when it is not known. */
-static uint32_t image_of_hook(const struct fm_images *images, uint32_t pd)
+/* The image that the hook which made a pd stands in, and its address there; FM_NONE when it is not
+ * known. */
+static uint32_t image_of_hook(const struct fm_images *images, uint32_t pd, uint64_t *ret_file)
 {
     uint32_t maker = images->recording->pds[pd].maker;
-    uint64_t file;
+    *ret_file = 0;
     if (maker == FM_RAW_NONE)
         return FM_NONE;
     const struct fm_raw_csd *csd = &images->recording->csds[maker];
-    uint32_t image = fm_images_find(images, csd->hook_pc, csd->epoch, &file);
+    uint32_t image = fm_images_find(images, csd->hook_pc, csd->epoch, ret_file);
     return image == FM_NONE || fm_images_at(images, image)->statics == NULL ? FM_NONE : image;
+}
+
+/* The function around the hook that made a pd, if it stands in that image and is no inlined body's;
+ * else FM_NONE. */
+static uint32_t proc_of_hook(const struct fm_images *images, uint32_t pd, uint32_t image)
+{
+    uint32_t maker = images->recording->pds[pd].maker;
+    uint64_t file;
+    if (image_of_hook(images, pd, &file) != image ||
+        (images->recording->csds[maker].flags & FM_REC_CSD_INLINED) != 0)
+        return FM_NONE;
+    const struct fm_statics *statics = fm_images_at(images, image)->statics;
+    if (statics == NULL || statics->proc_count == 0)
+        return FM_NONE;
+    uint32_t proc = fm_statics_body_at(statics, file - 1);
+    bool has_hooks =
+        proc != FM_NONE && (statics->procs[proc].instrumented || statics->procs[proc].left_out);
+    return has_hooks ? proc : FM_NONE;
 }
 
 bool fm_images_proc_of_pd(const struct fm_images *images, uint32_t pd, uint32_t *ret_image,
                           uint32_t *ret_proc)
 {
     const struct fm_raw_pd *raw = &images->recording->pds[pd];
-    uint64_t file, offset;
+    uint64_t file, offset, hook;
     uint32_t image = raw->fn == 0 ? FM_NONE : fm_images_find(images, raw->fn, raw->epoch, &file);
     if (image == FM_NONE)
         return false;
@@ -217,9 +236,16 @@ bool fm_images_proc_of_pd(const struct fm_images *images, uint32_t pd, uint32_t 
     *ret_proc = proc;
     if (proc != FM_NONE && (statics->procs[proc].instrumented || statics->procs[proc].left_out))
         return true;
+    /* A function that is chosen at run time (clones for other processors) was told by the address
+     * that leads to it, where no function is. */
+    uint32_t around = proc_of_hook(images, pd, image);
+    if (around != FM_NONE) {
+        *ret_proc = around;
+        return true;
+    }
     /* A function of a C++ header may have its address in a library that brings it too, though the
      * body that ran was inlined here: its hook stands here, and so does its description. */
-    uint32_t here = image_of_hook(images, pd);
+    uint32_t here = image_of_hook(images, pd, &hook);
     const char *symbol = here == FM_NONE || here == image
                              ? NULL
                              : symbol_in(images, fm_images_at(images, image), file, &offset);

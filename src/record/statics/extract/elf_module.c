@@ -54,7 +54,8 @@ static void read_symbols(struct fm_elf *elf)
             .size = sym.st_size,
             .name = g_string_chunk_insert(elf->strings, name),
             .function = type != STT_NOTYPE,
-            .global = GELF_ST_BIND(sym.st_info) != STB_LOCAL,
+            /* of what chooses among functions it is the other name that tells */
+            .global = GELF_ST_BIND(sym.st_info) != STB_LOCAL && type != STT_GNU_IFUNC,
         };
         g_array_append_val(elf->symbols, symbol);
         if (fm_statics_is_hook(name)) {
