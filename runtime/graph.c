@@ -99,6 +99,8 @@ bool fm_table_make(struct fm_thread *thread, uint32_t entries)
     thread->tls->table = fresh.table;
     __asm__ volatile("" ::: "memory");
     thread->tls->mask = fresh.mask;
+    thread->table = table;
+    thread->table_bytes = bytes;
     return true;
 }
 

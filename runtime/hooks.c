@@ -342,7 +342,8 @@ static FM_RUNTIME_TEXT void enter_slow(uint64_t fn, uint64_t site, uint64_t hook
 {
     struct fm_tls *tls = &fm_tls_v2;
     struct fm_thread *thread = tls->thread;
-    if (tls->bound == FM_BOUND_NONE || tls->inside != 0 || (thread == NULL && fm_process_is_early()))
+    if (tls->bound == FM_BOUND_NONE || tls->inside != 0 ||
+        (thread == NULL && fm_process_is_early()))
         return;
     int saved_errno = errno;
     uint64_t mask = fm_block_signals();
@@ -360,6 +361,8 @@ static FM_RUNTIME_TEXT void enter_slow(uint64_t fn, uint64_t site, uint64_t hook
             enter_locked(thread, fn, site, hook_pc, cfa);
         fm_lock_give(&thread->lock);
     }
+    if (FM_UNLIKELY(fm_process.leaving != NULL))
+        fm_threads_free_gone();
     tls->inside = 0;
     fm_control_look(false); /* this entry's hook is over, but of its caller's nothing is known */
     fm_restore_signals(mask);

@@ -122,7 +122,7 @@ struct fm_traced {
 };
 
 struct fm_thread {
-    struct fm_thread *next, *previous; /* live threads, fm_process.threads */
+    struct fm_thread *next, *previous; /* fm_process.threads; of fm_process.leaving next alone */
     struct fm_tls *tls;
     fm_lock lock;
     struct fm_rec_thread *rec;
@@ -144,6 +144,11 @@ struct fm_thread {
     uint64_t cpu_charged_ns; /* CPU time turned into quanta so far */
     struct fm_thread_held held;
     unsigned destructor_rounds;
+    bool leaving; /* in its last destructors, or behind them */
+    /* What is freed when the thread is gone, and its struct fm_tls with it. */
+    struct fm_entry *table;
+    struct fm_point_entry *points;
+    size_t table_bytes, points_bytes;
     unsigned signal_saves_used;
     struct fm_rec_frame signal_saves[FM_SIGNAL_SAVES_MAX];
     struct fm_waiting waiting;
@@ -169,7 +174,8 @@ struct fm_process {
     uint64_t bytes_reserved; /* of address space */
     struct fm_rec_header *header;
     struct fm_bump bump;
-    struct fm_thread *threads;
+    struct fm_thread *threads; /* live ones */
+    struct fm_thread *leaving; /* those that have ended; they may run for a moment yet */
     uint32_t thread_count;
     uint64_t quantum_ns;
     int tick_source; /* what to try: enum fm_rec_tick_source */
@@ -330,8 +336,8 @@ struct fm_rec_point *fm_points_known(const struct fm_tls *tls, uint64_t pc); /* 
 void fm_points_count(struct fm_thread *thread, uint64_t pc); /* locked; makes it if it is new */
 extern struct fm_point_entry fm_no_points[2];
 void fm_points_purge(struct fm_thread *thread, uint64_t start, uint64_t end);
-/* Forgets the index; release: also its memory. */
-void fm_points_reset(struct fm_thread *thread, bool release);
+void fm_points_reset(struct fm_thread *thread); /* forgets the index */
+void fm_points_free(struct fm_thread *thread);
 
 /* stacks.c */
 struct fm_stack *fm_stack_add(struct fm_thread *thread, uint64_t address);
@@ -379,7 +385,8 @@ struct fm_thread *fm_thread_make(uint64_t stack_address); /* of the calling thre
 /* between_hooks: the calling thread is in no hook. */
 void fm_threads_control(bool stopped, bool between_hooks);
 void fm_threads_end_key_make(void);
-void fm_thread_disable(void); /* the calling thread is not recorded any more */
+void fm_threads_free_gone(void); /* what was of those that left; signals are blocked */
+void fm_thread_disable(void);    /* the calling thread is not recorded any more */
 /* Around fork() in the forking thread: keeps its open frames for the child; what is kept goes. */
 void fm_threads_before_fork(void);
 void fm_threads_fork_done(void);
@@ -431,6 +438,7 @@ void fm_waiting_put_aside(struct fm_thread *thread, unsigned index);
 void fm_waiting_take_up(struct fm_thread *thread, unsigned index);
 void fm_waiting_begin_thread(struct fm_thread *thread);
 void fm_waiting_end_thread(struct fm_thread *thread);
+void fm_blames_free(struct fm_thread *thread);
 void fm_waiting_reset(struct fm_thread *thread); /* in a child of fork: all that was the parent's */
 void fm_waiting_at_exit(void);
 void fm_waiting_stopped(void);

@@ -63,28 +63,13 @@ static void list_remove(struct fm_thread *thread)
     fm_lock_give(&fm_process.threads_lock);
 }
 
-/* Other destructors may still call instrumented code: wait for the last round. */
-static void thread_end(void *data)
+static void thread_free(struct fm_thread *thread)
 {
-    struct fm_thread *thread = data;
-    if (++thread->destructor_rounds < PTHREAD_DESTRUCTOR_ITERATIONS &&
-        pthread_setspecific(end_key, thread) == 0)
-        return;
-    uint64_t mask = fm_block_signals();
-    struct fm_tls *tls = thread->tls;
-    fm_ticks_stop(thread);
-    list_remove(thread);
-    tls->inside = 1; /* for good: the thread is about to vanish */
-    tls_disable(tls);
-    if (thread->held.delta != 0)
-        fm_held_flush(thread);
     fm_held_thread_done(thread);
-    fm_waiting_end_thread(thread);
+    fm_blames_free(thread);
     fm_traced_end_thread(thread);
-    thread->rec->end_monotonic_ns = fm_now_ns(CLOCK_MONOTONIC);
-    __atomic_store_n(&thread->rec->state, FM_REC_THREAD_ENDED, __ATOMIC_RELEASE);
-    fm_private_free(tls->table, tls->mask + sizeof(struct fm_entry));
-    fm_points_reset(thread, true);
+    fm_private_free(thread->table, thread->table_bytes);
+    fm_points_free(thread);
     for (struct fm_stack *s = thread->stacks, *next; s != NULL; s = next) {
         next = s->next;
         if (s->frames_private)
@@ -94,7 +79,58 @@ static void thread_end(void *data)
         fm_private_free(s, sizeof *s);
     }
     fm_private_free(thread, sizeof *thread);
+}
+
+/* Whether a thread runs no more, and its thread-local memory may be another's. */
+static bool is_gone(const struct fm_thread *thread)
+{
+    long pid = fm_process.header->pid; /* not of who asks, which may be a child of vfork */
+    return fm_system_call(SYS_tgkill, pid, thread->rec->tid, 0, 0) == -ESRCH;
+}
+
+void fm_threads_free_gone(void)
+{
+    fm_lock_take(&fm_process.threads_lock);
+    for (struct fm_thread **at = &fm_process.leaving; *at != NULL;) {
+        struct fm_thread *thread = *at;
+        if (thread->tls == &fm_tls_v2 || !is_gone(thread)) {
+            at = &thread->next;
+            continue;
+        }
+        __atomic_store_n(at, thread->next, __ATOMIC_RELAXED);
+        thread_free(thread);
+    }
+    fm_lock_give(&fm_process.threads_lock);
+}
+
+/* Of the last destructors in the last round. Whatever still comes (other destructors, handlers of
+ * signals until the kernel takes the thread away) is recorded as ever, and told at once: so what
+ * the hooks work with is left to the next slow path of another thread. */
+static void leave(struct fm_thread *thread)
+{
+    uint64_t mask = fm_block_signals();
+    fm_ticks_stop(thread);
+    list_remove(thread);
+    thread->leaving = true;
+    fm_held_flush(thread);
+    fm_waiting_end_thread(thread);
+    thread->rec->end_monotonic_ns = fm_now_ns(CLOCK_MONOTONIC);
+    __atomic_store_n(&thread->rec->state, FM_REC_THREAD_ENDED, __ATOMIC_RELEASE);
+    fm_threads_free_gone();
+    fm_lock_take(&fm_process.threads_lock);
+    thread->next = fm_process.leaving;
+    __atomic_store_n(&fm_process.leaving, thread, __ATOMIC_RELAXED);
+    fm_lock_give(&fm_process.threads_lock);
     fm_restore_signals(mask);
+}
+
+/* Other destructors may still call instrumented code: wait for the last round. */
+static void thread_end(void *data)
+{
+    struct fm_thread *thread = data;
+    if (++thread->destructor_rounds >= PTHREAD_DESTRUCTOR_ITERATIONS ||
+        pthread_setspecific(end_key, thread) != 0)
+        leave(thread);
 }
 
 void fm_thread_disable(void)
@@ -187,6 +223,8 @@ void fm_threads_control(bool stopped, bool between_hooks)
         }
         uint64_t now_ns = fm_now_ns(CLOCK_MONOTONIC);
         for (struct fm_thread *t = fm_process.threads; t != NULL; t = t->next) {
+            if (t->tls != &fm_tls_v2 && is_gone(t)) /* known by its last call alone */
+                continue;
             fm_lock_take(&t->lock);
             fm_waiting_note_stop(t, stopped, now_ns);
             if (!stopped) /* before the first entry */
@@ -336,7 +374,7 @@ void fm_threads_after_fork(const char *old_base)
 {
     struct fm_tls *tls = &fm_tls_v2;
     struct fm_thread *thread = tls->thread;
-    fm_process.threads = NULL; /* the other threads do not exist here */
+    fm_process.threads = fm_process.leaving = NULL; /* the other threads do not exist here */
     if (thread == NULL)
         return;
     thread->stack->top = tls->top;
@@ -349,7 +387,7 @@ void fm_threads_after_fork(const char *old_base)
     fm_traced_reset(thread);
     fm_held_thread_done(thread);
     struct fm_stack *stacks = thread->stacks, *current = thread->stack;
-    fm_points_reset(thread, false);
+    fm_points_reset(thread);
     tls->table = NULL;
     tls->mask = 0;
     bool ok = graph_init(thread, thread->stack->low);

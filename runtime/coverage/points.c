@@ -50,6 +50,8 @@ static bool grow(struct fm_thread *thread)
     tls->points = fresh.points;
     __asm__ volatile("" ::: "memory");
     tls->point_mask = fresh.point_mask;
+    thread->points = table;
+    thread->points_bytes = entries * sizeof *table;
     return true;
 }
 
@@ -110,15 +112,17 @@ void fm_points_purge(struct fm_thread *thread, uint64_t start, uint64_t end)
     }
 }
 
-void fm_points_reset(struct fm_thread *thread, bool release)
+void fm_points_reset(struct fm_thread *thread)
 {
     struct fm_tls *tls = thread->tls;
-    struct fm_point_entry *table = tls->points;
-    uint64_t bytes = tls->point_mask + sizeof *table;
     tls->point_mask = 0;
     __asm__ volatile("" ::: "memory");
     tls->points = fm_no_points;
     thread->points_used = 0;
-    if (release && table != fm_no_points)
-        fm_private_free(table, bytes);
+}
+
+void fm_points_free(struct fm_thread *thread)
+{
+    if (thread->points != NULL)
+        fm_private_free(thread->points, thread->points_bytes);
 }

@@ -170,7 +170,9 @@ static void bounds_set(struct fm_thread *thread)
     struct fm_thread_held *t = &thread->held;
     const struct fm_rec_header *h = fm_process.header;
     int64_t step = fm_held.rec != NULL ? STEP_BYTES : UNHELD_STEP_BYTES;
-    if (fm_held.rec != NULL && !fm_held.many) {
+    if (thread->leaving) /* nothing may be left to tell */
+        step = 0;
+    else if (fm_held.rec != NULL && !fm_held.many) {
         bool rising = fm_held.rec->rising != FALLEN;
         int64_t room = h->peak_live_bytes - h->live_bytes;
         int64_t high = rising || room > step ? step : room;

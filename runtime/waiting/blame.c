@@ -152,3 +152,9 @@ void fm_blame_add(struct fm_thread *thread, struct fm_rec_wait *record, uint64_t
     fm_wait_add(&blame->ticks, elapsed);
     fm_wait_longest(&blame->longest, elapsed);
 }
+
+void fm_blames_free(struct fm_thread *thread)
+{
+    if (thread->waiting.blames != NULL)
+        fm_private_free(thread->waiting.blames, FM_BLAMES_MAX * sizeof(uint32_t));
+}

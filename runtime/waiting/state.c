@@ -429,6 +429,8 @@ static __attribute__((noinline)) void end_slowly(struct fm_thread *thread, uint6
         return;
     }
     count_wait(record, elapsed);
+    if (FM_UNLIKELY(thread->leaving))
+        rec->end_monotonic_ns = fm_now_ns(CLOCK_MONOTONIC);
     if (kind == FM_REC_WAIT_MUTEX || kind == FM_REC_WAIT_RWLOCK)
         fm_blame_add(thread, record, lock, holder, elapsed);
     if (FM_UNLIKELY(fm_process.tick_counts))
@@ -569,8 +571,6 @@ void fm_waiting_end_thread(struct fm_thread *thread)
         moment_note();
     times_read(thread);
     fm_waiting_note_stop(thread, false, fm_now_ns(CLOCK_MONOTONIC));
-    if (thread->waiting.blames != NULL)
-        fm_private_free(thread->waiting.blames, FM_BLAMES_MAX * sizeof(uint32_t));
 }
 
 void fm_waiting_reset(struct fm_thread *thread)
