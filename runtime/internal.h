@@ -501,6 +501,7 @@ void fm_traced_end_thread(struct fm_thread *thread);
 /* interpose/interpose.c, called by contexts.S */
 void fm_makecontext_noted(const ucontext_t *context);
 void *fm_makecontext_next(void);
+extern void *fm_makecontext_behind FM_HIDDEN;
 
 extern void *fm_early_tls FM_HIDDEN; /* set by early.S; NULL: none */
 extern size_t fm_early_tls_bytes FM_HIDDEN;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* makecontext(context, fn, argc, ...): tells the runtime, then jumps to libc's with all arguments. */
+#ifdef FATHOM_STATIC /* front.h */
+#define makecontext fm_front_makecontext
+#endif
         .text
         .globl makecontext
         .type makecontext, @function

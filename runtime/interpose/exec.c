@@ -2,6 +2,7 @@
 /* The exec family in front of libc's. A tick that comes while the kernel is about to change
  * programs would be delivered to the new one, which has no handler for it, and end it: so the ticks
  * are off from here on, until an exec that failed has returned. */
+#include "front.h"
 #include "internal.h"
 
 #include <dlfcn.h>
@@ -17,6 +18,20 @@ static struct {
     int (*execveat)(int, const char *, char *const *, char *const *, int);
 } next;
 
+#ifdef FATHOM_STATIC
+#define EXEC(name, companion, next, next_companion) \
+    extern __typeof__(name) fm_front_##name;        \
+    FM_FRONT_WAY(name, companion, next, next_companion)
+EXEC(execve, execve, &next.execve, NULL)
+EXEC(execv, execve, NULL, &next.execve)
+EXEC(execl, execve, NULL, &next.execve)
+EXEC(execle, execve, NULL, &next.execve)
+EXEC(execvpe, execvpe, &next.execvpe, NULL)
+EXEC(execvp, execvpe, NULL, &next.execvpe)
+EXEC(execlp, execvpe, NULL, &next.execvpe)
+EXEC(fexecve, fexecve, &next.fexecve, NULL)
+EXEC(execveat, execveat, &next.execveat, NULL)
+#else
 /* At the start: the caller may be a child of vfork or a handler. */
 __attribute__((constructor)) static void resolve(void)
 {
@@ -29,13 +44,16 @@ __attribute__((constructor)) static void resolve(void)
     symbol = dlsym(RTLD_NEXT, "execveat");
     memcpy(&next.execveat, &symbol, sizeof symbol);
 }
+#endif
 
 /* Those of this thread; a child of vfork has none, and its state is the parent's. */
 static struct fm_thread *ticks_off(void)
 {
     struct fm_thread *thread = fm_tls_v2.thread;
+#ifndef FATHOM_STATIC
     if (next.execve == NULL)
         resolve();
+#endif
     if (thread == NULL || fm_process.state != FM_RECORDING || fm_process_is_copy() ||
         (uint32_t)getpid() != fm_process.header->pid)
         return NULL;
@@ -55,35 +73,36 @@ static int failed(struct fm_thread *thread, int result)
     return result;
 }
 
-FM_EXPORT int execve(const char *path, char *const argv[], char *const envp[])
+FM_EXPORT int FM_FRONT(execve)(const char *path, char *const argv[], char *const envp[])
 {
     struct fm_thread *thread = ticks_off();
     return failed(thread, next.execve(path, argv, envp));
 }
 
-FM_EXPORT int execv(const char *path, char *const argv[])
+FM_EXPORT int FM_FRONT(execv)(const char *path, char *const argv[])
 {
-    return execve(path, argv, environ);
+    return FM_FRONT(execve)(path, argv, environ);
 }
 
-FM_EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
+FM_EXPORT int FM_FRONT(execvpe)(const char *file, char *const argv[], char *const envp[])
 {
     struct fm_thread *thread = ticks_off();
     return failed(thread, next.execvpe(file, argv, envp));
 }
 
-FM_EXPORT int execvp(const char *file, char *const argv[])
+FM_EXPORT int FM_FRONT(execvp)(const char *file, char *const argv[])
 {
-    return execvpe(file, argv, environ);
+    return FM_FRONT(execvpe)(file, argv, environ);
 }
 
-FM_EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
+FM_EXPORT int FM_FRONT(fexecve)(int fd, char *const argv[], char *const envp[])
 {
     struct fm_thread *thread = ticks_off();
     return failed(thread, next.fexecve(fd, argv, envp));
 }
 
-FM_EXPORT int execveat(int fd, const char *path, char *const argv[], char *const envp[], int flags)
+FM_EXPORT int FM_FRONT(execveat)(int fd, const char *path, char *const argv[], char *const envp[],
+                                 int flags)
 {
     struct fm_thread *thread = ticks_off();
     return failed(thread, next.execveat(fd, path, argv, envp, flags));
@@ -113,27 +132,27 @@ static void take_arguments(char **argv, const char *first, va_list arguments)
     va_start(arguments, first);                                                       \
     take_arguments(argv, first, arguments)
 
-FM_EXPORT int execl(const char *path, const char *first, ...)
+FM_EXPORT int FM_FRONT(execl)(const char *path, const char *first, ...)
 {
     va_list arguments;
     TAKE_ARGUMENTS(argv, first, arguments);
     va_end(arguments);
-    return execve(path, argv, environ);
+    return FM_FRONT(execve)(path, argv, environ);
 }
 
-FM_EXPORT int execlp(const char *file, const char *first, ...)
+FM_EXPORT int FM_FRONT(execlp)(const char *file, const char *first, ...)
 {
     va_list arguments;
     TAKE_ARGUMENTS(argv, first, arguments);
     va_end(arguments);
-    return execvpe(file, argv, environ);
+    return FM_FRONT(execvpe)(file, argv, environ);
 }
 
-FM_EXPORT int execle(const char *path, const char *first, ...)
+FM_EXPORT int FM_FRONT(execle)(const char *path, const char *first, ...)
 {
     va_list arguments;
     TAKE_ARGUMENTS(argv, first, arguments);
     char *const *environment = va_arg(arguments, char *const *);
     va_end(arguments);
-    return execve(path, argv, environment);
+    return FM_FRONT(execve)(path, argv, environment);
 }

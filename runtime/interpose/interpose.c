@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Functions of libc that the runtime must know of, in front of libc's own. Apart from the rest of
- * the runtime, since a static program cannot have them. */
+ * the runtime, since fully static programs have them in another way (front.h). */
+#include "front.h"
 #include "internal.h"
 
 #include <dlfcn.h>
@@ -13,9 +14,17 @@ typedef void (*jump_fn)(struct __jmp_buf_tag *, int) __attribute__((noreturn));
 static struct {
     jump_fn jump, jump_short, jump_signal, jump_checked;
     int (*close)(void *);
-    void *makecontext;
 } next;
+void *fm_makecontext_behind;
 
+#ifdef FATHOM_STATIC
+#define JUMPS /* known by its address alone */
+static void resolve_all(void)
+{
+    fm_wait_resolve();
+}
+#else
+#define JUMPS __attribute__((noreturn))
 static void *resolve(const char *name)
 {
     return dlsym(RTLD_NEXT, name);
@@ -34,8 +43,9 @@ __attribute__((constructor)) static void resolve_all(void)
     memcpy(&next.jump_checked, &symbol, sizeof symbol);
     symbol = resolve("dlclose");
     memcpy(&next.close, &symbol, sizeof symbol);
-    next.makecontext = resolve("makecontext");
+    fm_makecontext_behind = resolve("makecontext");
 }
+#endif
 
 /* glibc, x86-64: the seventh word of a jmp_buf is the stack pointer, xored with the thread's
  * pointer guard and rotated (its "pointer mangling"). */
@@ -47,14 +57,15 @@ static uint64_t jump_sp(const struct __jmp_buf_tag *buffer)
     return (sp >> 17 | sp << 47) ^ guard;
 }
 
-#define JUMP(name, field)                                                                     \
-    FM_EXPORT __attribute__((noreturn)) void name(struct __jmp_buf_tag buffer[1], int value); \
-    FM_EXPORT void name(struct __jmp_buf_tag buffer[1], int value)                            \
-    {                                                                                         \
-        fm_frames_leave(jump_sp(buffer));                                                     \
-        if (next.field == NULL)                                                               \
-            resolve_all();                                                                    \
-        next.field(buffer, value);                                                            \
+#define JUMP(name, field)                                                           \
+    FM_EXPORT JUMPS void FM_FRONT(name)(struct __jmp_buf_tag buffer[1], int value); \
+    FM_FRONT_WAY(name, name, &next.field, NULL)                                     \
+    FM_EXPORT void FM_FRONT(name)(struct __jmp_buf_tag buffer[1], int value)        \
+    {                                                                               \
+        fm_frames_leave(jump_sp(buffer));                                           \
+        if (next.field == NULL)                                                     \
+            resolve_all();                                                          \
+        next.field(buffer, value);                                                  \
     }
 
 JUMP(longjmp, jump)
@@ -62,6 +73,7 @@ JUMP(_longjmp, jump_short)
 JUMP(siglongjmp, jump_signal)
 JUMP(__longjmp_chk, jump_checked)
 
+#ifndef FATHOM_STATIC
 /* Modules leave: what is known of their code must not be taken for other code's. */
 FM_EXPORT int dlclose(void *handle)
 {
@@ -72,6 +84,7 @@ FM_EXPORT int dlclose(void *handle)
         fm_modules_refresh();
     return result;
 }
+#endif
 
 FM_EXPORT void fm_makecontext_noted(const ucontext_t *context)
 {
@@ -84,7 +97,7 @@ FM_EXPORT void fm_makecontext_noted(const ucontext_t *context)
 
 FM_EXPORT void *fm_makecontext_next(void)
 {
-    if (next.makecontext == NULL)
+    if (fm_makecontext_behind == NULL)
         resolve_all();
-    return next.makecontext;
+    return fm_makecontext_behind;
 }

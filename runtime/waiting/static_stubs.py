@@ -12,6 +12,8 @@ import tempfile
 
 # By these names libc calls its own functions.
 OTHERS = ("__libc_{}", "__{}", "___{}", "__new_{}", "_IO_{}")
+# Of these the names above are of other functions.
+OWN_OTHERS = {"longjmp": ["__libc_siglongjmp"], "_longjmp": ["__libc_siglongjmp"], "__longjmp_chk": []}
 # The compiler's libraries refer to these weakly, and libc always has them: so they must be there.
 NEEDED = ("pthread_mutex_lock", "pthread_once")
 
@@ -62,9 +64,9 @@ def names_of(objects, folder):
 def words_of(name, wrapped):
     """The function, and its other names if they are there."""
     words = f"    .quad {'__real_' if name in wrapped else ''}{name}\n"
-    for other in OTHERS:
-        alias = other.format(name)
-        if alias in wrapped:
+    others = OWN_OTHERS.get(name, [other.format(name) for other in OTHERS])
+    for alias in others + [None] * (len(OTHERS) - len(others)):
+        if alias is None or alias in wrapped:
             words += "    .quad 0\n"
             continue
         words += f"    .weak {alias}\n    .quad {alias}\n"
