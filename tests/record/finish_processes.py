@@ -90,6 +90,35 @@ def statuses(tap, folder):
     tap.same(done.returncode, 2, "no program: bad usage")
 
 
+ENDING = '''
+#include <stdlib.h>
+#include <unistd.h>
+static volatile int count;
+static void work(void) { count++; }
+int main(int words, char **word)
+{
+    for (int i = 0; i < 1000; i++)
+        work();
+    if (words == 1)
+        exit(0);
+    if (words == 2)
+        _exit(0);
+    return execl(word[0], word[0], (char *)NULL);
+}
+'''
+
+
+def queue(tap, folder):
+    """How long a thread had no processor is read at its end; who ends without any has not told."""
+    (pathlib.Path(folder) / "ending.c").write_text(ENDING)
+    lib.must([lib.FATHOM, "cc", "gcc", "-O1", "ending.c", "-o", "ending"], folder)
+    for what, words, known in (("exit", [], 1), ("_exit", ["1"], 0), ("exec", ["1", "2"], 0)):
+        lib.record(["./ending", *words], folder, name="ending")
+        dump = lib.must([lib.FATHOM, "dump", "ending.data"], folder).stdout
+        told = [int(line.split()[-1]) for line in dump.splitlines() if line.split()[:1] == ["queue_known"]]
+        tap.same(told[:1], [known], f"{what}: whether it is known how long there was no processor")
+
+
 def not_recorded(tap, folder):
     done = lib.run([lib.FATHOM, "record", "--", "/bin/true"], folder)
     tap.check(done.returncode == 1 and "is not built with `fathom cc`" in done.stderr,
@@ -455,7 +484,7 @@ def contexts_unloaded(tap, folder):
 def main():
     tap = lib.Tap()
     lib.CASES["processes.c"] = lib.CASES["executing.c"] = lib.CASES["wide.c"] = []
-    for test in (processes, executing, statuses, not_recorded, said_rightly, cut_short, live, kept, full, libraries,
+    for test in (processes, executing, statuses, queue, not_recorded, said_rightly, cut_short, live, kept, full, libraries,
                  plain_hosts, contexts_unloaded, steered):
         with tempfile.TemporaryDirectory() as folder:
             test(tap, folder)
