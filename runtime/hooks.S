@@ -284,12 +284,16 @@ fm_deeper_v1:
         incq %rax
 .Ldeeper_across:
         movq %rax, 56(%r11)
-        cmpq (%rdx), %rax
+        movq %rax, %rcx
+        movq (%rdx), %rax
+.Ldeeper_greatest:
+        cmpq %rax, %rcx
         jbe .Ldeeper_not_greater
-        movq %rax, (%rdx)
+        cmpxchgq %rcx, (%rdx) /* a signal's handler may have gone deeper meanwhile */
+        jne .Ldeeper_greatest
 .Ldeeper_not_greater:
-        bsrq %rax, %rax
-        incq 16(%rdx, %rax, 8)
+        bsrq %rcx, %rcx
+        incq 16(%rdx, %rcx, 8)
 .Ldeeper_done:
         popq %rax
         .cfi_adjust_cfa_offset -8
