@@ -58,7 +58,8 @@ void fm_findings_of_recording(const struct fm_raw_recording *recording, const ch
                      (header->grade_flags & FM_REC_WAS_STOPPED) != 0
                          ? "recording was stopped then"
                          : "of calls made before the recording began, or on stacks that the "
-                           "program changes by itself");
+                           "program changes by itself: of calls there the sums are exact, their "
+                           "contexts may be wrong");
     g_autofree char *alone = g_strdup_printf("fathom finish %s", recording->path);
     if (notes->live)
         fm_notes_add(notes,
