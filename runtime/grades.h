@@ -41,10 +41,11 @@ static const char *const fm_deep_gcc[] = {"-g",
                                           "%L/entry_hooks.h",
                                           FM_ASSEMBLER,
                                           NULL};
-/* clang 14 writes lists of DWARF 5 as text that refers to labels which it has left out. */
-#define FM_DEEP_CLANG                                                                              \
-    "-gdwarf-4", "-fpatchable-function-entry=1", FM_FRAME_FLAGS, "-fno-integrated-as", "-include", \
-        "%L/entry_hooks.h", FM_ASSEMBLER
+/* clang 14 writes lists of DWARF 5 as text that refers to labels which it has left out. What its
+ * debug information says of functions stands in comments (assembler/kept.c). */
+#define FM_DEEP_CLANG                                                                  \
+    "-gdwarf-4", "-fpatchable-function-entry=1", FM_FRAME_FLAGS, "-fno-integrated-as", \
+        "-fverbose-asm", "-include", "%L/entry_hooks.h", FM_ASSEMBLER
 /* It then calls a profiler behind the nop, but in functions that want no hooks: the front takes
  * that call away. Asked of the compiler proper alone, as the driver would link what belongs to it.
  */

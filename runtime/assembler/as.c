@@ -23,6 +23,7 @@
 #include "choice.h"
 #include "expand.h"
 #include "flow.h"
+#include "kept.h"
 
 static const char *skip_space(const char *at)
 {
@@ -37,16 +38,22 @@ struct state {
     char announced[1024]; /* by .type NAME, @function */
     bool has_own_hook;    /* of its own body, met before */
     bool at_entry;
-    bool has_exits;  /* its returns have hooks */
-    uint32_t number; /* in scan, of the function */
-    bool intel;      /* the file's syntax */
-    bool executable; /* the code is not a shared object's (entry_hooks.h) */
-    bool in_app;     /* what the program's author wrote */
-    bool told;       /* functions that want hooks have a call of a profiler at their entry */
-    bool in_thunk;   /* -mindirect-branch=thunk-inline: the next ret is a jump */
+    bool has_exits;    /* its returns have hooks */
+    bool refused;      /* the text has what the assembler does not take */
+    bool marked;       /* the text has markers */
+    bool naked;        /* the function has no frame */
+    bool keeps_all;    /* its hooks change no register */
+    const char *begin; /* the label of its code that debug information names; NULL: none */
+    uint32_t number;   /* in scan, of the function */
+    bool intel;        /* the file's syntax */
+    bool executable;   /* the code is not a shared object's (entry_hooks.h) */
+    bool in_app;       /* what the program's author wrote */
+    bool told;         /* functions that want hooks have a call of a profiler at their entry */
+    bool in_thunk;     /* -mindirect-branch=thunk-inline: the next ret is a jump */
     bool has_file;
     unsigned file; /* the function's: its number in .loc */
     struct fm_choice choice;
+    struct fm_kept kept;
     struct fm_scan scan;
     enum fm_verdict *verdicts; /* of its markers; NULL: none */
     uint32_t markers_passed;
@@ -131,8 +138,10 @@ static bool expand_marker(FILE *out, struct state *state, const char *text)
     char words[5][1024], operand[1040];
     unsigned count = 0;
     for (text += strlen(names[name]); count < 5 && *text != '\n' && *text != '\0'; count++) {
-        copy_name(words[count], sizeof words[count], text, " \n");
-        text += strcspn(text, " \n");
+        if (*text == '\t' || *text == '#') /* what -fverbose-asm says */
+            break;
+        copy_name(words[count], sizeof words[count], text, " \t#\n");
+        text += strcspn(text, " \t#\n");
         text += strspn(text, " ");
     }
     unsigned registers = enter ? 3 : 2;
@@ -145,21 +154,6 @@ static bool expand_marker(FILE *out, struct state *state, const char *text)
                                   .thread = count > registers + 1 ? words[registers + 1] : NULL};
     write_hook(out, state, kind_of_hook(state, enter, words[0], verdict), &place);
     return true;
-}
-
-/* Does the function whose text begins here ask for the number of vector arguments? Then it is
- * variadic; a test of an ordinary al costs two instructions more at its entry. What jumps on, as
- * thunks do, may hand it on (clang says so; with gcc they have no hook, and nothing else jumps). */
-static bool may_read_al(const char *text)
-{
-    static const char *const readers[] = {"testb\t%al, %al", "test\tal, al", "# TAILCALL"};
-    const char *end = strstr(text, "\t.size\t");
-    size_t length = end != NULL ? (size_t)(end - text) : strlen(text);
-    for (unsigned i = 0; i < sizeof readers / sizeof readers[0]; i++) {
-        if (memmem(text, length, readers[i], strlen(readers[i])) != NULL)
-            return true;
-    }
-    return false;
 }
 
 /* Does the function that the lines belong to call nothing? */
@@ -181,14 +175,17 @@ static void expand_return(FILE *out, const struct state *state)
 {
     /* Changed by calls in the Windows convention, too, and not what is returned. */
     struct fm_hook_place place = {.registers = {"%r11", "%r8", NULL},
-                                  .thread = state->executable ? NULL : "%r10"};
+                                  .thread = state->executable ? NULL : "%r10",
+                                  .keep_all = !state->counting && state->keeps_all};
     write_hook(out, state, state->counting ? FM_HOOK_COUNTED_RETURN : FM_HOOK_RETURN, &place);
 }
 
 /* What clang puts behind the nop of a function that wants hooks (grades.h). */
 static bool is_profiler_call(const char *text)
 {
-    return strncmp(text, "callq", 5) == 0 && strncmp(skip_space(text + 5), "__fentry__", 10) == 0;
+    if (strncmp(text, "call", 4) != 0)
+        return false;
+    return strncmp(skip_space(text + 4 + (text[4] == 'q')), "__fentry__", 10) == 0;
 }
 
 /* Is that the next instruction? */
@@ -210,6 +207,10 @@ static void expand_entry(FILE *out, struct state *state, const char *rest)
         return;
     if (fm_choice_leaves_out(&state->choice, state->function, file))
         return;
+    unsigned kept = fm_kept_of(&state->kept, state->begin, rest);
+    if ((kept & FM_KEPT_NO_HOOK) != 0 || (state->wants_blocks && (kept & FM_KEPT_SURELY) != 0))
+        return;
+    state->keeps_all = (kept & FM_KEPT_ALL) != 0;
     state->counting = state->wants_blocks;
     state->counted += state->counting;
     state->block_count = 0;
@@ -217,8 +218,10 @@ static void expand_entry(FILE *out, struct state *state, const char *rest)
     /* A function's own name may end in .0: it is nested then, and uses its static chain. */
     struct fm_hook_place place = {.registers = {"%r11", "%r10", "%rax"},
                                   .thread = state->executable ? NULL : "%rcx",
-                                  .keep_rax = may_read_al(rest),
-                                  .keep_chain = strrchr(state->function, '.') != NULL,
+                                  .keep_rax = (kept & FM_KEPT_RAX) != 0,
+                                  .keep_chain = (kept & FM_KEPT_R10) != 0 ||
+                                                strrchr(state->function, '.') != NULL,
+                                  .keep_all = !state->counting && state->keeps_all,
                                   .counted = state->counted};
     if (state->counting)
         write_hook(out, state, state->has_exits ? FM_HOOK_COUNTED_BODY : FM_HOOK_COUNTED_LEAF,
@@ -264,8 +267,24 @@ static void take_counters(FILE *out, const struct state *state, bool behind_call
         fputs("\t.intel_syntax noprefix\n", out);
 }
 
+/* Does a hook stand in front of the frame that all functions have? Naked ones have none, and
+ * nothing in them but what inline assembler says. */
+static bool is_naked(const char *rest)
+{
+    for (; *rest != '\0'; rest += strcspn(rest, "\n"), rest += *rest == '\n') {
+        const char *text = skip_space(rest);
+        size_t size = strcspn(text, "\n");
+        if (strncmp(text, "fathom_", 7) == 0)
+            return true;
+        if (strncmp(text, ".size", 5) == 0 || memmem(text, size, ", %rbp", 6) != NULL)
+            return false;
+    }
+    return false;
+}
+
 /* Follows the functions' labels. */
-static void follow(FILE *out, struct state *state, const char *line, const char *text)
+static void follow(FILE *out, struct state *state, const char *line, const char *text,
+                   const char *rest)
 {
     if (strncmp(text, ".intel_syntax", 13) == 0) {
         state->intel = true;
@@ -273,10 +292,19 @@ static void follow(FILE *out, struct state *state, const char *line, const char 
         state->intel = false;
     } else if (strncmp(text, ".type", 5) == 0 && strstr(text, "@function") != NULL) {
         copy_name(state->announced, sizeof state->announced, skip_space(text + 5), ", \t");
+        if (strstr(state->announced, "@@") != NULL && !state->refused) {
+            state->refused = true;
+            fprintf(stderr,
+                    "fathom: %s: the assembler takes no names of the vectorcall convention; "
+                    "--grade=full records the file\n",
+                    state->announced);
+        }
     } else if (strncmp(text, ".loc", 4) == 0 && (text[4] == ' ' || text[4] == '\t') &&
                !state->has_file) {
         state->file = (unsigned)strtoul(text + 4, NULL, 10);
         state->has_file = true;
+    } else if (strncmp(line, ".Lfunc_begin", 12) == 0) {
+        state->begin = line;
     } else if (strncmp(text, "#APP", 4) == 0 || strncmp(text, "#NO_APP", 7) == 0) {
         state->in_app = text[1] == 'A';
     } else if (line == text && state->announced[0] != '\0') {
@@ -292,8 +320,11 @@ static void follow(FILE *out, struct state *state, const char *line, const char 
             }
             state->has_exits &= cold;
             state->has_file &= cold;
+            state->begin = cold ? state->begin : NULL;
             state->announced[0] = '\0';
             state->has_own_hook = false;
+            state->naked &= cold;
+            state->naked |= !cold && state->marked && is_naked(rest);
         }
     }
 }
@@ -363,7 +394,10 @@ static bool is_nop_at_entry(struct state *state, const char *line, const char *t
         strncmp(text, "endbr64", 7) == 0)
         return false;
     state->at_entry = false;
-    return strncmp(text, "nop", 3) == 0 && text[3 + strspn(text + 3, " \t")] == '\0';
+    const char *behind = text + 3;
+    if (state->marked || strncmp(text, "nop", 3) != 0)
+        return false;
+    return *behind == '\0' || strchr(" \t", *behind) != NULL;
 }
 
 /* An entry of the table of nops, which nobody reads: it would refer to functions of templates and
@@ -381,6 +415,14 @@ static bool is_in_table(bool *in_table, const char *text)
     return inside;
 }
 
+/* A marker in a naked function, or what the compiler loads for it. */
+static bool is_of_hook_in_naked(const struct state *state, const char *line, const char *text)
+{
+    if (!state->naked || text == line || *text == '.' || *text == '#' || *text == '\0')
+        return false;
+    return state->in_app ? strncmp(text, "fathom_", 7) == 0 : strncmp(text, "endbr64", 7) != 0;
+}
+
 /* False: the text cannot be written as it was asked for; it has been said why. */
 static bool filter(char *all, FILE *out)
 {
@@ -393,6 +435,8 @@ static bool filter(char *all, FILE *out)
     }
     if (!fm_choice_read(&state.choice, all)) /* then finishing leaves out */
         state.choice.pattern_count = 0;
+    state.marked = strstr(all, "fathom_enter") != NULL;
+    fm_kept_read(&state.kept, all);
     if (fm_scan_read(&state.scan, all))
         state.verdicts = fm_flow_decide(&state.scan);
     for (char *line = all, *next; *line != '\0'; line = next) {
@@ -401,13 +445,13 @@ static bool filter(char *all, FILE *out)
         if (end != NULL)
             *end = '\0';
         const char *text = skip_space(line);
-        follow(out, &state, line, text);
+        follow(out, &state, line, text, next);
         fm_choice_note(&state.choice, text);
         unsigned acts = state.counting ? fm_blocks_at(&state.blocks, line) : 0;
         if ((acts & FM_BLOCK_COUNT) != 0)
             count_block(out, &state, (acts & FM_BLOCK_KEEP_FLAGS) != 0);
         bool jump = is_jump_of_thunk(&state, line, text);
-        if (is_in_table(&in_table, text)) {
+        if (is_in_table(&in_table, text) || is_of_hook_in_naked(&state, line, text)) {
             continue;
         } else if (is_nop_at_entry(&state, line, text)) {
             expand_entry(out, &state, next);
@@ -436,7 +480,8 @@ static bool filter(char *all, FILE *out)
     free(state.verdicts);
     fm_scan_done(&state.scan);
     fm_choice_done(&state.choice);
-    return !state.too_many;
+    fm_kept_done(&state.kept);
+    return !state.too_many && !state.refused;
 }
 
 /* The options of as that take the next argument. */

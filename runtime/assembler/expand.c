@@ -181,13 +181,19 @@ static const char body_cold_kept[] =
     BODY_COLD "9770:\tleaq -128(%rsp), %rsp\n" DEEPER
               "\tsubq $-128, %rsp\n" TAKE_KEY_OF_BODY LOOK_FURTHER "9772:\n";
 static const char leaf_cold[] = BODY_COLD LOOK_FURTHER "9772:\n";
-static const char body_end[] = "\tleaq 9777b(%rip), %r11\n"
-                               "\tpushq %r11\n"
-                               "\tjmp *fm_enter_slow_body_v1@GOTPCREL(%rip)\n"
+/* The hook pc onto the stack, r11 free or not. */
+#define PUSH_PC                  \
+    "\tleaq 9777b(%rip), %r11\n" \
+    "\tpushq %r11\n"
+#define PUSH_PC_KEEPING          \
+    "\tsubq $8, %rsp\n"          \
+    "\tpushq %r11\n"             \
+    "\tleaq 9777b(%rip), %r11\n" \
+    "\tmovq %r11, 8(%rsp)\n"     \
+    "\tpopq %r11\n"
+static const char body_end[] = "\tjmp *fm_enter_slow_body_v1@GOTPCREL(%rip)\n"
                                "\t.subsection 0\n";
-static const char leaf_end[] = "\tleaq 9777b(%rip), %r11\n"
-                               "\tpushq %r11\n"
-                               "\tjmp *fm_enter_leaf_slow_body_v1@GOTPCREL(%rip)\n"
+static const char leaf_end[] = "\tjmp *fm_enter_leaf_slow_body_v1@GOTPCREL(%rip)\n"
                                "\t.subsection 0\n";
 
 #define POP                                   \
@@ -232,25 +238,32 @@ static const char exit_any[] = "\tcmpq @88, %rbp\n"
                                "\tcmpq @B, 24(@A)\n"
                                "\tjne 9772f\n" POP OLDER "9776:\n" EXIT_COLD;
 
-/* In front of the return. @A is r11, as at the entry. */
-static const char body_return[] = "\tcmpq @80, %rsp\n" /* frames that it calls are 16 lower */
-                                  "\tjno 9777f\n"
-                                  "\tleaq -8(%rsp), @B\n"
-                                  "\tcmpq @8, @A\n"
-                                  "\tjne 9778f\n"
-                                  "9779:\tcmpq @B, (@A)\n"
-                                  "\tjne 9771f\n"
-                                  "\tsubq $32, @A\n"
-                                  "\tmovq @A, @8\n"
-                                  "\tmovq $0, 32(@A)\n" HOOK_ENDS "9777:\n"
-                                  "\t.subsection 1\n" TAKE_TOP_COLD "9771:\tcmpq (@A), @B\n"
-                                  "\tjae 9772f\n"
-                                  "\tcmpq @0, @B\n"
-                                  "\tjnc 9777b\n"
-                                  "9772:\tleaq 9777b(%rip), @A\n"
-                                  "\tpushq @A\n"
-                                  "\tjmp *fm_exit_slow_body_v1@GOTPCREL(%rip)\n"
-                                  "\t.subsection 0\n";
+/* In front of the return. @A is r11, as at the entry. done, in_cold: where what is not recorded
+ * goes on, seen from here and from the cold code. */
+#define RETURN_OF_BODY(done)                                     \
+    "\tcmpq @80, %rsp\n" /* frames that it calls are 16 lower */ \
+    "\tjno " done "\n"                                            \
+    "\tleaq -8(%rsp), @B\n"                                      \
+    "\tcmpq @8, @A\n"                                            \
+    "\tjne 9778f\n"                                              \
+    "9779:\tcmpq @B, (@A)\n"                                     \
+    "\tjne 9771f\n"                                              \
+    "\tsubq $32, @A\n"                                           \
+    "\tmovq @A, @8\n"                                            \
+    "\tmovq $0, 32(@A)\n"
+#define RETURN_COLD(in_cold)                                             \
+    HOOK_ENDS "9777:\n"                                                  \
+              "\t.subsection 1\n" TAKE_TOP_COLD "9771:\tcmpq (@A), @B\n" \
+              "\tjae 9772f\n"                                            \
+              "\tcmpq @0, @B\n"                                          \
+              "\tjnc " in_cold "\n"                                       \
+              "9772:\n"
+static const char return_end[] = "\tjmp *fm_exit_slow_body_v1@GOTPCREL(%rip)\n"
+                                 "\t.subsection 0\n";
+static const char body_return[] = RETURN_OF_BODY("9777f") RETURN_COLD("9777b");
+/* The same where no register is free. */
+static const char kept_return[] = RETURN_OF_BODY("9765f") "9765:\n";
+static const char kept_return_cold[] = RETURN_COLD("9765b");
 
 /* --grade=coverage. At 64 behind the begin of the edge stands where the callee's counters are: they
  * are left in @A, which is r11. */
@@ -359,27 +372,31 @@ static void load_thread(FILE *out, const struct fm_hook_place *place)
  * does not write. */
 static void give_back(FILE *out, const struct fm_hook_place *place)
 {
-    if (place->keep_rax)
+    if (place->keep_rax || place->keep_all)
         fputs("\tmovq -16(%rsp), %rax\n", out);
-    if (place->keep_chain)
+    if (place->keep_chain || place->keep_all)
         fputs("\tmovq -24(%rsp), %r10\n", out);
     if (place->thread != NULL)
         fprintf(out, "\tmovq -32(%%rsp), %s\n", place->thread);
+    if (place->keep_all)
+        fputs("\tmovq -40(%rsp), %r11\n", out);
 }
 
 static bool gives_back(const struct fm_hook_place *place)
 {
-    return place->keep_rax || place->keep_chain || place->thread != NULL;
+    return place->keep_rax || place->keep_chain || place->keep_all || place->thread != NULL;
 }
 
 static void keep(FILE *out, const struct fm_hook_place *place)
 {
-    if (place->keep_rax)
+    if (place->keep_rax || place->keep_all)
         fputs("\tmovq %rax, -16(%rsp)\n", out);
-    if (place->keep_chain)
+    if (place->keep_chain || place->keep_all)
         fputs("\tmovq %r10, -24(%rsp)\n", out);
     if (place->thread != NULL)
         fprintf(out, "\tmovq %s, -32(%%rsp)\n", place->thread);
+    if (place->keep_all)
+        fputs("\tmovq %r11, -40(%rsp)\n", out);
     load_thread(out, place);
 }
 
@@ -398,6 +415,7 @@ static void write_entry(FILE *out, const struct fm_hook_place *place, bool leaf)
         fputs("9771:\n", out);
     write_text(out, leaf ? leaf_cold : gives_back(place) ? body_cold_kept : body_cold, place);
     give_back(out, place);
+    fputs(place->keep_all ? PUSH_PC_KEEPING : PUSH_PC, out);
     fputs(leaf ? leaf_end : body_end, out);
 }
 
@@ -497,10 +515,40 @@ void fm_counts_write(FILE *out, uint32_t counted, uint32_t blocks)
     fprintf(out, "\t.set .Lfathom_count_%u, %u\n", counted, blocks);
 }
 
+/* Results may be in any register. */
+static void give_back_results(FILE *out, const struct fm_hook_place *place)
+{
+    fprintf(out, "\tmovq -16(%%rsp), %s\n", place->registers[0]);
+    fprintf(out, "\tmovq -24(%%rsp), %s\n", place->registers[1]);
+    if (place->thread != NULL)
+        fprintf(out, "\tmovq -32(%%rsp), %s\n", place->thread);
+}
+
+static void write_return(FILE *out, const struct fm_hook_place *place)
+{
+    if (!place->keep_all) {
+        write_text(out, body_return, place);
+        fputs(PUSH_PC, out);
+        fputs(return_end, out);
+        return;
+    }
+    fprintf(out, "\tmovq %s, -16(%%rsp)\n", place->registers[0]);
+    fprintf(out, "\tmovq %s, -24(%%rsp)\n", place->registers[1]);
+    if (place->thread != NULL)
+        fprintf(out, "\tmovq %s, -32(%%rsp)\n", place->thread);
+    load_thread(out, place);
+    write_text(out, kept_return, place);
+    give_back_results(out, place);
+    write_text(out, kept_return_cold, place);
+    give_back_results(out, place);
+    fputs(PUSH_PC_KEEPING, out);
+    fputs(return_end, out);
+}
+
 void fm_hook_write(FILE *out, enum fm_hook_kind kind, const struct fm_hook_place *place)
 {
     fputs(HOOK_BEGINS, out);
-    if (kind < FM_HOOK_BODY || kind == FM_HOOK_COUNTED_RETURN)
+    if ((kind < FM_HOOK_BODY && !place->keep_all) || kind == FM_HOOK_COUNTED_RETURN)
         load_thread(out, place);
     switch (kind) {
     case FM_HOOK_ENTER_LEAF:
@@ -528,7 +576,7 @@ void fm_hook_write(FILE *out, enum fm_hook_kind kind, const struct fm_hook_place
         write_entry(out, place, true);
         break;
     case FM_HOOK_RETURN:
-        write_text(out, body_return, place);
+        write_return(out, place);
         break;
     case FM_HOOK_COUNTED_RETURN:
         write_text(out, counted_return, place);

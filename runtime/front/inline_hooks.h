@@ -14,6 +14,12 @@ extern "C" {
 #define __fathom_inline \
     extern __inline__ __attribute__((always_inline, gnu_inline, artificial, no_instrument_function))
 
+/* Into functions that may use no other registers, too. */
+#if __GNUC__ >= 12
+#pragma GCC push_options
+#pragma GCC target("general-regs-only")
+#endif
+
 /* Only an executable's own code knows the place of its thread-local storage. That the frame is used
  * keeps the function's prologue in front. */
 #if defined __PIC__ && !defined __PIE__
@@ -53,6 +59,9 @@ __fathom_inline void __cyg_profile_func_exit(void *__fn, void *__site)
                                 : "cc", "r11");
 }
 
+#if __GNUC__ >= 12
+#pragma GCC pop_options
+#endif
 #undef __fathom_inline
 #undef __fathom_more
 #undef __fathom_rest

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which registers a function's hooks must leave as they are. The ordinary convention lets any call
+ * change rax, r8, r10 and r11; others pass arguments or results in them, or keep them for the
+ * caller. What the text shows is believed, and what clang's debug information says. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum fm_kept_registers {
+    FM_KEPT_RAX = 1,
+    FM_KEPT_R10 = 2,
+    FM_KEPT_ALL = 4,     /* at the entry and in front of returns */
+    FM_KEPT_SURELY = 8,  /* with FM_KEPT_ALL: it is more than a guess by what is saved */
+    FM_KEPT_NO_HOOK = 16 /* the function does not return as functions do */
+};
+
+/* A function's entry in the debug information, or a declaration that such ones refer to. */
+struct fm_kept_entry {
+    const char *begin; /* of its code: a label, up to the line's end or blank; NULL: none */
+    unsigned long place, origin; /* 0: none */
+    bool convention;             /* another one than the usual */
+};
+
+struct fm_kept {
+    struct fm_kept_entry *entries;
+    size_t count;
+    bool failed;              /* no memory: nothing is known */
+    bool callers_count_on_it; /* registers that calls change are read behind calls */
+};
+
+/* What text, with clang's comments, says of conventions. Release with fm_kept_done(). */
+void fm_kept_read(struct fm_kept *kept, const char *text);
+void fm_kept_done(struct fm_kept *kept);
+
+/* A set of enum fm_kept_registers. name: the function's label, up to its colon; rest: the text
+ * behind the place of its entry hook. O(length of the function). */
+unsigned fm_kept_of(const struct fm_kept *kept, const char *begin, const char *rest);
