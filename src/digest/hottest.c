@@ -180,9 +180,33 @@ static void offer(struct candidates *candidates, uint32_t pd, int64_t own)
     }
 }
 
+/* All of them, a measure at a time: columns are read in a row. False: no memory for it. */
+static bool look_at_all_pds(struct fm_hot *hot)
+{
+    const struct fm_profile *profile = hot->a->profile;
+    g_autofree int64_t *own = g_try_new(int64_t, profile->pd_count + 1u);
+    for (unsigned m = 0; own != NULL && m < hot->measure_count; m++) {
+        const struct fm_column *column = &profile->csd_own[hot->measures[m]];
+        if (column->width == 0)
+            continue;
+        memset(own, 0, (profile->pd_count + 1u) * sizeof *own);
+        for (uint32_t csd = 1; csd <= profile->csd_count; csd++)
+            own[profile->csd_callee[csd]] += (int64_t)fm_column_get(column, csd);
+        for (uint32_t pd = 1; pd <= profile->pd_count; pd++)
+            if (own[pd] > 0 && is_dear(&hot->candidates[m], pd, own[pd]) &&
+                !fm_view_is_outside(hot->a, hot->a->pd_clique[pd]))
+                offer(&hot->candidates[m], pd, own[pd]);
+    }
+    if (own != NULL)
+        hot->cursor = profile->pd_count + 1;
+    return own != NULL;
+}
+
 static bool look_at_pds(struct fm_hot *hot, uint32_t nodes)
 {
     const struct fm_profile *profile = hot->a->profile;
+    if (hot->cursor == 1 && nodes >= profile->pd_count && look_at_all_pds(hot))
+        return true;
     for (; hot->cursor <= profile->pd_count && nodes > 0; hot->cursor++, nodes--) {
         for (unsigned m = 0; m < hot->measure_count; m++) {
             if (profile->csd_own[hot->measures[m]].width == 0 ||

@@ -12,7 +12,7 @@
 
 /* After so many nodes it is looked whether the time is over: a fraction of a millisecond. */
 #define NODES_A_LOOK 1000
-#define NODES_PREPARED 100000 /* a step of what nobody waits for */
+#define NODES_PREPARED (1u << 30) /* a step of what nobody waits for: all at once */
 
 struct profile {
     struct fm_roots *roots;            /* where the file may lie; NULL = anywhere */

@@ -2,6 +2,7 @@
 #include "cli/live/growing.h"
 
 #include <glib/gstdio.h>
+#include <malloc.h>
 #include <string.h>
 #include <time.h>
 
@@ -15,8 +16,12 @@
 #include "recording/prepared.h"
 #include "serve/serve.h"
 
-#define EVERY_MS 250
+#define EVERY_MS 250 /* at most so often */
+#define LOOK_MS 50   /* whether it may */
 #define TRIES_MAX 40u
+/* Of memory that one generation leaves to the next: the kernel is not asked for it each time. */
+#define KEPT_BLOCK_BYTES (32 << 20)
+#define KEPT_BYTES (256 << 20)
 #define MOMENTS_MAX 100u /* each is a copy of the recording */
 /* One part of so many of a processor's time is used at most: where nobody else wants it more. */
 #define SHARE_BUSY 10
@@ -90,6 +95,8 @@ static void moment_free(void *data)
 struct fm_cli_growing *fm_cli_growing_new(void)
 {
     struct fm_cli_growing *all = g_new0(struct fm_cli_growing, 1);
+    mallopt(M_MMAP_THRESHOLD, KEPT_BLOCK_BYTES);
+    mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
     all->ones = g_ptr_array_new_with_free_func(one_free);
     all->moments = g_ptr_array_new_with_free_func(moment_free);
     return all;
@@ -147,7 +154,7 @@ static char *say(const struct one *one)
     struct fm_control_status status = {0};
     if (one->whole != NULL && one->problem == NULL && (one->until_s >= 0 || !one->running))
         return say_phase(one, &status);
-    if (one->problem != NULL || !fm_control_status(one->recording, &status, NULL)) {
+    if (one->problem != NULL || !fm_control_status_brief(one->recording, &status, NULL)) {
         g_autofree char *finished = finished_profile(one->recording);
         if (finished != NULL)
             return g_strdup_printf("The program has ended; this was read shortly before. Its whole "
@@ -262,7 +269,10 @@ static bool has_ended(const struct one *one)
 
 static bool is_due(const struct one *one)
 {
-    return !one->over && one->worker == NULL && (has_rested(one) || one->all->processors.enough) &&
+    bool long_ago =
+        g_get_monotonic_time() - one->begun_us >= INT64_C(1000) * (EVERY_MS - LOOK_MS / 2);
+    return long_ago && !one->over && one->worker == NULL &&
+           (has_rested(one) || one->all->processors.enough) &&
            (!one->served || fm_server_is_growth_wanted(one->all->server, one->profile) ||
             has_ended(one));
 }
@@ -386,7 +396,7 @@ static char *on_moment(void *user, const char *path, GError **error)
     g_autofree char *copy =
         g_strdup_printf("%s/moment%u.rec", all->folder.path, all->moments->len + 1);
     uint64_t ns;
-    if (!fm_control_status(whole->recording, &status, error) ||
+    if (!fm_control_status_brief(whole->recording, &status, error) ||
         !fm_control_copy(whole->recording, copy, all->moments->len + 1, &ns, error))
         return NULL;
     struct moment *moment = g_new0(struct moment, 1), *before = whole->moment;
@@ -405,7 +415,7 @@ void fm_cli_growing_serve(struct fm_cli_growing *all, struct fm_server *server)
 {
     all->server = server;
     fm_server_on_moment(server, on_moment, all);
-    all->timer = g_timeout_add(EVERY_MS, on_time, all);
+    all->timer = g_timeout_add(LOOK_MS, on_time, all);
 }
 
 static struct one *find(const struct fm_cli_growing *all, const char *recording)

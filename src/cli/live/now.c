@@ -13,7 +13,7 @@
 static char *say(const char *recording, bool running)
 {
     struct fm_control_status status = {0};
-    if (!fm_control_status(recording, &status, NULL))
+    if (!fm_control_status_brief(recording, &status, NULL))
         return g_strdup("The program has ended meanwhile; this was read before.");
     char *text =
         running

@@ -219,10 +219,10 @@ void fm_coverage_join(struct fm_coverage *c, const struct fm_raw_recording *reco
         .counts = g_array_new(FALSE, TRUE, sizeof(struct fm_point_count)),
         .ids = g_hash_table_new(g_str_hash, g_str_equal),
         .node_of_point = g_new0(uint32_t *, nodes->images->all->len + 1),
-        .has_losses = has_losses(recording),
     };
     if ((recording->header.grade_flags & FM_REC_COVERAGE) == 0)
         return;
+    c->has_losses = has_losses(recording);
     c->entry_of_ps = g_new(uint32_t, nodes->ps->len + 1);
     for (guint i = 0; i < nodes->ps->len; i++)
         c->entry_of_ps[i] = FM_NONE;

@@ -3,11 +3,21 @@
 
 #include "record/finish/notes.h"
 
+/* For which there was no room. */
+static uint64_t calls_lost(const struct fm_raw_recording *recording)
+{
+    uint64_t lost = 0;
+    for (uint32_t i = 0; i < recording->csd_count; i++)
+        if (recording->pds[recording->csds[i].callee].fn == FM_REC_FN_LOST)
+            lost += recording->csds[i].calls;
+    return lost;
+}
+
 void fm_findings_of_recording(const struct fm_raw_recording *recording, const char *again,
                               struct fm_finish_notes *notes)
 {
     const struct fm_rec_header *header = &recording->header;
-    uint64_t ticks = 0, charges = 0, cpu_ns = 0, unmatched = 0, dropped = 0, lost = 0;
+    uint64_t ticks = 0, charges = 0, cpu_ns = 0, unmatched = 0, dropped = 0;
     notes->live = fm_raw_recording_is_live(recording);
     notes->killed = header->state == FM_REC_RUNNING && !notes->live && header->snapshot_of == 0;
     for (uint32_t i = 0; i < recording->csd_count; i++) {
@@ -22,19 +32,17 @@ void fm_findings_of_recording(const struct fm_raw_recording *recording, const ch
         dropped += recording->threads[i].calls_dropped;
         notes->threads += !recording->threads[i].before;
     }
-    for (uint32_t i = 0; i < recording->csd_count; i++) {
-        if (recording->pds[recording->csds[i].callee].fn == FM_REC_FN_LOST)
-            lost += recording->csds[i].calls;
-    }
     notes->samples = charges;
     notes->not_instrumented = notes->calls == 0;
     notes->achieved_hz = cpu_ns == 0 ? 0 : (double)ticks * 1e9 / (double)cpu_ns;
-    if (header->dropped_nodes != 0 || dropped != 0)
+    if (header->dropped_nodes != 0 || dropped != 0) {
+        uint64_t lost = calls_lost(recording);
         fm_notes_add(notes,
                      "the recording was full (disk or limit): of %" G_GUINT64_FORMAT
                      " calls in contexts for which there was no room the context is not known; "
                      "they and their costs are under \"not recorded\"",
                      (guint64)(lost + dropped));
+    }
     if (header->dropped_points != 0)
         fm_notes_add(notes, "the recording was full: code whose count is missing may have run");
     if (header->wait_dropped != 0)

@@ -285,9 +285,8 @@ void fm_merge_again(struct fm_raw_recording *recording, const GArray *steps)
     for (guint i = 0; i < steps->len; i++) /* before there are sums */
         if (all[i].to == FM_RAW_NONE)
             forget_depths(recording, all[i].from);
-    for (uint32_t i = 0; i < recording->csd_count; i++)
-        if (recording->pds[recording->csds[i].callee].fn != 0) /* a thread's root stays as it is */
-            close_frames(&recording->csds[i]);
+    for (uint32_t i = 0; i < recording->csd_count; i++) /* of threads nobody asks for these */
+        close_frames(&recording->csds[i]);
     for (guint i = 0; i < steps->len; i++)
         if (all[i].to != FM_RAW_NONE)
             merge_into(recording, &recording->csds[all[i].to], &recording->csds[all[i].from]);

@@ -4,6 +4,7 @@
 
 #include "record/raw/recording.h"
 
+/* What is no node, nor a module, is listed in shape.c, too: it is taken with the counts. */
 struct fm_raw_recording_storage {
     GArray *modules, *pds, *csds, *heaps, *flows, *depths, *waits, *blames, *durations, *steps,
         *spans, *points, *samples, *sleeps, *threads, *marks;

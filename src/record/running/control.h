@@ -62,6 +62,9 @@ struct fm_control_status {
     char *program;              /* g_free() */
 };
 FM_MUST_USE bool fm_control_status(const char *path, struct fm_control_status *ret, GError **error);
+/* The same by its header alone, whatever its size: program is NULL, and no list is counted. */
+FM_MUST_USE bool fm_control_status_brief(const char *path, struct fm_control_status *ret,
+                                         GError **error);
 void fm_control_status_clear(struct fm_control_status *status);
 
 typedef struct fm_control FmControl;

@@ -151,6 +151,25 @@ static void count_lists(const struct fm_raw_bytes *bytes, const struct fm_rec_he
     ret->pending = control->asked - control->done;
 }
 
+static void take_header(const struct fm_rec_header *header, struct fm_control_status *ret)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    uint64_t now_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    *ret = (struct fm_control_status){
+        .running = header->state == FM_REC_RUNNING && header->snapshot_of == 0 &&
+                   fm_raw_process_start((int)header->pid) == header->process_start,
+        .state = header->state,
+        .recording = header->recording_on != 0,
+        .ticks = header->tick_source != FM_REC_TICK_NONE,
+        .pid = header->pid,
+        .bytes = header->bytes_used,
+    };
+    uint64_t end = ret->running ? now_ns : header->end_monotonic_ns;
+    ret->seconds_ns = end > header->start_monotonic_ns ? end - header->start_monotonic_ns : 0;
+    ret->process_state = ret->running ? state_of_process((int)header->pid) : 0;
+}
+
 bool fm_control_status(const char *path, struct fm_control_status *ret, GError **error)
 {
     g_return_val_if_fail(path != NULL && ret != NULL, false);
@@ -158,25 +177,27 @@ bool fm_control_status(const char *path, struct fm_control_status *ret, GError *
     struct fm_rec_header header;
     if (!fm_raw_bytes_read(&bytes, path, &header, error))
         return false;
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    uint64_t now_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-    *ret = (struct fm_control_status){
-        .running = header.state == FM_REC_RUNNING && header.snapshot_of == 0 &&
-                   fm_raw_process_start((int)header.pid) == header.process_start,
-        .state = header.state,
-        .recording = header.recording_on != 0,
-        .ticks = header.tick_source != FM_REC_TICK_NONE,
-        .pid = header.pid,
-        .bytes = header.bytes_used,
-        .program = g_strdup(fm_raw_bytes_text(&bytes, header.program)),
-    };
-    uint64_t end = ret->running ? now_ns : header.end_monotonic_ns;
-    ret->seconds_ns = end > header.start_monotonic_ns ? end - header.start_monotonic_ns : 0;
-    ret->process_state = ret->running ? state_of_process((int)header.pid) : 0;
+    take_header(&header, ret);
+    ret->program = g_strdup(fm_raw_bytes_text(&bytes, header.program));
     count_lists(&bytes, &header, ret);
     fm_raw_bytes_done(&bytes);
     return true;
+}
+
+bool fm_control_status_brief(const char *path, struct fm_control_status *ret, GError **error)
+{
+    g_return_val_if_fail(path != NULL && ret != NULL, false);
+    struct fm_rec_header header;
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0) {
+        g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: %s", path, g_strerror(errno));
+        return false;
+    }
+    bool ok = fm_running_header(file, path, &header, error);
+    close(file);
+    if (ok)
+        take_header(&header, ret);
+    return ok;
 }
 
 void fm_control_status_clear(struct fm_control_status *status)

@@ -326,9 +326,11 @@ void fm_emit_waits(const struct fm_raw_recording *recording, const struct fm_ima
         .strings = g_string_chunk_new(1024),
     };
     g_array_set_clear_func(e.locks, free_lock);
-    emit_kinds(&e, false);
-    emit_locks(&e);
-    emit_kinds(&e, true);
+    if (recording->wait_count > 1) {
+        emit_kinds(&e, false);
+        emit_locks(&e);
+        emit_kinds(&e, true);
+    }
     g_autofree struct slept *slept = find_slept(recording);
     emit_times(&e, thread_names, slept);
     emit_sleeps(&e, slept);
