@@ -3,7 +3,10 @@
 """What it costs to look at a program of 111,110 contexts while it runs: live.py BUILD [SECONDS [ROUNDS]].
 The program alone and looked at by turns: passes in a second of its CPU time. Then what the server
 uses, how often there is a generation, how many bytes a page that follows them takes, and what a browser
-uses that shows it."""
+uses that shows it.
+
+live.py BUILD instructions [PASSES [ROUNDS]]: how many instructions the program executes, by callgrind,
+for so many tens of passes, alone and looked at."""
 import gzip
 import http.client
 import os
@@ -38,7 +41,8 @@ int main(int argc, char **argv)
     long passes = 0;
     struct rusage used;
     time_t end = time(NULL) + atol(argv[argc - 1]);
-    while (time(NULL) < end) {
+    long left = argc > 2 ? atol(argv[1]) : 0;
+    while (argc > 2 ? left-- > 0 : time(NULL) < end) {
         for (int i = 0; i < 10; i++) {""" + calls + r""" }
         passes += 10;
         usleep(20000);
@@ -142,14 +146,57 @@ def once(fathom, folder, seconds, watched):
     return speed, told
 
 
+def counted(fathom, folder, passes, watched):
+    """Instructions of the program, and how many generations its reader had."""
+    program = subprocess.Popen([fathom, "record", "-q", "-k", "-o", "wide", "--", "valgrind", "--tool=callgrind",
+                                "--callgrind-out-file=/dev/null", "./wide", str(passes), "0"],
+                               cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    view = reader = None
+    while watched and view is None and program.poll() is None:
+        time.sleep(0.5)
+        view = subprocess.Popen([fathom, "view", "--no-open", "wide.rec"], cwd=folder,
+                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        address = re.search(r"http://([^/]+)/deep\?menu&(\S+)", view.stdout.readline())
+        if address is None:  # the recording has not begun
+            view.wait()
+            view = None
+            continue
+        reader = Reader(address[1], address[2])
+        reader.start()
+    told = program.communicate()[1]
+    if view is not None:
+        view.terminate()
+        view.wait()
+    (pathlib.Path(folder) / "wide.rec").unlink()
+    return max(map(int, re.findall(r"Collected : (\d+)", told))), reader.generations if reader else 0
+
+
+def compare_instructions(fathom, folder, passes, rounds):
+    os.environ["FATHOM_TICKS"] = "none"  # which come when they come
+    alone, watched, generations = [], [], []
+    for _ in range(rounds):
+        alone.append(counted(fathom, folder, passes, False)[0])
+        of, seen = counted(fathom, folder, passes, True)
+        watched.append(of)
+        generations.append(seen)
+    print(f"instructions of the program, alone: {', '.join(f'{n:,}' for n in alone)}")
+    print(f"looked at: {', '.join(f'{n:,}' for n in watched)}, with {generations} generations")
+    print(f"looked at / alone: {statistics.median(watched) / statistics.median(alone):.6f}")
+
+
 def main():
     fathom = str(pathlib.Path(sys.argv[1]).resolve() / "src" / "cli" / "fathom")
-    seconds = int(sys.argv[2]) if len(sys.argv) > 2 else 20
-    rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 3
+    instructions = sys.argv[2:3] == ["instructions"]
+    numbers = [int(word) for word in sys.argv[2 + instructions:]]
+    seconds = numbers[0] if numbers else 20
+    rounds = numbers[1] if len(numbers) > 1 else 3
     os.environ.setdefault("FATHOM_RUNTIME", str(pathlib.Path(sys.argv[1]).resolve() / "runtime"))
     with tempfile.TemporaryDirectory() as folder:
         (pathlib.Path(folder) / "wide.c").write_text(source())
         subprocess.run([fathom, "cc", "--grade=deep", "-O1", "wide.c", "-o", "wide"], cwd=folder, check=True)
+        if instructions:
+            compare_instructions(fathom, folder, seconds, rounds)
+            return
         ratios, all_told = [], []
         for _ in range(rounds):
             alone, _ = once(fathom, folder, seconds, False)

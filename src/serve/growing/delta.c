@@ -7,6 +7,7 @@
 
 #define NEAR 64u
 #define STEPS_MAX 256u
+#define SHORT 6u /* what is said of a part takes as much */
 
 /* A page is cut where rows and lines begin: what changes in a table is few of these pieces. */
 struct piece {
@@ -116,6 +117,87 @@ static guint place_of(const GArray *old, GHashTable *first, const guint *next,
     return place < at || (often && place - at > NEAR) ? old->len : place;
 }
 
+/* --- pieces that differ in figures --- */
+
+static bool is_figure(char c)
+{
+    return g_ascii_isdigit(c) || c == '.' || c == ',';
+}
+
+/* From a place on: all that is figures, or is none. */
+static struct piece part_at(const struct piece *piece, size_t at)
+{
+    size_t end = at;
+    while (end < piece->size && is_figure(piece->text[end]) == is_figure(piece->text[at]))
+        end++;
+    return (struct piece){piece->text + at, end - at};
+}
+
+static bool is_alike(const struct piece *old, const struct piece *new)
+{
+    size_t i = 0, j = 0;
+    while (i < old->size && j < new->size) {
+        struct piece one = part_at(old, i), other = part_at(new, j);
+        bool figures = is_figure(one.text[0]) && is_figure(other.text[0]);
+        if (!figures && !same_piece(&one, &other))
+            return false;
+        i += one.size;
+        j += other.size;
+    }
+    return i == old->size && j == new->size;
+}
+
+static void put_figures(struct delta *delta, const struct piece *old, const struct piece *new)
+{
+    for (size_t i = 0, j = 0; j < new->size;) {
+        struct piece one = part_at(old, i), other = part_at(new, j);
+        bool changing = delta->put->len > 0 && delta->taken <= 0;
+        i += one.size;
+        j += other.size;
+        if (same_piece(&one, &other) && (!changing || one.size > SHORT)) {
+            move(delta, length_of(&one));
+            continue;
+        }
+        if (changing)
+            delta->taken -= length_of(&one);
+        else
+            move(delta, -length_of(&one));
+        g_string_append_len(delta->put, other.text, (gssize)other.size);
+    }
+}
+
+/* A stretch of the old pieces, and what stands there now. */
+struct gap {
+    guint old, old_end, new, new_end;
+};
+
+/* Which of the old pieces a new one differs from in figures alone: the first. */
+static guint alike_in(const GArray *old, const struct gap *gap, const struct piece *piece)
+{
+    guint end = MIN(gap->old_end, gap->old + NEAR);
+    for (guint i = gap->old; i < end; i++)
+        if (is_alike(piece_at(old, i), piece))
+            return i;
+    return gap->old_end;
+}
+
+static void close_gap(struct delta *delta, const GArray *old, const GArray *new, struct gap gap)
+{
+    for (; gap.new < gap.new_end; gap.new ++) {
+        const struct piece *piece = piece_at(new, gap.new);
+        guint like = alike_in(old, &gap, piece);
+        if (like == gap.old_end) {
+            g_string_append_len(delta->put, piece->text, (gssize)piece->size);
+            continue;
+        }
+        for (; gap.old < like; gap.old++)
+            move(delta, -length_of(piece_at(old, gap.old)));
+        put_figures(delta, piece_at(old, gap.old++), piece);
+    }
+    for (; gap.old < gap.old_end && gap.new_end < new->len; gap.old++)
+        move(delta, -length_of(piece_at(old, gap.old)));
+}
+
 char *fm_delta(const char *before, const char *after)
 {
     g_return_val_if_fail(before != NULL && after != NULL, NULL);
@@ -127,18 +209,19 @@ char *fm_delta(const char *before, const char *after)
     g_autoptr(GHashTable) first = index_of(old, &next);
     fm_json_init(&delta.json, out);
     fm_json_array(&delta.json, NULL);
-    for (guint i = 0, at = 0; i < new->len; i++) {
-        const struct piece *piece = piece_at(new, i);
-        guint place = place_of(old, first, next, piece, at);
-        if (place == old->len) {
-            g_string_append_len(delta.put, piece->text, (gssize)piece->size);
+    struct gap gap = {0};
+    for (; gap.new_end < new->len; gap.new_end++) {
+        const struct piece *piece = piece_at(new, gap.new_end);
+        gap.old_end = place_of(old, first, next, piece, gap.old);
+        if (gap.old_end == old->len)
             continue;
-        }
-        for (; at < place; at++)
-            move(&delta, -length_of(piece_at(old, at)));
+        close_gap(&delta, old, new, gap);
         move(&delta, length_of(piece));
-        at++;
+        gap.old = gap.old_end + 1;
+        gap.new = gap.new_end + 1;
     }
+    gap.old_end = old->len;
+    close_gap(&delta, old, new, gap);
     flush(&delta);
     fm_json_end(&delta.json);
     g_string_free(delta.put, TRUE);

@@ -122,6 +122,23 @@ def versions(tap, view, step):
     again.close()
 
 
+def figures(tap, view, step):
+    """Of a flame graph whose boxes are as they were, their figures alone are sent."""
+    query, reader, text, met, sizes = "flame/calls/down/_/all", Pages(view.host, view.file), None, 0, []
+    reader.listen(query)
+    end = time.monotonic() + DEADLINE
+    while met < 3 and time.monotonic() < end:
+        before, text = text, reader.version(text)
+        if before is not None and "<svg" in text:
+            sizes.append((reader.sent, len(text)))
+        step("w 0")
+        met += text == view.get(f"/deep?{query}&{view.file}")[1]
+    reader.close()
+    tap.check(met == 3, "figures that are sent add up to the flame graph's page", (met, sizes))
+    tap.check(len(sizes) > 0 and min(sent / size for sent, size in sizes) < 0.25, "and are less than a quarter of it",
+              sizes)
+
+
 def timeless(text):
     """The program waits for the test meanwhile: without what it waited."""
     return [{name: value for name, value in row.items() if not name.startswith("wait")}
@@ -176,6 +193,7 @@ def main():
         tap.check(state["running"] and state["generation"] > first["generation"],
                   "more calls, another generation", state)
         versions(tap, view, step)
+        figures(tap, view, step)
         phases(tap, view, step)
         addresses_last(tap, view, step)
         at_each_moment(tap, view, folder, step)

@@ -50,9 +50,9 @@ class Pages:
         phase.page(self.page_of_moment.split("?")[1].split("&")[0])
         return phase
 
-    def listen(self):
+    def listen(self, query="menu"):
         self.connection = http.client.HTTPConnection(self.host, timeout=DEADLINE)
-        self.connection.request("GET", f"/live?menu&{self.file}")
+        self.connection.request("GET", f"/live?{query}&{self.file}")
         self.stream = self.connection.getresponse()
         return self.stream.status, self.stream.getheader("Content-Type")
 
@@ -70,6 +70,7 @@ class Pages:
     def version(self, before):
         """The page's text by the stream, of the text before (None: of none)."""
         told = self.event("page", "delta")
+        self.sent = len(json.dumps(told))
         if isinstance(told, dict):
             return told["text"]
         units, at, parts = before.encode("utf-16-le"), 0, []  # scripts count so
