@@ -300,6 +300,12 @@ def check_usage(folder, path):
     told = must(fathom, "export", "--to=folded", "--measure=inuse_space", path, status=2)
     check("where it was not recorded the names are told", "no measure 'inuse_space': there are" in told.stderr,
           told.stderr)
+    for options, format in (["--to=pprof", "--measure=calls"], "folded"), (["--to=callgrind", "--lines"], "folded"), \
+            (["--to=folded", "--callers=2"], "callgrind"):
+        told = must(fathom, "export", *options, "-o", "-", path, status=2)
+        name = options[1].split("=")[0]
+        check(f"{name} of another format is no option that is left aside", told.stdout == "" and
+              f"{name} goes with --to={format} alone" in told.stderr, told.stderr)
     told = must(fathom, "export", "--to=lcov", path, status=1)
     check("lcov of a profile without coverage says what lacks", "--grade=coverage" in told.stderr,
           told.stderr)

@@ -146,6 +146,24 @@ static int run(struct exporting *o, const char *path)
     return FM_EXIT_DONE;
 }
 
+/* An option that another format has no use for is not what was meant. */
+static int check_format_alone(const struct exporting *o)
+{
+    const struct {
+        const char *option, *format;
+        bool given;
+    } all[] = {
+        {"--measure", "folded", o->measure != NULL},
+        {"--lines", "folded", o->lines},
+        {"--callers", "callgrind", o->callers != 0},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
+        if (all[i].given && strcmp(o->to, all[i].format) != 0)
+            return fm_cli_usage("export", "%s goes with --to=%s alone", all[i].option,
+                                all[i].format);
+    return -1;
+}
+
 static int parse_options(struct exporting *o, int argc)
 {
     if (argc != 2)
@@ -159,6 +177,9 @@ static int parse_options(struct exporting *o, int argc)
         g_autofree char *names = format_names(", ");
         return fm_cli_usage("export", "expected --static=FOLDER, or --to=FORMAT: one of %s", names);
     }
+    int status = check_format_alone(o);
+    if (status >= 0)
+        return status;
     if (o->callers < 0 || o->callers > 20)
         return fm_cli_usage("export", "--callers: expected 0 to 20");
     if (o->least_text != NULL) {
