@@ -198,7 +198,7 @@ fm_phase_run fm_phase_entries, fm_phase_callers, fm_phase_sites, fm_phase_sort_s
 fm_phase_run fm_phase_own, fm_phase_propagate; /* propagate.c */
 fm_phase_run fm_phase_nested;                  /* nested.c */
 fm_phase_run fm_phase_sum_csds, fm_phase_merge, fm_phase_sum_pds, fm_phase_modules; /* summary.c */
-/* --- at_once.c: the same for all nodes, when a step has room for them --- */
+/* --- at_once.c, sum_at_once.c: the same for all nodes, when a step has room for them --- */
 
 /* Of others it is not the same. */
 bool fm_at_once_pays(const struct fm_analysis *a);
