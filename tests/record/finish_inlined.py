@@ -3,6 +3,7 @@
 """The default grade: bodies that the compiler inlined stand between their callers and what they
 call, without a number of their own; every call that is counted stands in the context in which
 --grade=full counts it."""
+import collections
 import json
 import os
 import pathlib
@@ -49,6 +50,48 @@ IN unsigned wrap(unsigned n) { return heavy(n) + 1; }
 OWN unsigned light(unsigned n) { unsigned s = 1; while (n--) s = s * 1103515245u + 12345u; return s; }
 OWN unsigned both(unsigned n) { sink += light(n / 10); sink += wrap(n); return sink; }
 int main(void) { for (int i = 0; i < 300; i++) both(1000000); printf("%u\n", sink); return 0; }
+"""
+# Bodies four deep; one body at two places of its caller; a body inlined below its own function.
+CHAINS = r"""
+#include <stdio.h>
+static volatile int sink;
+#define OWN __attribute__((noinline, noclone))
+#define IN static inline __attribute__((always_inline))
+OWN int leaf(int x) { sink += x; return x + 1; }
+OWN int other(int x) { sink -= x; return x + 2; }
+IN int fourth(int x) { return leaf(x) + 1; }
+IN int third(int x) { return fourth(x) * 2; }
+IN int second(int x) { return third(x) - other(x); }
+IN int first(int x) { return second(x) ^ 5; }
+OWN int deep(int x) { return first(x) + 3; }
+IN int twice(int x) { return leaf(x) * 3; }
+OWN int places(int x)
+{
+    int s = twice(x); /* one */
+    if (x & 1)
+        s += twice(s); /* two */
+    return s;
+}
+OWN int again(int x);
+IN int step(int x)
+{
+    int s = again(x - 1);
+    sink++; /* else the compiler makes a loop of it */
+    return s + 1;
+}
+OWN int again(int x)
+{
+    return x <= 0 ? leaf(x) : step(x);
+}
+int (*volatile pointer)(int) = step;
+int main(void)
+{
+    int s = 0;
+    for (int i = 0; i < 100; i++)
+        s += deep(i) + places(i);
+    printf("%d\n", s + pointer(9));
+    return 0;
+}
 """
 # Programs whose contexts do not depend on which call of a recursion came first.
 PROGRAMS = ["pointers.c", "sorting.c", "threads.c", "inlining.c", "room.c", "arguments.c",
@@ -97,6 +140,33 @@ def small(tap, folder):
               "menu and summary name the grade that counts them", menu + done.stderr)
     tap.check("0 broken" in lib.must([lib.FATHOM, "check", "out-deep.data"], folder).stdout,
               "the profile is sound")
+
+
+def chains(tap, folder):
+    source = pathlib.Path(folder) / "chains.c"
+    source.write_text(CHAINS)
+    profile = record(source, folder, "deep", ["-O2"]).profile
+    below = {path.partition("/main/")[2]: calls for path, calls in profile.contexts.items()}
+    tap.same({path: calls for path, calls in below.items() if path.startswith("deep")},
+             {"deep": 100, "deep/first": 0, "deep/first/second": 0, "deep/first/second/other": 100,
+              "deep/first/second/third": 0, "deep/first/second/third/fourth": 0,
+              "deep/first/second/third/fourth/leaf": 100}, "each body of a long chain stands in it")
+    lines = {mark: 1 + next(i for i, line in enumerate(CHAINS.splitlines()) if f"/* {mark} */" in line)
+             for mark in ("one", "two")}
+    tap.check({(proc, line) for proc, line, _, callee, _ in profile.sites if callee == "twice"} ==
+              {("places", line) for line in lines.values()}, "a body has a call site at each place",
+              profile.sites)
+    contexts = collections.Counter()
+    dump = json.loads(lib.must([lib.FATHOM, "dump", "--json", "out-deep.data"], folder).stdout)
+    procs = {ps["id"]: ps["uq_refined_id"] for ps in dump["ps"]}
+    pds = {pd["id"]: procs[pd["ps"]] for pd in dump["pd"]}
+    for pd in pds.values():
+        contexts[pd] += 1
+    tap.same({name: contexts[name] for name in ("twice", "step", "again")},
+             {"twice": 2, "step": 1, "again": 1},
+             "two places are two contexts; a body inlined below its own function closes a recursion")
+    tap.same({name: profile.calls()[name] for name in ("step", "again")}, {"step": 1, "again": 9},
+             "with the calls that were made")
 
 
 def times(tap, folder):
@@ -167,6 +237,8 @@ def main():
         small(tap, folder)
     with tempfile.TemporaryDirectory() as folder:
         times(tap, folder)
+    with tempfile.TemporaryDirectory() as folder:
+        chains(tap, folder)
     for source in PROGRAMS:
         for flags in (["-O2"], ["-O3"]):
             with tempfile.TemporaryDirectory() as folder:

@@ -123,6 +123,34 @@ int main(void)
     return 0;
 }
 """
+# Stopped between two calls by the same call site, in the same open frame; and a function whose one call
+# does not come back.
+STOPPED = r"""
+#include <setjmp.h>
+#include <stdio.h>
+#include <fathom/fathom.h>
+#define OWN __attribute__((noinline, noclone))
+static volatile unsigned sink;
+static jmp_buf back;
+OWN unsigned small(unsigned x) { return x * 3 + sink; }
+OWN void away(void) { sink++; longjmp(back, 1); }
+OWN void steered(void)
+{
+    for (volatile unsigned i = 0; i < 100; i++) {
+        if (i == 40) fathom_stop();
+        if (i == 70) fathom_start();
+        sink += small(i);
+    }
+}
+int main(void)
+{
+    steered();
+    for (volatile int i = 0; i < 20; i++)
+        if (setjmp(back) == 0) away();
+    printf("%u\n", sink);
+    return 0;
+}
+"""
 NAMES = ["handlers on the same stack", "handlers on a stack of their own", "handlers that jump away"]
 
 
@@ -161,8 +189,22 @@ def ticked(tap, folder, flags):
     tap.same(profile.calls()["spin"], 200, f"{' '.join(flags)}: and end no call")
 
 
+def stopped(tap, folder, flags):
+    (pathlib.Path(folder) / "stopped.c").write_text(STOPPED)
+    lib.must([lib.FATHOM, "cc", "--grade=deep", "gcc", *flags, "stopped.c", "-o", "stopped"], folder)
+    profile = lib.record(["./stopped"], folder).profile
+    what = " ".join(flags)
+    tap.same({name: profile.calls()[name] for name in ("steered", "small", "away")},
+             {"steered": 1, "small": 70, "away": 20}, f"{what}: what is called while stopped does not count")
+    tap.same((profile.exits["away"], profile.excps["away"]), (0, 20),
+             f"{what}: a function that calls what does not come back is left by it")
+
+
 def main():
     tap = lib.Tap()
+    for flags in (["-O1"], ["-O2"], ["-O2", "-fPIC"]):
+        with tempfile.TemporaryDirectory() as folder:
+            stopped(tap, folder, flags)
     for flags in (["-O1"], ["-O2"]):
         with tempfile.TemporaryDirectory() as folder:
             ticked(tap, folder, flags)

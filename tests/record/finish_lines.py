@@ -43,6 +43,26 @@ int main(void)
 """
 
 
+# What a template of the system's does, inlined, is on the line that calls it.
+LIBRARY = """
+#include <cstdio>
+#include <numeric>
+#include <vector>
+extern "C" __attribute__((noinline)) double total(const std::vector<double> &all)
+{
+    return std::accumulate(all.begin(), all.end(), 0.0); /* library */
+}
+int main()
+{
+    std::vector<double> all(100000, 1.5);
+    double sum = 0;
+    for (unsigned i = 0; i < 5000; i++)
+        all[i] = i, sum += total(all);
+    std::printf("%f\\n", sum);
+}
+"""
+
+
 def line_of(mark):
     return 1 + next(i for i, line in enumerate(WORK.splitlines()) if f"/* {mark} */" in line)
 
@@ -112,6 +132,21 @@ def check_instructions(tap, folder, grade):
     line = by_line(page("source/work.c", folder))[line_of("calls")]
     tap.check([callee["name"] for callee in line["callees"]] == ["busy", "idle"],
               f"{grade}: a line leads to the functions that it calls")
+
+
+def check_library(tap, folder):
+    (folder / "library.cc").write_text(LIBRARY)
+    lib.must([lib.FATHOM, "c++", "--grade=deep", "g++", "-O2", "-g", "library.cc", "-o", "library"], folder)
+    lib.must([lib.FATHOM, "record", "-o", "work", "--", "./library"], folder)
+    found = {line["line"]: line["line_seconds"] or 0 for line in page("source/library.cc", folder)["sources"][0]["lines"]}
+    row = next(row["cells"] for row in page("proc/total", folder)["tables"][-1]["rows"] if row["role"] == "proc")
+    own = row["time_self_seconds"] or 0
+    if own < 0.05:
+        tap.skip("what an inlined template of the system's does", "no ticks here")
+        return
+    mark = next(i for i, line in enumerate(LIBRARY.splitlines(), 1) if "/* library */" in line)
+    tap.check(0.95 * own <= found[mark] <= own + 0.001,
+              f"what an inlined template of the system's does is on the line that calls it: {found[mark]} of {own} s")
 
 
 def check_program_is_gone(tap, folder):
@@ -185,6 +220,7 @@ def main():
         check_files(tap, folder)
         check_without_ticks(tap, folder)
         check_kept_sources(tap, folder)
+        check_library(tap, folder)
     return tap.done()
 
 

@@ -5,6 +5,7 @@ recordings, and programs that do not record."""
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -183,6 +184,18 @@ def said_rightly(tap, folder):
     done = lib.record(["./tiny"], folder)
     tap.check("s of your code, " in done.stderr and "without hooks" not in done.stderr,
               "the hooks' share is told", done.stderr)
+    forecast = re.search(r"([\d.]+) s of your code, ([\d.]+) s of fathom's hooks"
+                         r"(?:: about ([\d.]+) ns for each of ([\d.]+)([kMGT]?) calls a second)?", done.stderr)
+    own, hooks, each, rate, unit = forecast.groups()
+    if each is None:
+        tap.check(min(float(own), float(hooks)) < 0.1, "what a call cost is not told of few samples alone",
+                  done.stderr)
+    else:
+        calls = done.profile.calls()["tiny"] + 1
+        rate = float(rate) * 1000 ** " kMGT".index(unit or " ")
+        tap.check(abs(float(each) - float(hooks) * 1e9 / calls) <= 0.1 * float(each) + 0.2 and
+                  abs(rate * float(own) - calls) <= (0.006 / float(own) + 0.01) * calls,
+                  "what a call cost and how many there are a second are told of its own figures", done.stderr)
     if "tiny made" not in done.stderr:
         shares = done.stderr.split(" s of your code, ")
         own, hooks = shares[0].split()[-1], shares[1].split()[0]

@@ -20,7 +20,7 @@ PROGRAM = r"""
 #define N __attribute__((noinline))
 static unsigned long said[8][32];
 static unsigned deepest[8];
-static const char *const names[] = {"fib", "down", "even", "jumped", "thread_down", "top", "inner"};
+static const char *const names[] = {"fib", "down", "even", "jumped", "thread_down", "top", "left"};
 static volatile int sink;
 static void at(int which, unsigned depth)
 {
@@ -89,6 +89,27 @@ N int top(int n, unsigned depth)
     sink++;
     return a;
 }
+/* A function that is active in another branch of the context than its caller. */
+N int left(int n, unsigned depth, unsigned crossed);
+N int right(int n, unsigned depth, unsigned crossed)
+{
+    int a = n > 0 ? left(n - 1, depth, crossed + 1) : 0;
+    sink++;
+    return a;
+}
+N int cross(int n, unsigned depth, unsigned crossed)
+{
+    int a = n % 2 != 0 ? left(n - 1, depth, crossed + 1) : right(n - 1, depth, crossed);
+    sink++;
+    return a;
+}
+N int left(int n, unsigned depth, unsigned crossed)
+{
+    at(6, crossed);
+    int a = n > 0 ? cross(n, depth + 1, crossed) : 0;
+    sink++;
+    return a;
+}
 static void *run(void *given) { sink += thread_down(40, 1); return given; }
 int main(void)
 {
@@ -101,7 +122,8 @@ int main(void)
     pthread_create(&thread, NULL, run, NULL);
     pthread_join(thread, NULL);
     sink += top(40, 1);
-    for (int i = 0; i < 6; i++) {
+    sink += cross(21, 1, 0);
+    for (int i = 0; i < 7; i++) {
         printf("%s %u", names[i], deepest[i]);
         for (int k = 1; k < 32; k++)
             if (said[i][k]) printf(" %d=%lu", 1 << k, said[i][k]);

@@ -27,11 +27,11 @@ def run(folder, grade):
     """Three phases, divided by two snapshots."""
     program = subprocess.Popen([lib.FATHOM, "record", "-q", "-k", "-o", "out", "--", "./" + grade],
                                cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    steps(program, "w 1000", "m 60", "r 9", "z 2", "t 5")
+    steps(program, "w 1000", "m 60", "r 9", "z 2", "t 5", "j 7", "j -1")
     lib.must([lib.FATHOM, "ctl", "out.rec", "snapshot", "one"], folder)
-    steps(program, "w 234", "m 30", "u 40", "r 3", "z 3", "t 7", "t 8")
+    steps(program, "w 234", "m 30", "u 40", "r 3", "z 3", "t 7", "t 8", "j 5", "j -4")
     lib.must([lib.FATHOM, "ctl", "out.rec", "snapshot", "two"], folder)
-    steps(program, "w 11", "m 5")
+    steps(program, "w 11", "m 5", "j 2", "j -3")
     program.stdin.close()
     program.wait(DEADLINE)
     program.stdout.close()
@@ -231,6 +231,9 @@ def main():
             tap.same((last.calls()["leaf"], last.calls()["work"], last.calls()["nap"]), (11, 1, 0),
                      "calls of the last phase")
             tap.same(last.heap["take", "live_bytes"], 500, "what is held more than when it began")
+            tap.same([(of.calls()["jumping"], of.excps["jumping"], of.exits["jumping"], of.excps["jump"])
+                      for of in (whole, first, middle, last)],
+                     [(22, 14, 8, 0), (8, 7, 1, 0), (9, 5, 4, 0), (5, 2, 3, 0)], "calls that were left, by phase")
             check_words(tap, folder)
             check_sums(tap, (first, middle, last), whole)
             errors(tap, folder)

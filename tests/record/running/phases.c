@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Does what it is told on standard input, and says when it has: "w N" calls leaf() N times, "m N"
  * allocates N blocks of 100 bytes, "u N" gives N of them back, the newest first, "r N" recurses so
- * deep, "z N" sleeps 10 ms N times, "t N" calls leaf() N times in a thread that ends. */
+ * deep, "z N" sleeps 10 ms N times, "t N" calls leaf() N times in a thread that ends, "j N" leaves
+ * jumping() by a jump N times, "j -N" as others are left. */
 #include <pthread.h>
+#include <setjmp.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -50,6 +53,22 @@ __attribute__((noinline)) void nap(int n)
         usleep(10000);
 }
 
+static jmp_buf back;
+
+__attribute__((noinline)) void jumping(bool away)
+{
+    if (away)
+        longjmp(back, 1);
+    __asm__ volatile("");
+}
+
+__attribute__((noinline)) void jump(int n)
+{
+    for (volatile int i = 0; i < abs(n); i++)
+        if (setjmp(back) == 0)
+            jumping(n > 0);
+}
+
 static void *body(void *n)
 {
     work((int)(long)n);
@@ -88,6 +107,9 @@ int main(void)
             break;
         case 't':
             thread(n);
+            break;
+        case 'j':
+            jump(n);
             break;
         }
         if (write(1, "k", 1) != 1)
