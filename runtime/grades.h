@@ -70,7 +70,7 @@ static const char *const fm_full_gcc[] = {"-g",
 static const char *const fm_full_clang[] = {"-g", "-finstrument-functions", FM_FRAME_FLAGS, NULL};
 /* As deep; the assembler's front counts the blocks, with the help of a register that the compiler
  * leaves to it. Lines keep blocks of their own: no choice without a jump, no code in common, no
- * copies of loops or of parts of them. */
+ * copies of loops or of parts of them, no calls of memset in the place of loops. */
 static const char *const fm_coverage_gcc[] = {"-g",
                                               "-fpatchable-function-entry=1",
                                               "-fno-ipa-ra",
@@ -92,6 +92,10 @@ static const char *const fm_coverage_gcc[] = {"-g",
                                               "-fno-peel-loops",
                                               "-fno-unswitch-loops",
                                               "-fno-split-loops",
+                                              "-fno-split-paths",
+                                              "-fno-tracer",
+                                              "-fno-tree-loop-distribution",
+                                              "-fno-tree-loop-distribute-patterns",
                                               "--param",
                                               "max-completely-peel-times=0",
                                               "-freorder-blocks-algorithm=simple",

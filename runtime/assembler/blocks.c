@@ -29,6 +29,7 @@ struct reader {
     size_t labels;
     bool failed, code, in_app, in_region;
     bool begins_asm, asm_jumps; /* a statement's begin stands here; the last one may jump */
+    bool macros;                /* words of asm may stand for anything */
     bool was_code[16], previous;
     unsigned depth;
 };
@@ -185,6 +186,7 @@ static void asm_line(struct reader *reader, struct line *line)
         return;
     }
     reader->asm_jumps |= names_label(line->text, line->size);
+    reader->macros |= begins(line->text, ".macro") || begins(line->text, ".include");
     if (*line->text == '.')
         directive(reader, line->text, line->size);
     if (reader->code) {
@@ -430,8 +432,9 @@ static bool keep(const struct reader *reader, struct fm_blocks *blocks)
             blocks->lines[blocks->line_count++] = (struct fm_block_line){line->at, line->acts};
         if (line->kind == KIND_FUNCTION && !mentions(line, ".cold"))
             function = line->at;
-        if (function != NULL && (line->kind == KIND_CODE || line->kind == KIND_ASM) &&
-            spoils(line)) {
+        bool spoilt = line->kind == KIND_ASM ? reader->macros || spoils(line)
+                                             : line->kind == KIND_CODE && spoils(line);
+        if (function != NULL && spoilt) {
             blocks->careful[blocks->careful_count++] = function;
             function = NULL;
         }

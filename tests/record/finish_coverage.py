@@ -170,6 +170,81 @@ def check_own_counts(tap, source, flags):
                  f"{source} {' '.join(flags)}: the counts of lines are the program's own")
 
 
+def check_parts(tap):
+    """What is not known has no count: entries of inlined bodies, contexts without room."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        headers = pathlib.Path(__file__).parents[2] / "include"
+        source = PROGRAMS / "blocks.c"
+        must([FATHOM, "cc", "--grade=coverage", "gcc", "-O2", f"-I{headers}", source, "-o", "prog",
+              "-lpthread"], folder)
+        whole = must([FATHOM, "record", "-q", "-k", "-o", "out", "--", "./prog"], folder).stdout
+        found, _ = dump(folder)
+        begins = source.read_text().splitlines().index("static inline int twice(int n)") + 1
+        tap.same((found[begins], found[begins + 3] > 0), (None, True),
+                 "how often an inlined body was entered is not known; how often it ran is")
+        must([FATHOM, "finish", "--when=machine", "-o", "out", "out.rec"], folder)
+        found, _ = dump(folder)
+        steps = source.read_text().splitlines().index("    static const void *const steps[] = "
+                                                      "{&&more, &&less, &&again, &&done};")
+        tap.same((found.get(begins + 3, 0), found[steps + 5]), (0, 3), "--when: lines of one function alone")
+        for limit in 70000, 80000, 90000:
+            part = run([FATHOM, "record", "-q", "-o", "part", "--", "./prog"], folder,
+                       env={**os.environ, "FATHOM_LIMIT": str(limit)})
+            tap.same((part.returncode, part.stdout), (0, whole),
+                     f"a recording of at most {limit} bytes changes nothing of the program")
+
+
+LOOPS = """
+__attribute__((noinline)) void clear(int *a, int n)
+{
+    for (int i = 0; i < n; i++)
+        a[i] = i % 3 - i % 3;
+}
+__attribute__((noinline)) void copy(int *restrict a, int *restrict b, int n)
+{
+    for (int i = 0; i < n; i++)
+        a[i] = b[i];
+}
+__attribute__((noinline)) int pick(int *a, int n)
+{
+    int s = 0;
+    for (int i = 0; i < n; i++) {
+        if (a[i] & 1)
+            s += 3;
+        else
+            s ^= a[i];
+        if (s > 100)
+            s -= 7;
+    }
+    return s;
+}
+int main(void)
+{
+    static int a[100], b[100];
+    for (int i = 0; i < 100; i++)
+        b[i] = i * 37 % 11;
+    clear(a, 100);
+    copy(a, b, 100);
+    return pick(a, 100) == 1;
+}
+"""
+
+
+def check_loops(tap):
+    """Loops that gcc would make calls of memset and memcpy of, and copies of code in them."""
+    for flags in ["-O2"], ["-O3", "-ftracer"]:
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "loops.c").write_text(LOOPS)
+            must([FATHOM, "cc", "--grade=coverage", "gcc", *flags, "loops.c", "-o", "prog"], folder)
+            must([FATHOM, "record", "-q", "-o", "out", "--", "./prog"], folder)
+            found, _ = dump(folder)
+            odd = sum(i * 37 % 11 % 2 for i in range(100))
+            tap.same([found.get(line) for line in (5, 10, 16, 17, 19, 20)],
+                     [100, 100, 100, odd, 100 - odd, 100], f"{' '.join(flags)}: lines of loops")
+
+
 LOOP = """
 int work(int n)
 {
@@ -299,6 +374,8 @@ def main():
                   ["-pg"], ["-fverbose-asm"], ["-O2", "-mindirect-branch=thunk-inline"]):
         check_own_counts(tap, "blocks.c", flags)
         check_own_counts(tap, "throwing.cc", flags)
+    check_parts(tap)
+    check_loops(tap)
     check_builds(tap)
     check_limit(tap)
     check_damage(tap)

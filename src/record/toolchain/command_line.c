@@ -245,6 +245,8 @@ static void read_flag(struct reading *reading, const char *option)
         line->lto = true;
     else if (strcmp(option, "-fno-lto") == 0)
         line->lto = false;
+    else if (strcmp(option, "-fsplit-stack") == 0 || strcmp(option, "-fno-split-stack") == 0)
+        line->split_stack = option[2] == 's';
     else if (strcmp(option, "-pg") == 0)
         line->profiled = true;
     else if (strcmp(option, "-gsplit-dwarf") == 0 || g_str_has_prefix(option, "-gsplit-dwarf="))

@@ -40,6 +40,7 @@ struct fm_command_line {
     bool lto;
     bool profiled; /* -pg */
     bool split_dwarf;
+    bool split_stack;    /* -fsplit-stack */
     bool other_messages; /* -fdiagnostics-format=json and the like: messages are no lines of text */
     const char *linker;  /* -fuse-ld=; NULL = not given */
     bool sanitizers;     /* -fsanitize=address, thread, memory */

@@ -453,6 +453,17 @@ static void add_own(const struct fm_command_line *line, int argc, char **argv, G
     }
 }
 
+/* Hooks may need kilobytes of stack, and such code looks for room behind them. */
+static bool check_stack(const struct fm_command_line *line, GError **error)
+{
+    if (!line->split_stack || line->stage < FM_STAGE_COMPILE)
+        return true;
+    g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE,
+                "-fsplit-stack: programs whose stacks are of pieces cannot be recorded; build "
+                "without it");
+    return false;
+}
+
 static bool check_machine(const struct fm_toolchain *toolchain, const struct fm_command_line *line,
                           GError **error)
 {
@@ -471,7 +482,7 @@ char **fm_toolchain_arguments(const struct fm_toolchain *toolchain,
                               GError **error)
 {
     g_return_val_if_fail(toolchain->compiler != NULL && toolchain->grade != NULL, NULL);
-    if (!check_machine(toolchain, line, error))
+    if (!check_machine(toolchain, line, error) || !check_stack(line, error))
         return NULL;
     GPtrArray *arguments = g_ptr_array_new_with_free_func(g_free);
     for (const char *const *word = toolchain->launcher; word != NULL && *word != NULL; word++)

@@ -175,6 +175,18 @@ odd:
     return cases(n);
 }
 
+__attribute__((noinline)) static int spoils(int n)
+{
+    int turns = 0;
+    for (int i = 0; i < n; i++) {
+        __asm__ volatile("xorl %%r11d, %%r11d" ::: "r11");
+        if (i & 1)
+            AT, turns++;
+        AT;
+    }
+    return turns;
+}
+
 /* The place of a thread's variable may be asked for by a call that keeps registers. */
 static __thread long place[10];
 __attribute__((noinline)) static long many(long a, long b, long c, long d, long e, long f)
@@ -262,7 +274,7 @@ int main(void)
         pthread_join(threads[i], NULL);
     sums[0] += (int)aligned(limit / 2);
     for (int i = 0; i < 7; i++)
-        AT, sums[1] += jumps(i);
+        AT, sums[1] += jumps(i) + spoils(i);
     if (many(1, 2, 3, 4, 5, 6) != 501876 || mixed("abcabcbcbabacbad", 1, 2, 3, 4, 5) != 861)
         abort();
     stops();

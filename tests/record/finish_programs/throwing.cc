@@ -92,6 +92,20 @@ template <typename T> static T most(const std::vector<T> &all)
     return found;
 }
 
+/* Nothing in the statement says that the register is lost. */
+__asm__(".macro spoil\n\txorl %r11d, %r11d\n.endm");
+static __attribute__((noinline)) int spoils(int n)
+{
+    int turns = 0;
+    for (int i = 0; i < n; i++) {
+        __asm__ volatile("spoil" ::: "r11");
+        if ((i & 1) != 0)
+            AT, turns++;
+        AT;
+    }
+    return turns;
+}
+
 static volatile int steps;
 
 static __attribute__((noinline)) void step()
@@ -134,7 +148,7 @@ int main()
         AT, sum += both[i % 2]->area(i);
     delete both[1];
     for (int i = 0; i < 20; i++)
-        walk();
+        walk(), sum += spoils(i % 3);
     sum += most(std::vector<int>{3, 1, 4, 1, 5, 9, 2, 6});
     AT;
     return sum == 0;
