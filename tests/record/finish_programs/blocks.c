@@ -103,6 +103,30 @@ static int dive(int depth)
     return room[3];
 }
 
+/* One comparison for two branches: a block begins between them. */
+static volatile int orders[3];
+__attribute__((noinline)) static void order(long a, long b)
+{
+    if (a < b)
+        orders[0]++;
+    else if (a > b)
+        orders[1]++;
+    else
+        orders[2]++;
+}
+
+static int returns(void)
+{
+    static volatile int turns;
+    setjmp(back);
+    AT;
+    turns++;
+    if (turns < 4)
+        longjmp(back, 1);
+    AT;
+    return turns;
+}
+
 static int dives(void)
 {
     volatile int n = 0;
@@ -262,7 +286,7 @@ int main(void)
     signal(SIGUSR1, handle);
     for (int i = 0; i < limit; i++)
         AT, values[0] = conditions(i, limit - i) + cases(i) + twice(i);
-    values[1] = machine("abcabbcacd") + dives() + recursive(9);
+    values[1] = machine("abcabbcacd") + returns() + dives() + recursive(9);
     for (int i = 0; i < 40; i++)
         values[i] = i * 37 % 41;
     qsort(values, 40, sizeof values[0], compare);
@@ -275,6 +299,10 @@ int main(void)
     sums[0] += (int)aligned(limit / 2);
     for (int i = 0; i < 7; i++)
         AT, sums[1] += jumps(i) + spoils(i);
+    for (int i = 0; i < 9; i++)
+        order(i % 3, i < 3 ? 1 : 2);
+    if (orders[0] != 5 || orders[1] != 1 || orders[2] != 3)
+        abort();
     if (many(1, 2, 3, 4, 5, 6) != 501876 || mixed("abcabcbcbabacbad", 1, 2, 3, 4, 5) != 861)
         abort();
     stops();
