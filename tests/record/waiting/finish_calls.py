@@ -63,23 +63,30 @@ WAYS = (
 )
 
 
+def compare(tap, folder, program, compiler, options, what):
+    """With waiting, and with it off: as plain."""
+    source = [*options, "-D_GNU_SOURCE", "-pthread", HERE / f"{program}.c"]
+    folder.mkdir()
+    lib.must([compiler, *source, "-o", "plain"], folder)
+    lib.must([lib.FATHOM, "c++" if compiler == "g++" else "cc", compiler, *source, "-o", "recorded"], folder)
+    expected = lib.must(["./plain"], folder).stdout
+    environment = {**os.environ, "FATHOM_OUTPUT": str(folder / "p.rec")}
+    found = lib.must(["./recorded"], folder, env=environment).stdout
+    tap.same(dict(enumerate(found.splitlines())), dict(enumerate(expected.splitlines())),
+             f"{program}, {what}: results are those of the program alone")
+    off = lib.must(["./recorded"], folder, env={**environment, "FATHOM_WAITING": "off"}).stdout
+    tap.check(off == expected, f"{program}, {what}: also when waiting is not looked at", off)
+
+
 def main():
     tap = lib.Tap()
+    program = sys.argv[1] if len(sys.argv) > 1 else "calls"
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         for number, (compiler, options, what) in enumerate(WAYS):
-            source = [*options, "-D_GNU_SOURCE", "-pthread", HERE / "calls.c"]
-            plain, recorded = folder / f"plain{number}", folder / f"recorded{number}"
-            lib.must([compiler, *source, "-o", plain], folder)
-            lib.must([lib.FATHOM, "c++" if compiler == "g++" else "cc", compiler, *source, "-o",
-                      recorded], folder)
-            expected = lib.must([plain], folder).stdout
-            environment = {**os.environ, "FATHOM_OUTPUT": str(folder / "p.rec")}
-            found = lib.must([recorded], folder, env=environment).stdout
-            tap.same(dict(enumerate(found.splitlines())), dict(enumerate(expected.splitlines())),
-                     f"{what}: results are those of the program alone")
-            off = lib.must([recorded], folder, env={**environment, "FATHOM_WAITING": "off"}).stdout
-            tap.check(off == expected, f"{what}: also when waiting is not looked at", off)
+            compare(tap, folder / f"{program}{number}", program, compiler, options, what)
+        if program != "calls":
+            return tap.done()
         (folder / "quiet.c").write_text(QUIET)
         lib.must([lib.FATHOM, "cc", "gcc", "-O1", "quiet.c", "-o", "quiet", "-pthread"], folder)
         done = lib.record(["./quiet"], folder)
