@@ -198,17 +198,6 @@ fm_phase_run fm_phase_entries, fm_phase_callers, fm_phase_sites, fm_phase_sort_s
 fm_phase_run fm_phase_own, fm_phase_propagate; /* propagate.c */
 fm_phase_run fm_phase_nested;                  /* nested.c */
 fm_phase_run fm_phase_sum_csds, fm_phase_merge, fm_phase_sum_pds, fm_phase_modules; /* summary.c */
-/* --- at_once.c, sum_at_once.c: the same for all nodes, when a step has room for them --- */
-
-/* Of others it is not the same. */
-bool fm_at_once_pays(const struct fm_analysis *a);
-/* Fills in the totals, whose columns are there. False: no memory for it, nothing is changed. */
-FM_MUST_USE bool fm_propagate_at_once(struct fm_analysis *a, const unsigned *measures,
-                                      unsigned measure_count);
-void fm_sum_csds_at_once(const struct fm_analysis *a, const struct fm_csd_sums *sums);
-/* Totals by procedure; paid: [pd_count + 1] whether it counts in ps_paid, too. */
-void fm_sum_pds_at_once(const struct fm_analysis *a, const bool *paid);
-
 /* Sums of the job's own, for a thread beside. False: not enough memory. */
 bool fm_csd_sums_init(const struct fm_analysis *analysis, struct fm_csd_sums *sums);
 void fm_csd_sums_clear(struct fm_csd_sums *sums);

@@ -162,9 +162,6 @@ bool fm_phase_propagate(struct fm_analysis_job *job, uint32_t budget)
         add_given(a, ++job->inner, measures, count);
     if (given && job->inner < a->profile->csd_count)
         return false;
-    if (job->cursor == 0 && budget >= a->profile->pd_count && fm_at_once_pays(a) &&
-        fm_propagate_at_once(a, measures, measure_count))
-        return true;
     while (budget > 0 && job->cursor < a->clique_count) {
         uint32_t clique = ++job->cursor;
         propagate_clique(a, clique, measures, count);

@@ -138,12 +138,6 @@ bool fm_phase_sum_csds(struct fm_analysis_job *job, uint32_t budget)
         alloc_sums(job);
     if (job->failed)
         return false;
-    if (job->next_csd == &job->first_csd && job->beside == NULL && job->first_csd == 0 &&
-        budget >= count && fm_at_once_pays(a)) {
-        job->first_csd = count;
-        fm_sum_csds_at_once(a, &job->sums);
-        return true;
-    }
     for (; budget > 0; budget--) {
         if (job->cursor == job->inner) {
             uint32_t first = __atomic_load_n(job->next_csd, __ATOMIC_RELAXED);
@@ -269,26 +263,12 @@ static void compensate(struct fm_analysis *a)
     }
 }
 
-/* False: no memory for it, nothing is changed. */
-static bool sum_pds_at_once(const struct fm_analysis *a)
-{
-    g_autofree bool *paid = g_try_new(bool, a->profile->pd_count + 1u);
-    if (paid == NULL)
-        return false;
-    for (uint32_t pd = 1; pd <= a->profile->pd_count; pd++)
-        paid[pd] = is_paid(a, pd);
-    fm_sum_pds_at_once(a, paid);
-    return true;
-}
-
 /* Descendants by procedure: totals of its pds - own. */
 bool fm_phase_sum_pds(struct fm_analysis_job *job, uint32_t budget)
 {
     struct fm_analysis *a = job->analysis;
     const struct fm_profile *profile = a->profile;
     struct fm_analysis_storage *storage = a->storage;
-    if (job->cursor == 0 && budget > profile->pd_count && fm_at_once_pays(a) && sum_pds_at_once(a))
-        job->cursor = profile->pd_count;
     for (; budget > 0 && job->cursor < profile->pd_count; budget--) {
         uint32_t pd = ++job->cursor;
         size_t first = (size_t)profile->pd_ps[pd] * storage->inherited;
