@@ -72,7 +72,7 @@ OPTIONS = (
     ["-fno-asynchronous-unwind-tables"], ["-ffunction-sections", "-Wl,--gc-sections"], ["-pg"],
     ["-fpatchable-function-entry=3"], ["-fsanitize=undefined"],
 )
-GCC_ALONE = (["-dA"], ["-dP", "-fverbose-asm"], ["-gas-locview-support"], ["-fsplit-stack"],
+GCC_ALONE = (["-dA"], ["-dP", "-fverbose-asm"], ["-gas-locview-support"],
              ["-fno-inline", "-finstrument-functions-exclude-function-list=none"])
 
 
