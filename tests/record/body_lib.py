@@ -34,7 +34,7 @@ def without_hooks(command):
     words, kept = shlex.split(command), []
     while words:
         word = words.pop(0)
-        if word == "-include":
+        if word == "-include" or (word == "-Xclang" and words[0].startswith(HOOK_FLAGS)):
             words.pop(0)
         elif not word.startswith(HOOK_FLAGS):
             kept.append(word)
