@@ -242,7 +242,7 @@ static const char exit_any[] = "\tcmpq @88, %rbp\n"
  * goes on, seen from here and from the cold code. */
 #define RETURN_OF_BODY(done)                                     \
     "\tcmpq @80, %rsp\n" /* frames that it calls are 16 lower */ \
-    "\tjno " done "\n"                                            \
+    "\tjno " done "\n"                                           \
     "\tleaq -8(%rsp), @B\n"                                      \
     "\tcmpq @8, @A\n"                                            \
     "\tjne 9778f\n"                                              \
@@ -256,7 +256,7 @@ static const char exit_any[] = "\tcmpq @88, %rbp\n"
               "\t.subsection 1\n" TAKE_TOP_COLD "9771:\tcmpq (@A), @B\n" \
               "\tjae 9772f\n"                                            \
               "\tcmpq @0, @B\n"                                          \
-              "\tjnc " in_cold "\n"                                       \
+              "\tjnc " in_cold "\n"                                      \
               "9772:\n"
 static const char return_end[] = "\tjmp *fm_exit_slow_body_v1@GOTPCREL(%rip)\n"
                                  "\t.subsection 0\n";
