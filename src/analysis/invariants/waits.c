@@ -129,11 +129,10 @@ static double most_of(const struct fm_thread_time *thread)
     return 1.01 * (double)thread->wall_ns + WORST_TICK_NS;
 }
 
-/* How much of its CPU time fell into such calls is sampled, and in a phase it may be that of a
- * tick before: also none where it was all. */
+/* How much of its CPU time fell into such calls is sampled. */
 static double slack_of(const struct fm_thread_time *thread)
 {
-    return WORST_TICK_NS + 5 * WORST_TICK_NS * sqrt((double)thread->cpu_ns / WORST_TICK_NS);
+    return WORST_TICK_NS + 5 * WORST_TICK_NS * sqrt((double)thread->inside_ns / WORST_TICK_NS);
 }
 
 /* A thread waits or runs, or neither. Of a phase that begins later its CPU time may be of before:

@@ -72,6 +72,17 @@ void fm_raw_recording_publish(struct fm_raw_recording *recording)
     recording->mark_count = storage->marks->len;
 }
 
+void fm_raw_recording_cut(struct fm_raw_recording *recording)
+{
+    struct fm_raw_recording_storage *storage = recording->storage;
+    g_array_set_size(storage->flows, recording->flow_count);
+    g_array_set_size(storage->spans, recording->span_count);
+    g_array_set_size(storage->samples, recording->sample_count);
+    g_array_set_size(storage->sleeps, recording->sleep_count);
+    g_array_set_size(storage->marks, recording->mark_count);
+    storage->spans_dropped = recording->spans_dropped;
+}
+
 uint32_t fm_raw_recording_add_pd(struct fm_raw_recording *recording, const struct fm_raw_pd *pd)
 {
     g_assert(pd->thread < recording->thread_count);

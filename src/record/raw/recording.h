@@ -238,6 +238,10 @@ void fm_raw_recording_drop_graph(struct fm_raw_recording *recording);
 uint32_t fm_raw_recording_add_pd(struct fm_raw_recording *recording, const struct fm_raw_pd *pd);
 uint32_t fm_raw_recording_add_csd(struct fm_raw_recording *recording, const struct fm_raw_csd *csd);
 
+/* After flows, spans, samples, sleeps or marks were made fewer, or spans_dropped was set: what lies
+ * behind the counts goes for good, else it would be back when a node is added. */
+void fm_raw_recording_cut(struct fm_raw_recording *recording);
+
 /* Waits that are not over become waits until the end: that of the file, else ended_ns (of
  * CLOCK_MONOTONIC, 0 = not known), else the latest moment that the file knows. Once. */
 void fm_raw_recording_close_waits(struct fm_raw_recording *recording, uint64_t ended_ns);

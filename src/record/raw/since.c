@@ -243,6 +243,7 @@ bool fm_raw_recording_load_since(const char *path, const char *earlier, uint64_t
     subtract_header(&now->header, &then->header, since_ns);
     subtract_held(&now->held, &then->held);
     now->is_phase = true;
+    fm_raw_recording_cut(now);
     g_free(since.then_csd);
     g_free(since.then_pd);
     g_free(since.now_csd);

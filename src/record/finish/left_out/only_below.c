@@ -66,6 +66,7 @@ static void keep_samples(struct fm_raw_recording *recording, const enum place *p
             recording->samples[kept++] = *sample;
     }
     recording->sample_count = kept;
+    fm_raw_recording_cut(recording);
 }
 
 static void leave_out_sleeps(struct fm_raw_recording *recording, const enum place *places)
@@ -89,6 +90,7 @@ static void keep_flows(struct fm_raw_recording *recording)
             recording->flows[kept++] = flow;
     }
     recording->flow_count = kept;
+    fm_raw_recording_cut(recording);
 }
 
 /* The most that the whole program held is not known of a part of it. */
