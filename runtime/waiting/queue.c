@@ -63,7 +63,7 @@ void fm_queue_read(struct fm_rec_thread *rec, bool first)
     uint64_t queued = 0;
     for (; *at >= '0' && *at <= '9'; at++)
         queued = queued * 10 + (uint64_t)(*at - '0');
-    rec->queued_ns = queued;
+    rec->queued_ns = queued != 0 ? queued : 1; /* 0: it is not known */
     if (first)
         rec->queued_first_ns = queued;
 }

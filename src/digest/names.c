@@ -32,7 +32,13 @@ static bool is_name_in_module(const struct fm_profile *profile, const struct fm_
     return false;
 }
 
-enum how { NOT, PLAINLY, IN_FULL };
+enum how { NOT, WITHOUT_TYPES, PLAINLY, IN_FULL };
+
+static bool is_name_without_types(const struct fm_ps *proc, const char *text)
+{
+    size_t size = strlen(text);
+    return strncmp(proc->unqualified_name, text, size) == 0 && proc->unqualified_name[size] == '(';
+}
 
 /* The linker's name of a C function is mostly the plain one, which others may have, too. */
 static enum how named(const struct fm_profile *profile, const struct fm_ps *proc, const char *text)
@@ -43,21 +49,24 @@ static enum how named(const struct fm_profile *profile, const struct fm_ps *proc
         is_name_in_module(profile, proc, proc->unqualified_name, text) ||
         is_name_in_module(profile, proc, proc->name, text))
         return IN_FULL;
-    return NOT;
+    return is_name_without_types(proc, text) ? WITHOUT_TYPES : NOT;
 }
 
 void fm_view_named_procs(const struct fm_profile *profile, const char *text, uint32_t **ret,
                          uint32_t *ret_count)
 {
     g_return_if_fail(text != NULL && ret != NULL);
-    g_autoptr(GArray) in_full = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-    g_autoptr(GArray) plain = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    g_autoptr(GArray) chosen = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    enum how best = NOT;
     for (uint32_t ps = 1; ps <= profile->ps_count && text[0]; ps++) {
         enum how how = named(profile, &profile->ps[ps], text);
-        if (how != NOT)
-            g_array_append_val(how == IN_FULL ? in_full : plain, ps);
+        if (how > best) {
+            g_array_set_size(chosen, 0);
+            best = how;
+        }
+        if (how != NOT && how == best)
+            g_array_append_val(chosen, ps);
     }
-    const GArray *chosen = in_full->len > 0 ? in_full : plain;
     *ret_count = chosen->len;
     *ret = g_new(uint32_t, MAX(chosen->len, 1u));
     if (chosen->len > 0)

@@ -6,7 +6,8 @@
 
 /* The procedures that a text names exactly, ascending ids: by their plain name ("insert",
  * "append/3-0"), with file or module before it ("btree.c:insert", "list.append"), or the linker's
- * name. Where some are so named in full, only those. *ret: g_free. O(procedures). */
+ * name. Where some are so named in full, only those; where none is named so at all, functions of
+ * C++ whose name it is without the types in parentheses. *ret: g_free. O(procedures). */
 void fm_view_named_procs(const struct fm_profile *profile, const char *text, uint32_t **ret,
                          uint32_t *ret_count);
 

@@ -512,10 +512,20 @@ bool fm_preferences_parse(const char *text, struct fm_preferences *ret, GError *
     return parse_preferences((struct piece){text, strlen(text)}, ret, error);
 }
 
+/* The "&" that separates the command from preferences, which begin with a letter, or "_". Types of
+ * C++ have others: "total(int const&)", "operator&(set)". */
+static const char *find_separator(const char *text)
+{
+    const char *found = strrchr(text, '&');
+    bool separates =
+        found != NULL && (found[1] == '\0' || found[1] == '_' || g_ascii_isalnum(found[1]));
+    return separates ? found : NULL;
+}
+
 bool fm_query_parse(const char *text, struct fm_query *ret, GError **error)
 {
     g_return_val_if_fail(text != NULL && ret != NULL, false);
-    const char *ampersand = strrchr(text, '&');
+    const char *ampersand = find_separator(text);
     size_t size = ampersand ? (size_t)(ampersand - text) : strlen(text);
     struct fm_query query = {0};
 

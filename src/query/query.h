@@ -7,7 +7,8 @@
  *
  * There are two written forms, equal but for module names with odd characters:
  *   plain text   fm_query_parse, fm_query_print      for the command line and JSON. The last "&"
- *                separates, so a module named "a&b" is "module/a&b&".
+ *                separates where a letter or nothing is behind it, so a module named "a&b" is
+ *                "module/a&b&", and "proc/total(int const&)" is whole.
  *   in a URL     fm_query_from_url, fm_query_to_url  every part percent-encoded by itself, so no
  *                "&" is left inside a part and a door may split at "&" before it decodes.
  */

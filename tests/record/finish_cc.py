@@ -94,7 +94,7 @@ def launchers(tap):
         folder = sources(name)
         log = folder / "log"
         fake = folder / "ccache"  # the name makes it one
-        fake.write_text(f"#!/bin/sh\necho $1 >>{log}\nexec \"$@\"\n")
+        fake.write_text(f"#!/bin/sh\necho $1 >>{log}\necho $CCACHE_EXTRAFILES >{folder}/known\nexec \"$@\"\n")
         fake.chmod(0o755)
         lib.must([lib.FATHOM, "cc", fake, "gcc", "-c", "main.c"], folder)
         lib.must([lib.FATHOM, "cc", f"--cc={fake} gcc", "-c", "sub/helper.c"], folder)
@@ -102,6 +102,9 @@ def launchers(tap):
                  env={**os.environ, "FATHOM_CC": f"{fake} gcc"})
         tap.same(log.read_text().split(), ["gcc"] * 3, "a launcher runs the compiler")
         tap.same(counts(folder), COUNTS, "and the program records")
+        known = (folder / "known").read_text().strip()
+        tap.check(known.endswith("/assembler/as") and pathlib.Path(known).exists(),
+                  "it is told what else objects depend on: the assembler's front", known)
         shown = lib.must([lib.FATHOM, "cc", "--show", fake, "-c", "main.c"], folder).stdout.split()
         tap.same(shown[:2], [str(fake), "cc"], "alone it runs the usual one")
 

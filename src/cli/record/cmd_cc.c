@@ -147,6 +147,17 @@ static void show(char **arguments)
     printf("\n");
 }
 
+/* ccache does not know of the assembler's front, which makes another object of the same text when
+ * it is another version's. */
+static void tell_ccache(const char *folder)
+{
+    const char *others = g_getenv("CCACHE_EXTRAFILES");
+    g_autofree char *front = g_build_filename(folder, "assembler", "as", NULL);
+    g_autofree char *files =
+        others != NULL && others[0] != '\0' ? g_strconcat(others, ":", front, NULL) : NULL;
+    g_setenv("CCACHE_EXTRAFILES", files != NULL ? files : front, TRUE);
+}
+
 static int carry_out(struct wrapper *wrapper, int argc, char **argv, GError **error)
 {
     g_autoptr(FmCommandLine) line = NULL;
@@ -159,6 +170,8 @@ static int carry_out(struct wrapper *wrapper, int argc, char **argv, GError **er
     if (line->stage == FM_STAGE_PREPROCESS)
         folder = fm_toolchain_runtime_folder(NULL); /* for its headers, if they are there */
     wrapper->toolchain.runtime_folder = folder;
+    if (folder != NULL)
+        tell_ccache(folder);
     g_auto(GStrv) arguments = fm_toolchain_arguments(&wrapper->toolchain, line, argc, argv, error);
     if (arguments == NULL)
         return FM_EXIT_FAILED;

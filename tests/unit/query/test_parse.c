@@ -151,7 +151,11 @@ static void module_names_are_all_that_follows(void)
                  {"module/a&&", "a&"},
                  {"module/100%25", "100%25"},
                  {"module/\xFF\x01-", "\xFF\x01-"},
-                 {"module/a&b&" DEFAULTS, "a&b"}};
+                 {"module/a&b&" DEFAULTS, "a&b"},
+                 {"module/f(int const&)", "f(int const&)"},
+                 {"module/f(int const&)&", "f(int const&)"},
+                 {"module/f(int&, int&&)&" DEFAULTS, "f(int&, int&&)"},
+                 {"module/operator&(set)", "operator&(set)"}};
 
     for (unsigned i = 0; i < G_N_ELEMENTS(cases); i++) {
         struct fm_query query = parsed(cases[i].text);
