@@ -154,6 +154,9 @@ def main():
         wrong += checked.returncode != 0
         first = json.loads(subprocess.run([fathom, "report", "--json", "menu", f"{profile}.data"],
                                           capture_output=True, text=True, check=True).stdout)
+        for line in checked.stdout.splitlines():
+            if line.startswith("FAILED"):
+                print(line)
         print(checked.stdout.splitlines()[-1], checked.stderr,
               *(each["text"] for each in first["text"][:3]), sep="\n")
         print(f"{compared} answers compared, {wrong} differences")
