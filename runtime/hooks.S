@@ -382,8 +382,8 @@ fm_deeper_v1:
         SLOW_AT fm_exit_slow_at_v1, fm_exit_slow_v1, %rsi
 
 /* --grade=deep: at a function's entry, before its prologue, or in front of its return; above the hook
- * pc stands the function's return address. */
-        .macro SLOW_OF_BODY name, callee
+ * pc stands the function's return address. --grade=coverage: r11 becomes what the callee gives. */
+        .macro SLOW_OF_BODY name, callee, counted=0
         .globl \name
         .type \name, @function
         .p2align 5
@@ -393,30 +393,17 @@ fm_deeper_v1:
         movq 8(%rbp), %rsi
         leaq 8(%rbp), %rdx
         call \callee@PLT
+        .if \counted
+        movq %rax, -72(%rbp)
+        .endif
         GIVE_BACK 0
         .size \name, .-\name
         .endm
         SLOW_OF_BODY fm_enter_slow_body_v1, fm_enter_body_v1
         SLOW_OF_BODY fm_enter_leaf_slow_body_v1, fm_enter_leaf_body_v1
         SLOW_OF_BODY fm_exit_slow_body_v1, fm_exit_body_v1
-
-/* --grade=coverage: the same, and r11 becomes what the callee gives. */
-        .macro SLOW_OF_COUNTED name, callee
-        .globl \name
-        .type \name, @function
-        .p2align 5
-\name:
-        KEEP_ALL
-        movq 16(%rbp), %rdi
-        movq 8(%rbp), %rsi
-        leaq 8(%rbp), %rdx
-        call \callee@PLT
-        movq %rax, -72(%rbp)
-        GIVE_BACK 0
-        .size \name, .-\name
-        .endm
-        SLOW_OF_COUNTED fm_enter_slow_counted_v1, fm_enter_counted_v1
-        SLOW_OF_COUNTED fm_enter_leaf_slow_counted_v1, fm_enter_counted_leaf_v1
+        SLOW_OF_BODY fm_enter_slow_counted_v1, fm_enter_counted_v1, 1
+        SLOW_OF_BODY fm_enter_leaf_slow_counted_v1, fm_enter_counted_leaf_v1, 1
 
 /* Behind a call, or where exceptions land: above the place to go on stand the function's hook pc and
  * 128 bytes that are not ours, and what the code there has pushed by itself. r11 becomes where the

@@ -30,9 +30,8 @@
     "\tleaq 9777f(%rip), @B\n" \
     "\timulq $-0x61C8864F, @B, @B\n"
 #define ADD_SITE "\tleaq (@B, @C, 8), @B\n"
-/* Found: count, and fill the frame but for its address; @C is the index entry. The callee's key is
- * the identity, unless the edge closes a recursion. */
-#define LOOK_UP_AND_FILL                 \
+/* @C becomes the index entry of the identity @B below the frame @A. */
+#define LOOK_UP                          \
     "\timulq $-0x7A143595, 16(@A), @C\n" \
     "\taddq @C, @B\n"                    \
     "\tmovq @24, @C\n"                   \
@@ -40,12 +39,18 @@
     "\taddq @16, @C\n"                   \
     "\tcmpq @B, (@C)\n"                  \
     "\tjne 9773f\n"                      \
-    "9774:\tcmpq @B, 16(@C)\n"           \
-    "\tjne 9770f\n"                      \
-    "9761:\tmovq @B, 48(@A)\n"           \
-    "\tmovq 8(@C), @B\n"                 \
-    "\tincq (@B)\n"                      \
-    "\tmovq @B, 40(@A)\n"
+    "9774:"
+/* What needs no frame. @B becomes the edge. */
+#define LOOK_UP_AND_COUNT LOOK_UP "\tmovq 8(@C), @B\n\tincq (@B)\n"
+/* Found: count, and fill the frame but for its address; @C is the index entry. The callee's key is
+ * the identity, unless the edge closes a recursion. */
+#define LOOK_UP_AND_FILL               \
+    LOOK_UP "\tcmpq @B, 16(@C)\n"      \
+            "\tjne 9770f\n"            \
+            "9761:\tmovq @B, 48(@A)\n" \
+            "\tmovq 8(@C), @B\n"       \
+            "\tincq (@B)\n"            \
+            "\tmovq @B, 40(@A)\n"
 #define STORE_FUNCTION \
     "\tleaq @F, @B\n"  \
     "\tmovq @B, 56(@A)\n"
@@ -93,26 +98,17 @@ static const char enter_own[] =
 
 /* What calls nothing needs no frame and no exit: it is counted, and that is all. A signal's handler
  * finds out whom it interrupted (hooks.c). */
-static const char enter_leaf[] =
-    UNLESS_STOPPED "\tjno 9772f\n" TAKE_TOP "\tcmpq (@A), %rbp\n"
-                   "\tjae 9772f\n" IDENTITY_OF_HOOK "\tmovq 8(%rbp), @C\n" ADD_SITE
-                   "\timulq $-0x7A143595, 16(@A), @C\n"
-                   "\taddq @C, @B\n"
-                   "\tmovq @24, @C\n"
-                   "\tandq @B, @C\n"
-                   "\taddq @16, @C\n"
-                   "\tcmpq @B, (@C)\n"
-                   "\tjne 9773f\n"
-                   "9774:\tmovq 8(@C), @B\n"
-                   "\tincq (@B)\n"
-                   "\tmovq @A, %r11\n" HOOK_ENDS_OF_LEAF "9777:\n"
-                   "\t.subsection 1\n" TAKE_TOP_COLD LOOK_FURTHER "9772:\tleaq -128(%rsp), %rsp\n"
-                   "\tleaq @F, @A\n"
-                   "\tpushq @A\n"
-                   "\tleaq 9777b(%rip), @A\n"
-                   "\tpushq @A\n"
-                   "\tjmp *fm_enter_leaf_slow_at_v1@GOTPCREL(%rip)\n"
-                   "\t.subsection 0\n";
+static const char enter_leaf[] = UNLESS_STOPPED
+    "\tjno 9772f\n" TAKE_TOP "\tcmpq (@A), %rbp\n"
+    "\tjae 9772f\n" IDENTITY_OF_HOOK "\tmovq 8(%rbp), @C\n" ADD_SITE LOOK_UP_AND_COUNT
+    "\tmovq @A, %r11\n" HOOK_ENDS_OF_LEAF "9777:\n"
+    "\t.subsection 1\n" TAKE_TOP_COLD LOOK_FURTHER "9772:\tleaq -128(%rsp), %rsp\n"
+    "\tleaq @F, @A\n"
+    "\tpushq @A\n"
+    "\tleaq 9777b(%rip), @A\n"
+    "\tpushq @A\n"
+    "\tjmp *fm_enter_leaf_slow_at_v1@GOTPCREL(%rip)\n"
+    "\t.subsection 0\n";
 
 /* The frame around it is the top's, or that of another body inlined there (4 lower); so the stack
  * is the right one. */
@@ -161,15 +157,7 @@ static const char body_begin[] = BODY_CHECK
     "\taddq $32, @A\n"
     "\tmovq @A, @8\n";
 static const char leaf_begin[] =
-    BODY_CHECK IDENTITY_OF_HOOK SITE_OF_BODY ADD_SITE "\timulq $-0x7A143595, 16(@A), @C\n"
-                                                      "\taddq @C, @B\n"
-                                                      "\tmovq @24, @C\n"
-                                                      "\tandq @B, @C\n"
-                                                      "\taddq @16, @C\n"
-                                                      "\tcmpq @B, (@C)\n"
-                                                      "\tjne 9773f\n"
-                                                      "9774:\tmovq 8(@C), @B\n"
-                                                      "\tincq (@B)\n";
+    BODY_CHECK IDENTITY_OF_HOOK SITE_OF_BODY ADD_SITE LOOK_UP_AND_COUNT;
 #define BODY_COLD          \
     "9777:\n"              \
     "\t.subsection 1\n"    \
@@ -284,17 +272,8 @@ static const char counted_begin[] = COUNTED_CHECK
     "\tmovq 64(@B), @A\n"
     "9768:\n";
 static const char counted_leaf_begin[] =
-    COUNTED_CHECK IDENTITY_OF_HOOK SITE_OF_BODY ADD_SITE "\timulq $-0x7A143595, 16(@A), @C\n"
-                                                         "\taddq @C, @B\n"
-                                                         "\tmovq @24, @C\n"
-                                                         "\tandq @B, @C\n"
-                                                         "\taddq @16, @C\n"
-                                                         "\tcmpq @B, (@C)\n"
-                                                         "\tjne 9773f\n"
-                                                         "9774:\tmovq 8(@C), @B\n"
-                                                         "\tincq (@B)\n"
-                                                         "\tmovq 64(@B), @A\n"
-                                                         "9768:\n";
+    COUNTED_CHECK IDENTITY_OF_HOOK SITE_OF_BODY ADD_SITE LOOK_UP_AND_COUNT "\tmovq 64(@B), @A\n"
+                                                                           "9768:\n";
 #define COUNTED_COLD    \
     "9777:\n"           \
     "\t.subsection 1\n" \
