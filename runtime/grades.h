@@ -156,28 +156,15 @@ static const char *const fm_link_static_first[] = {"-L%L", "-Wl,@%L/static.optio
                                                    "-Wl,--start-group", "-lfathom_static", NULL};
 static const char *const fm_link_static_last[] = {"-Wl,--end-group", "%L/static_last.o", NULL};
 static const char *const fm_link_static_gcc[] = {"-specs=%L/static.specs", NULL};
-static const char *const fm_link_static_clang[] = {
-    "-Wl,--start-group", "-lfathom_static", "-lgcc", "-lgcc_eh", "-lc", "-Wl,--end-group", NULL};
-/* The library of C++ calls what is sent on, too, and clang names it behind all that it is given. */
-static const char *const fm_link_static_clangxx[] = {"-Wl,--start-group",
-                                                     "-lfathom_static",
-                                                     "-lstdc++",
-                                                     "-lm",
-                                                     "-lgcc",
-                                                     "-lgcc_eh",
-                                                     "-lc",
-                                                     "-Wl,--end-group",
-                                                     NULL};
-static const char *const fm_link_static_libcxx[] = {"-Wl,--start-group",
-                                                    "-lfathom_static",
-                                                    "-lc++",
-                                                    "-lc++abi",
-                                                    "-lm",
-                                                    "-lgcc",
-                                                    "-lgcc_eh",
-                                                    "-lc",
-                                                    "-Wl,--end-group",
-                                                    NULL};
+/* clang names the compiler's libraries behind all that it is given: they stand here, in front of
+ * them that of C++, which calls what is sent on, too. */
+#define FM_STATIC_CLANG_FIRST "-Wl,--start-group", "-lfathom_static"
+#define FM_STATIC_CLANG_LAST "-lgcc", "-lgcc_eh", "-lc", "-Wl,--end-group", NULL
+static const char *const fm_link_static_clang[] = {FM_STATIC_CLANG_FIRST, FM_STATIC_CLANG_LAST};
+static const char *const fm_link_static_clangxx[] = {FM_STATIC_CLANG_FIRST, "-lstdc++", "-lm",
+                                                     FM_STATIC_CLANG_LAST};
+static const char *const fm_link_static_libcxx[] = {FM_STATIC_CLANG_FIRST, "-lc++", "-lc++abi",
+                                                    "-lm", FM_STATIC_CLANG_LAST};
 /* Many compilers pass --as-needed, which drops what nothing before it needs. */
 static const char *const fm_link_shared[] = {
     "%L/libfathom_library.a", "-Wl,--push-state,--no-as-needed",
