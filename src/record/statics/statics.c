@@ -19,7 +19,7 @@ void fm_statics_free(struct fm_statics *statics)
     g_free(statics);
 }
 
-uint32_t fm_statics_scope_at(const struct fm_statics *statics, uint64_t address)
+uint32_t fm_statics_segment_behind(const struct fm_statics *statics, uint64_t address)
 {
     uint32_t low = 0, high = statics->segment_count;
     while (low < high) {
@@ -29,6 +29,12 @@ uint32_t fm_statics_scope_at(const struct fm_statics *statics, uint64_t address)
         else
             high = middle;
     }
+    return low;
+}
+
+uint32_t fm_statics_scope_at(const struct fm_statics *statics, uint64_t address)
+{
+    uint32_t low = fm_statics_segment_behind(statics, address);
     if (low == statics->segment_count || statics->segments[low].low > address)
         return FM_NONE;
     return statics->segments[low].scope;

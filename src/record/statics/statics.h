@@ -158,6 +158,8 @@ void fm_statics_free(struct fm_statics *statics); /* NULL is allowed */
 typedef struct fm_statics FmStatics;
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(FmStatics, fm_statics_free)
 
+/* The first segment that ends behind an address, segment_count if none does. O(log n). */
+uint32_t fm_statics_segment_behind(const struct fm_statics *statics, uint64_t address);
 /* Innermost scope at an address, FM_NONE if none. O(log n). */
 uint32_t fm_statics_scope_at(const struct fm_statics *statics, uint64_t address);
 /* The procedure whose own body has the address, inlined bodies counting as part of it; FM_NONE if

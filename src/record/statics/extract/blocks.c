@@ -42,14 +42,7 @@ static void add_runs(struct fm_blocks *blocks, uint32_t counter, uint64_t low, u
                      bool physical)
 {
     const struct fm_statics *statics = blocks->statics;
-    uint32_t from = 0, to = statics->segment_count;
-    while (from < to) {
-        uint32_t middle = from + (to - from) / 2;
-        if (statics->segments[middle].high <= low)
-            from = middle + 1;
-        else
-            to = middle;
-    }
+    uint32_t from = fm_statics_segment_behind(statics, low);
     for (; from < statics->segment_count && statics->segments[from].low < high; from++) {
         const struct fm_segment *segment = &statics->segments[from];
         struct run run = {.low = MAX(low, segment->low),
