@@ -96,7 +96,7 @@ def what_is_planted_is_named(base):
     check("with its figures, its path and the line that calls",
           (second.get("before"), second.get("after"), second.get("allowed")) == (250, 450, 250) and
           second["where"].endswith("main › second") and
-          second["because"].startswith("second calls scan") and "made.c:19" in second["because"] and
+          second["because"].startswith("second calls scan") and "made.c:18" in second["because"] and
           second["why"] == "200 more than allowed", second)
     build("allocates", "-DALLOCATES")
     new = record("allocates", "allocates")
