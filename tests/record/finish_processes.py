@@ -141,21 +141,41 @@ def not_recorded(tap, folder):
 ONE = "int two(int); int one(int n) { return n + 1; } int main(void) { return one(1) + two(2) - 5; }"
 TWO = "int two(int n) { return n + 1; }"
 TINY = """
+#define _GNU_SOURCE
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
+static char stack[65536];
+static int begun[2];
+__attribute__((no_instrument_function)) static int beside(void *seconds)
+{
+    struct timespec length = {.tv_sec = *(int *)seconds};
+    syscall(SYS_write, begun[1], "", 1);
+    return (int)syscall(SYS_nanosleep, &length, NULL);
+}
 __attribute__((noinline)) unsigned tiny(unsigned n) { return n * 2654435761u; }
 int main(int argc, char **argv)
 {
     unsigned sum = 0;
     for (unsigned i = 0; argc == 1 && i < 60000000; i++)
         sum += tiny(i);
+    char byte;
+    if (argc > 2 && pipe(begun) != 0)
+        return 1;
     if (argc > 1 && fork() == 0) {
         setsid();
         if (freopen("/dev/null", "w", stdout) == NULL || freopen("/dev/null", "w", stderr) == NULL)
             return 1;
-        sleep((unsigned)atoi(argv[1]));
+        int seconds = atoi(argv[1]);
+        if (argc > 2)
+            clone(beside, stack + sizeof stack, CLONE_VM | CLONE_VFORK, &seconds);
+        sleep((unsigned)seconds);
         sum += tiny(1);
+    } else if (argc > 2 && read(begun[0], &byte, 1) != 1) {
+        return 1;
     }
     return sum == 1;
 }
@@ -211,6 +231,14 @@ def said_rightly(tap, folder):
     tap.check(len(notes) == 1 and f"process {first}" not in notes[0],
               "one of an earlier run of that name is not told as of this one", done.stderr)
     for number in first, int(notes[0].split("process ")[1].split()[0].rstrip("):")):
+        os.kill(number, signal.SIGKILL)
+    done = lib.run([lib.FATHOM, "record", "-o", "helped", "--", "./tiny", "20", "helped"], folder)
+    notes = [line for line in done.stderr.splitlines() if "still runs" in line]
+    tap.check(len(notes) == 1, "a helper in the daemon's memory is no process of its own",
+              done.stderr)
+    daemon = int(notes[-1].split("process ")[1].split()[0].rstrip("):"))
+    helpers = pathlib.Path(f"/proc/{daemon}/task/{daemon}/children").read_text().split()
+    for number in [daemon] + [int(helper) for helper in helpers]:
         os.kill(number, signal.SIGKILL)
     # A child whose recording has a name, but no header yet: it has just been forked.
     done = lib.run([lib.FATHOM, "record", "-o", "begun", "--", "sh", "-c",
