@@ -269,13 +269,15 @@ bool fm_phase_sum_pds(struct fm_analysis_job *job, uint32_t budget)
     struct fm_analysis *a = job->analysis;
     const struct fm_profile *profile = a->profile;
     struct fm_analysis_storage *storage = a->storage;
+    const struct present present = present_measures(a);
     for (; budget > 0 && job->cursor < profile->pd_count; budget--) {
         uint32_t pd = ++job->cursor;
         size_t first = (size_t)profile->pd_ps[pd] * storage->inherited;
         int64_t *desc = &storage->ps_desc[first];
         int64_t *paid = is_paid(a, pd) ? &storage->ps_paid[first] : NULL;
-        for (unsigned m = 0; m < storage->inherited; m++) {
-            int64_t total = (int64_t)fm_pd_total(a, pd, FM_FIRST_INHERITED + m);
+        for (unsigned i = 0; i < present.total_count; i++) {
+            unsigned m = present.total[i] - FM_FIRST_INHERITED;
+            int64_t total = (int64_t)fm_pd_total(a, pd, present.total[i]);
             desc[m] = fm_wrap_add(desc[m], total);
             if (paid != NULL)
                 paid[m] = fm_wrap_add(paid[m], total);

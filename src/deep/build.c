@@ -265,7 +265,8 @@ static void add_to_column(struct fm_build *build, struct fm_column *columns, uin
         return;
     }
     struct fm_column *column = &columns[measure];
-    if (!fm_column_set(column, build->csd_capacity, csd, fm_column_get(column, csd) + value))
+    if (value != 0 &&
+        !fm_column_set(column, build->csd_capacity, csd, fm_column_get(column, csd) + value))
         fm_build_fault(build, "not enough memory for the measurements");
 }
 

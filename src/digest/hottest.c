@@ -542,11 +542,18 @@ bool fm_hot_step(struct fm_hot *hot, uint32_t nodes)
 
 /* --- answers --- */
 
-unsigned fm_hot_paths(const struct fm_hot *hot, enum fm_measure_id measure, bool skip,
+/* What has not been found yet is found now. */
+static void settle(struct fm_hot *hot)
+{
+    while (!fm_hot_step(hot, UINT32_MAX))
+        ;
+}
+
+unsigned fm_hot_paths(struct fm_hot *hot, enum fm_measure_id measure, bool skip,
                       const struct fm_hot_path **ret)
 {
     int m = measure_index(hot, measure);
-    g_return_val_if_fail(hot->phase == PHASE_DONE, 0);
+    settle(hot);
     if (m < 0)
         return 0;
     skip = skip && is_of_memory(measure);
@@ -554,23 +561,25 @@ unsigned fm_hot_paths(const struct fm_hot *hot, enum fm_measure_id measure, bool
     return hot->lists[m][skip].count;
 }
 
-unsigned fm_hot_recursions(const struct fm_hot *hot, enum fm_measure_id measure,
+unsigned fm_hot_recursions(struct fm_hot *hot, enum fm_measure_id measure,
                            const struct fm_hot_recursion **ret)
 {
     int m = measure_index(hot, measure);
-    g_return_val_if_fail(hot->phase == PHASE_DONE, 0);
+    settle(hot);
     if (m < 0)
         return 0;
     *ret = hot->dearest[m];
     return hot->dearest_count[m];
 }
 
-unsigned fm_hot_wrappers(const struct fm_hot *hot)
+unsigned fm_hot_wrappers(struct fm_hot *hot)
 {
+    settle(hot);
     return hot->wrappers == NULL ? 0 : fm_view_wrappers_count(hot->wrappers);
 }
 
-bool fm_hot_is_wrapper(const struct fm_hot *hot, uint32_t ps)
+bool fm_hot_is_wrapper(struct fm_hot *hot, uint32_t ps)
 {
+    settle(hot);
     return hot->wrappers != NULL && fm_view_is_wrapper(hot->wrappers, ps);
 }

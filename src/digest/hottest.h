@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where most of a measure goes: the dearest (context, function) pairs, recursions, and the contexts
  * that allocate most. What needs a walk over all proc dynamics is found once, in steps, when a
- * recording is opened; the lists are then short. */
+ * recording is opened, or by the first who asks; the lists are then short. */
 #pragma once
 
 #include "analysis/analysis.h"
@@ -28,24 +28,25 @@ struct fm_hot_recursion {
     bool inlined;       /* it was entered also where that was not recorded */
 };
 
-struct fm_hot; /* immutable once done */
+struct fm_hot; /* immutable once done; before that of one thread */
 
 struct fm_hot *fm_hot_new(const struct fm_analysis *a);
 /* Looks at about `nodes` proc dynamics and cliques; true when all is known. */
 bool fm_hot_step(struct fm_hot *hot, uint32_t nodes);
 void fm_hot_free(struct fm_hot *hot); /* NULL is allowed */
 
-/* Of time, calls, allocations, words, and bytes held at the end and at the peak; of other measures
+/* Answers take the steps that are left.
+ * Of time, calls, allocations, words, and bytes held at the end and at the peak; of other measures
  * there is none.
  * Dearest own cost first; at most FM_HOT_MAX, in *ret, borrowed. Of wrappers of the allocator their
  * callers are named when skip is set (measures of memory only). The costs are exact; which
  * pairs are the dearest is found among the 4,096 dearest contexts. */
-unsigned fm_hot_paths(const struct fm_hot *hot, enum fm_measure_id measure, bool skip,
+unsigned fm_hot_paths(struct fm_hot *hot, enum fm_measure_id measure, bool skip,
                       const struct fm_hot_path **ret);
 /* Dearest total first. */
-unsigned fm_hot_recursions(const struct fm_hot *hot, enum fm_measure_id measure,
+unsigned fm_hot_recursions(struct fm_hot *hot, enum fm_measure_id measure,
                            const struct fm_hot_recursion **ret);
 /* How many functions fm_hot_paths() skips: each has one call that allocates, allocates at most once
  * a call, and is called from several places. */
-unsigned fm_hot_wrappers(const struct fm_hot *hot);
-bool fm_hot_is_wrapper(const struct fm_hot *hot, uint32_t ps);
+unsigned fm_hot_wrappers(struct fm_hot *hot);
+bool fm_hot_is_wrapper(struct fm_hot *hot, uint32_t ps);

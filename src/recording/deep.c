@@ -224,8 +224,8 @@ static bool step_extras(struct fm_deep_recording_job *job, uint32_t nodes)
         if (recording->identities == NULL)
             recording->identities = fm_identities_new();
         return false;
-    default: /* the first page's rows */
-        if (!fm_hot_step(recording->hot, nodes))
+    default: /* the first page's rows; of what is made again and again: when it is looked at */
+        if (!job->alone && !fm_hot_step(recording->hot, nodes))
             return false;
     }
     recording->known = FM_KNOWN_COSTS;

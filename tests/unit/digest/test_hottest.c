@@ -108,6 +108,50 @@ static void wrappers_are_skipped(void)
     made_clear(&made);
 }
 
+/* Who asks before all steps were taken gets what they lead to. */
+static void answers_take_the_steps_that_are_left(void)
+{
+    struct made made = made_generated(7, "--nodes=6000", "--c", NULL);
+    for (unsigned steps = 0; steps < 5; steps++) {
+        struct fm_hot *hot = found(made.a, 1000), *asked = fm_hot_new(made.a);
+        struct fm_hot *other = fm_hot_new(made.a);
+        const struct fm_hot_path *paths, *same;
+        const struct fm_hot_recursion *recursions, *of_asked;
+        for (unsigned i = 0; i < steps; i++)
+            g_assert_false(fm_hot_step(asked, 1 + steps * 500));
+        unsigned count = fm_hot_paths(hot, FM_QUANTA, false, &paths);
+        g_assert_cmpuint(count, >, 0);
+        g_assert_cmpuint(fm_hot_paths(asked, FM_QUANTA, false, &same), ==, count);
+        for (unsigned i = 0; i < count; i++) {
+            g_assert_cmpuint(same[i].clique, ==, paths[i].clique);
+            g_assert_cmpint(same[i].own, ==, paths[i].own);
+        }
+        count = fm_hot_recursions(hot, FM_CALLSEQS, &recursions);
+        g_assert_cmpuint(count, >, 0);
+        g_assert_cmpuint(fm_hot_recursions(other, FM_CALLSEQS, &of_asked), ==, count);
+        for (unsigned i = 0; i < count; i++) {
+            g_assert_cmpuint(of_asked[i].clique, ==, recursions[i].clique);
+            g_assert_cmpint(of_asked[i].total, ==, recursions[i].total);
+        }
+        fm_hot_free(other);
+        fm_hot_free(asked);
+        fm_hot_free(hot);
+    }
+    made_clear(&made);
+}
+
+/* Before any step was taken, too: wrappers. */
+static void wrappers_are_found_when_asked_for(void)
+{
+    struct made made = made_program();
+    struct fm_hot *hot = fm_hot_new(made.a), *other = fm_hot_new(made.a);
+    g_assert_cmpuint(fm_hot_wrappers(hot), ==, 1);
+    g_assert_true(fm_hot_is_wrapper(other, made_ps(&made, "xmalloc")));
+    fm_hot_free(other);
+    fm_hot_free(hot);
+    made_clear(&made);
+}
+
 /* Whatever the size of the steps; the greatest own cost of all, and none twice. */
 static void generated(void)
 {
@@ -152,6 +196,8 @@ int main(int argc, char **argv)
     g_test_add_func("/views/hottest/by-hand", by_hand);
     g_test_add_func("/digest/hottest/inlined", bodies_that_were_inlined_are_not_0_calls);
     g_test_add_func("/views/hottest/wrappers", wrappers_are_skipped);
+    g_test_add_func("/digest/hottest/wrappers-when-asked", wrappers_are_found_when_asked_for);
+    g_test_add_func("/digest/hottest/asked", answers_take_the_steps_that_are_left);
     g_test_add_func("/views/hottest/generated", generated);
     return g_test_run();
 }
