@@ -98,9 +98,9 @@ static bool join(struct fm_joined *joined, struct fm_finish_notes *notes, struct
     return ok;
 }
 
-/* With its waits closed. */
-static bool load(const char *path, const struct fm_finish_opts *opts, struct fm_raw_recording **ret,
-                 struct fm_finish_notes *notes, GError **error)
+/* With its waits closed. again: it may be read once more into the same. */
+static bool load(const char *path, const struct fm_finish_opts *opts, bool again,
+                 struct fm_raw_recording **ret, struct fm_finish_notes *notes, GError **error)
 {
     if (opts->since != NULL) {
         if (!fm_raw_recording_load_since(path, opts->since, opts->since_ns, opts->ended_ns, ret,
@@ -113,7 +113,8 @@ static bool load(const char *path, const struct fm_finish_opts *opts, struct fm_
                      "held is not recorded; longest waits are upper bounds");
         return true;
     }
-    if (!fm_raw_recording_load(path, ret, error))
+    if (again ? !fm_raw_recording_load_places(path, ret, error)
+              : !fm_raw_recording_load(path, ret, error))
         return false;
     fm_raw_recording_close_waits(*ret, opts->ended_ns);
     return true;
@@ -126,6 +127,7 @@ static bool finish(struct fm_raw_recording *recording, const struct fm_finish_op
 {
     fm_findings_of_recording(recording, opts->again, notes);
     fm_findings_of_run(opts->lost, notes);
+    fm_raw_recording_forget_places(recording);
     struct fm_joined *joined = joined_new(recording, opts, ret_kept != NULL, notes);
     bool ok = join(joined, notes, ret, error);
     if (ret_kept != NULL && joined->profile != NULL)
@@ -146,13 +148,15 @@ bool fm_finish_again(const char *path, const struct fm_finish_opts *opts, struct
     g_return_val_if_fail(path != NULL && opts != NULL && ret != NULL && notes != NULL, false);
     struct fm_raw_recording *recording = NULL;
     *notes = (struct fm_finish_notes){.lines = g_ptr_array_new_with_free_func(g_free)};
-    bool ok = load(path, opts, &recording, notes, error);
-    if (ok && kept != NULL && fm_joined_is_of(*kept, recording)) {
+    bool joined = kept != NULL && *kept != NULL;
+    bool again = joined && fm_joined_load_again(*kept, path, opts->ended_ns, &recording);
+    bool ok = again || load(path, opts, joined, &recording, notes, error);
+    if (ok && joined && (again || fm_joined_is_of(*kept, recording))) {
         if (fm_joined_recount(*kept, g_steal_pointer(&recording), ret, notes))
             return true;
         fm_finish_notes_done(notes);
         *notes = (struct fm_finish_notes){.lines = g_ptr_array_new_with_free_func(g_free)};
-        ok = load(path, opts, &recording, notes, error);
+        ok = load(path, opts, false, &recording, notes, error);
     }
     if (kept != NULL)
         g_clear_pointer(kept, fm_joined_free);

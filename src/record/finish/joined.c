@@ -42,6 +42,21 @@ bool fm_joined_is_of(const struct fm_joined *joined, const struct fm_raw_recordi
     return joined != NULL && joined->shape != NULL && fm_raw_shape_is_of(joined->shape, recording);
 }
 
+bool fm_joined_load_again(struct fm_joined *joined, const char *path, uint64_t ended_ns,
+                          struct fm_raw_recording **ret)
+{
+    if (joined->latest == NULL)
+        return false;
+    if (!fm_raw_recording_load_again(path, joined->latest) ||
+        !fm_raw_shape_has_lists(joined->shape, joined->latest)) {
+        g_clear_pointer(&joined->latest, fm_raw_recording_free);
+        return false;
+    }
+    fm_raw_recording_close_waits(joined->latest, ended_ns);
+    *ret = g_steal_pointer(&joined->latest);
+    return true;
+}
+
 static void add_lines(const struct fm_joined *joined, struct fm_finish_notes *notes)
 {
     for (guint i = 0; i < joined->lines->len; i++)

@@ -26,6 +26,10 @@ struct fm_joined {
 void fm_joined_note(struct fm_joined *joined, const struct fm_finish_notes *notes, guint first);
 /* Whether another reading of the recording can be counted by what was joined. */
 bool fm_joined_is_of(const struct fm_joined *joined, const struct fm_raw_recording *recording);
+/* Reads the recording into the latest reading, whose waits are closed then. False: it is to be read
+ * from the beginning. *ret: to be taken by what follows. */
+FM_MUST_USE bool fm_joined_load_again(struct fm_joined *joined, const char *path, uint64_t ended_ns,
+                                      struct fm_raw_recording **ret);
 /* Takes the reading. False without an error: it cannot, and joined is of no use any more. */
 FM_MUST_USE bool fm_joined_recount(struct fm_joined *joined, struct fm_raw_recording *reading,
                                    struct fm_profile **ret, struct fm_finish_notes *notes);

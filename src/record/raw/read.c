@@ -6,23 +6,11 @@
 
 #include "base/error.h"
 #include "record/raw/durations.h"
-#include "record/raw/bytes.h"
-#include "record/raw/heap.h"
-#include "record/raw/storage.h"
+#include "record/raw/reading.h"
 #include "record/raw/waits.h"
 
-struct reading {
-    struct fm_raw_recording *recording;
-    struct fm_raw_recording_storage *storage;
-    struct fm_raw_bytes bytes;
-    uint32_t *seen; /* per reference */
-    bool keep_seen;
-    GArray *queue; /* references of pds, parallel to the storage's */
-    struct fm_raw_heap_reading heap;
-};
-
 /* Arguments are told apart by their NULs; those of a very long line are not all there. */
-static char *command_line(const struct reading *in)
+static char *command_line(const struct fm_raw_reading *in)
 {
     const char *bytes = fm_raw_bytes_text(&in->bytes, in->recording->header.arguments);
     if (bytes[0] == '\0')
@@ -39,7 +27,7 @@ static char *command_line(const struct reading *in)
     return g_string_free(line, FALSE);
 }
 
-static bool read_modules(struct reading *in, GError **error)
+static bool read_modules(struct fm_raw_reading *in, GError **error)
 {
     uint64_t steps = 0;
     for (uint32_t ref = in->recording->header.first_module; ref != 0;) {
@@ -63,7 +51,7 @@ static bool read_modules(struct reading *in, GError **error)
     return true;
 }
 
-static bool read_marks(struct reading *in, GError **error)
+bool fm_raw_read_marks(struct fm_raw_reading *in, GError **error)
 {
     const struct fm_raw_recording_storage *storage = in->storage;
     uint64_t steps = 0;
@@ -93,7 +81,7 @@ static bool read_marks(struct reading *in, GError **error)
 }
 
 /* Index of the pd at a reference; puts it into the queue the first time. */
-static uint32_t pd_at(struct reading *in, uint32_t ref, uint32_t thread)
+static uint32_t pd_at(struct fm_raw_reading *in, uint32_t ref, uint32_t thread)
 {
     struct fm_raw_recording_storage *storage = in->storage;
     const struct fm_rec_pd *pd = fm_raw_bytes_at(&in->bytes, ref, sizeof *pd);
@@ -109,7 +97,7 @@ static uint32_t pd_at(struct reading *in, uint32_t ref, uint32_t thread)
     return in->seen[ref] - 1;
 }
 
-static bool read_samples(struct reading *in, uint64_t first, GError **error)
+static bool read_samples(struct fm_raw_reading *in, uint64_t first, GError **error)
 {
     struct fm_raw_recording_storage *storage = in->storage;
     for (uint64_t ref = first; ref != 0;) {
@@ -118,8 +106,8 @@ static bool read_samples(struct reading *in, uint64_t first, GError **error)
         if (sample == NULL || in->seen[ref] != 0)
             return fm_raw_bytes_fail(&in->bytes, (uint32_t)ref, "no sample",
                                      "the next of a call edge", error);
-        in->seen[ref] = FM_RAW_CSD_MARK; /* no csd: just seen */
-        struct fm_raw_sample raw = {sample->pc, sample->quanta, storage->csds->len, sample->epoch};
+        fm_raw_mark(storage, in->seen, (uint32_t)ref);
+        struct fm_raw_sample raw = {sample->pc, sample->quanta, in->at, sample->epoch};
         g_array_append_val(storage->samples, raw);
         ref = sample->next;
     }
@@ -127,7 +115,7 @@ static bool read_samples(struct reading *in, uint64_t first, GError **error)
 }
 
 /* Addresses cannot have been met for longer than their edge. */
-static void bound_samples(struct reading *in, uint32_t first, uint64_t quanta)
+static void bound_samples(struct fm_raw_reading *in, uint32_t first, uint64_t quanta)
 {
     for (uint32_t i = first; i < in->storage->samples->len; i++) {
         struct fm_raw_sample *sample =
@@ -138,7 +126,7 @@ static void bound_samples(struct reading *in, uint32_t first, uint64_t quanta)
 }
 
 /* Of the callee of the edge that made it. */
-static bool read_depths(struct reading *in, uint64_t ref, const struct fm_raw_csd *csd,
+static bool read_depths(struct fm_raw_reading *in, uint64_t ref, const struct fm_raw_csd *csd,
                         GError **error)
 {
     struct fm_raw_pd *pd = &g_array_index(in->storage->pds, struct fm_raw_pd, csd->callee);
@@ -151,8 +139,8 @@ static bool read_depths(struct reading *in, uint64_t ref, const struct fm_raw_cs
     return true;
 }
 
-static bool read_sides(struct reading *in, const struct fm_rec_csd *csd, struct fm_raw_csd *raw,
-                       GError **error)
+static bool read_sides(struct fm_raw_reading *in, const struct fm_rec_csd *csd,
+                       struct fm_raw_csd *raw, GError **error)
 {
     uint64_t steps = 0;
     for (uint32_t ref = csd->side; ref != 0;) {
@@ -172,7 +160,7 @@ static bool read_sides(struct reading *in, const struct fm_rec_csd *csd, struct 
             return false;
         else if (side->kind == FM_REC_SIDE_WAITS && in->recording->header.version > 2 &&
                  !fm_raw_waits_read(in->storage, &in->recording->header, &in->bytes, side->value,
-                                    in->seen, FM_RAW_CSD_MARK, &raw->waits, error))
+                                    in->seen, &raw->waits, error))
             return false;
         else if (side->kind == FM_REC_SIDE_DURATIONS &&
                  !fm_raw_durations_read(in->storage, &in->bytes, side->value, &raw->durations,
@@ -186,8 +174,24 @@ static bool read_sides(struct reading *in, const struct fm_rec_csd *csd, struct 
     return true;
 }
 
+bool fm_raw_read_counts(struct fm_raw_reading *in, uint32_t at, const struct fm_rec_csd *csd,
+                        struct fm_raw_csd *raw, GError **error)
+{
+    in->at = at;
+    raw->calls = csd->calls;
+    raw->excps = csd->excps;
+    raw->quanta = csd->quanta;
+    if (csd->alloc != 0 && !fm_raw_heap_read(&in->heap, csd->alloc, &raw->heap, error))
+        return false;
+    uint32_t samples = in->storage->samples->len;
+    if (csd->side != 0 && !read_sides(in, csd, raw, error))
+        return false;
+    bound_samples(in, samples, raw->quanta);
+    return true;
+}
+
 /* Index of the csd at a reference, which must not have been seen before. */
-static bool read_csd(struct reading *in, uint32_t ref, uint32_t caller, uint32_t thread,
+static bool read_csd(struct fm_raw_reading *in, uint32_t ref, uint32_t caller, uint32_t thread,
                      uint32_t *ret_next, GError **error)
 {
     struct fm_raw_recording_storage *storage = in->storage;
@@ -203,31 +207,26 @@ static bool read_csd(struct reading *in, uint32_t ref, uint32_t caller, uint32_t
         .epoch = csd->epoch_flags >> FM_REC_CSD_EPOCH_SHIFT,
         .hook_pc = csd->hook_pc,
         .site = csd->site,
-        .calls = csd->calls,
-        .excps = csd->excps,
-        .quanta = csd->quanta,
         .css = FM_RAW_NONE,
     };
     *ret_next = csd->next;
     if (raw.callee == FM_RAW_NONE)
         return fm_raw_bytes_fail(&in->bytes, csd->callee, "no procedure",
                                  "the callee of a call edge", error);
-    if (csd->alloc != 0 && !fm_raw_heap_read(&in->heap, csd->alloc, &raw.heap, error))
+    if (!fm_raw_read_counts(in, storage->csds->len, csd, &raw, error))
         return false;
-    uint32_t samples = storage->samples->len;
-    if (!read_sides(in, csd, &raw, error))
-        return false;
-    bound_samples(in, samples, raw.quanta);
     struct fm_raw_pd *callee = &g_array_index(storage->pds, struct fm_raw_pd, raw.callee);
     if ((raw.flags & FM_REC_CSD_MADE_CALLEE) != 0 && callee->maker == FM_RAW_NONE)
         callee->maker = storage->csds->len;
     g_array_append_val(storage->csds, raw);
+    if (in->places != NULL)
+        g_array_append_val(in->places->csds, ref);
     in->seen[ref] = storage->csds->len | FM_RAW_CSD_MARK;
     return true;
 }
 
 /* All counted blocks of a function; those that never ran are left out. */
-static bool read_blocks(struct reading *in, uint32_t index, uint32_t ref, GError **error)
+static bool read_blocks(struct fm_raw_reading *in, uint32_t index, uint32_t ref, GError **error)
 {
     const struct fm_rec_point *head = fm_raw_bytes_at(&in->bytes, ref, sizeof *head);
     uint64_t blocks = head->count;
@@ -251,14 +250,14 @@ static bool read_blocks(struct reading *in, uint32_t index, uint32_t ref, GError
     return true;
 }
 
-static bool read_points(struct reading *in, uint32_t index, uint32_t first, GError **error)
+static bool read_points(struct fm_raw_reading *in, uint32_t index, uint32_t first, GError **error)
 {
     for (uint32_t ref = first; ref != 0;) {
         const struct fm_rec_point *point = fm_raw_bytes_at(&in->bytes, ref, sizeof *point);
         if (point == NULL || in->seen[ref] != 0)
             return fm_raw_bytes_fail(&in->bytes, ref, "no coverage point",
                                      "the next of a procedure", error);
-        in->seen[ref] = FM_RAW_CSD_MARK; /* no csd: just seen */
+        fm_raw_mark(in->storage, in->seen, ref);
         struct fm_raw_point raw = {.pc = point->pc,
                                    .count = point->count,
                                    .epoch = point->epoch,
@@ -276,7 +275,7 @@ static bool read_points(struct reading *in, uint32_t index, uint32_t first, GErr
 }
 
 /* Visits every pd reachable from those in the queue. */
-static bool read_graph(struct reading *in, guint *at_pd, GError **error)
+static bool read_graph(struct fm_raw_reading *in, guint *at_pd, GError **error)
 {
     struct fm_raw_recording_storage *storage = in->storage;
     for (; *at_pd < storage->pds->len; (*at_pd)++) {
@@ -293,9 +292,8 @@ static bool read_graph(struct reading *in, guint *at_pd, GError **error)
     return true;
 }
 
-/* Frames that are open count as calls without an exit. Where exits are not seen, frames stay behind
- * when their functions have returned, and tell nothing. */
-static bool read_stacks(struct reading *in, const struct fm_rec_thread *thread, GError **error)
+bool fm_raw_read_stacks(struct fm_raw_reading *in, const struct fm_rec_thread *thread,
+                        uint32_t csd_end, GError **error)
 {
     struct fm_raw_recording_storage *storage = in->storage;
     bool lazy = (in->recording->header.grade_flags & FM_REC_LAZY_EXITS) != 0;
@@ -316,19 +314,18 @@ static bool read_stacks(struct reading *in, const struct fm_rec_thread *thread, 
             if (lazy || inherited || offset % FM_REC_UNIT != 0 || offset >= in->bytes.size)
                 continue;
             uint32_t seen = in->seen[offset / FM_REC_UNIT];
-            if ((seen & FM_RAW_CSD_MARK) != 0 && seen != FM_RAW_CSD_MARK)
-                g_array_index(storage->csds, struct fm_raw_csd, (seen & ~FM_RAW_CSD_MARK) - 1)
-                    .open++;
+            uint32_t csd = (seen & ~FM_RAW_CSD_MARK) - 1;
+            if ((seen & FM_RAW_CSD_MARK) != 0 && seen != FM_RAW_CSD_MARK && csd < csd_end)
+                g_array_index(storage->csds, struct fm_raw_csd, csd).open++;
         }
         ref = stack->next;
     }
     return true;
 }
 
-static bool read_thread(struct reading *in, const struct fm_rec_thread *thread, guint *at_pd,
-                        GError **error)
+struct fm_raw_thread fm_raw_thread_of(const struct fm_raw_reading *in,
+                                      const struct fm_rec_thread *thread)
 {
-    struct fm_raw_recording_storage *storage = in->storage;
     struct fm_raw_thread raw = {
         .number = thread->number,
         .tid = thread->tid,
@@ -350,6 +347,14 @@ static bool read_thread(struct reading *in, const struct fm_rec_thread *thread, 
     }
     if (in->recording->header.version > 2)
         fm_raw_waits_of_thread(&in->recording->header, thread, &raw);
+    return raw;
+}
+
+static bool read_thread(struct fm_raw_reading *in, uint32_t ref, const struct fm_rec_thread *thread,
+                        guint *at_pd, GError **error)
+{
+    struct fm_raw_recording_storage *storage = in->storage;
+    struct fm_raw_thread raw = fm_raw_thread_of(in, thread);
     uint32_t index = storage->threads->len, next;
     raw.root_pd = pd_at(in, thread->root_pd, index);
     if (raw.root_pd == FM_RAW_NONE)
@@ -359,28 +364,34 @@ static bool read_thread(struct reading *in, const struct fm_rec_thread *thread, 
         return false;
     raw.root_csd = storage->csds->len - 1;
     g_array_append_val(storage->threads, raw);
-    return read_graph(in, at_pd, error) && read_stacks(in, thread, error);
+    if (!read_graph(in, at_pd, error))
+        return false;
+    const struct fm_raw_thread_place place = {ref, raw.root_pd, raw.root_csd, storage->pds->len,
+                                              storage->csds->len};
+    if (in->places != NULL)
+        g_array_append_val(in->places->threads, place);
+    return fm_raw_read_stacks(in, thread, storage->csds->len, error);
 }
 
-static size_t thread_bytes(uint32_t version)
+size_t fm_raw_thread_bytes(uint32_t version)
 {
     return version > 2   ? sizeof(struct fm_rec_thread)
            : version > 1 ? offsetof(struct fm_rec_thread, current_stack)
                          : offsetof(struct fm_rec_thread, charges);
 }
 
-static bool read_threads(struct reading *in, GError **error)
+static bool read_threads(struct fm_raw_reading *in, GError **error)
 {
     uint64_t steps = 0;
     guint at_pd = 0;
-    size_t size = thread_bytes(in->recording->header.version);
+    size_t size = fm_raw_thread_bytes(in->recording->header.version);
     for (uint32_t ref = in->recording->header.first_thread; ref != 0;) {
         const struct fm_rec_thread *thread = fm_raw_bytes_at(&in->bytes, ref, size);
         if (thread == NULL || ++steps > in->bytes.size / size)
             return fm_raw_bytes_fail(&in->bytes, ref, "no thread", "the next thread", error);
         /* A thread whose root is not there yet has just begun. */
         if (thread->root_pd != 0 && thread->root_csd != 0 &&
-            !read_thread(in, thread, &at_pd, error))
+            !read_thread(in, ref, thread, &at_pd, error))
             return false;
         ref = thread->next;
     }
@@ -398,13 +409,11 @@ static gint by_creation(gconstpointer left, gconstpointer right, gpointer data)
     return a->tid != b->tid ? (a->tid < b->tid ? -1 : 1) : (a->number < b->number ? -1 : 1);
 }
 
-/* In the file they stand in the order of their first hooks, which changes from run to run; here in
- * that of their creation, as the kernel numbers them. */
-static void order_threads(struct fm_raw_recording *recording)
+uint32_t *fm_raw_order_threads(struct fm_raw_recording *recording)
 {
     uint32_t count = recording->thread_count;
     g_autofree uint32_t *order = g_new(uint32_t, count + 1);
-    g_autofree uint32_t *place = g_new(uint32_t, count + 1);
+    uint32_t *place = g_new(uint32_t, count + 1);
     g_autofree struct fm_raw_thread *sorted = g_new(struct fm_raw_thread, count + 1);
     for (uint32_t i = 0; i < count; i++)
         order[i] = i;
@@ -416,6 +425,11 @@ static void order_threads(struct fm_raw_recording *recording)
     }
     if (count > 0)
         memcpy(recording->threads, sorted, count * sizeof *sorted);
+    return place;
+}
+
+static void give_threads(struct fm_raw_recording *recording, const uint32_t *place)
+{
     for (uint32_t i = 0; i < recording->pd_count; i++)
         recording->pds[i].thread = place[recording->pds[i].thread];
     for (uint32_t i = 0; i < recording->span_count; i++)
@@ -423,7 +437,7 @@ static void order_threads(struct fm_raw_recording *recording)
 }
 
 /* Keeps the few texts: the file's bytes are as many as the nodes made of them. */
-static void forget_file(struct reading *in)
+static void forget_file(struct fm_raw_reading *in)
 {
     struct fm_raw_recording *recording = in->recording;
     const struct fm_raw_recording_storage *storage = in->storage;
@@ -445,13 +459,16 @@ static void forget_file(struct reading *in)
         in->storage->references = in->bytes.size / FM_REC_UNIT + 1;
         in->storage->seen = g_steal_pointer(&in->seen);
     }
+    if (in->places != NULL)
+        in->places->pds = g_steal_pointer(&in->queue);
     fm_raw_bytes_done(&in->bytes);
     g_clear_pointer(&in->seen, g_free);
-    g_clear_pointer(&in->queue, g_array_unref);
+    if (in->queue != NULL)
+        g_array_unref(g_steal_pointer(&in->queue));
 }
 
 /* What is no such text is none: it is not needed. */
-static void read_rank(struct reading *in)
+static void read_rank(struct fm_raw_reading *in)
 {
     struct fm_raw_recording *recording = in->recording;
     const char *text = fm_raw_bytes_text(&in->bytes, recording->header.rank);
@@ -466,8 +483,7 @@ static void read_rank(struct reading *in)
         recording->host = g_utf8_make_valid(text + used, -1);
 }
 
-/* Read as a note of where: what leads nowhere is none. */
-static uint32_t forked_in(const struct reading *in)
+uint32_t fm_raw_forked_in(const struct fm_raw_reading *in)
 {
     const struct fm_rec_header *header = &in->recording->header;
     uint32_t ref = header->version > 2 ? header->forked_in : 0;
@@ -480,7 +496,7 @@ static uint32_t forked_in(const struct reading *in)
         .callee;
 }
 
-static bool read_all(struct reading *in, GError **error)
+static bool read_all(struct fm_raw_reading *in, GError **error)
 {
     struct fm_raw_recording *recording = in->recording;
     in->seen = g_new0(uint32_t, in->bytes.size / FM_REC_UNIT + 1);
@@ -492,10 +508,10 @@ static bool read_all(struct reading *in, GError **error)
     if (recording->header.version > 2)
         recording->traced = fm_raw_bytes_text(&in->bytes, recording->header.traced);
     bool ok = fm_raw_heap_begin(&in->heap, &in->bytes, recording, error) &&
-              read_modules(in, error) && read_threads(in, error) && read_marks(in, error);
+              read_modules(in, error) && read_threads(in, error) && fm_raw_read_marks(in, error);
     fm_raw_heap_end(&in->heap);
     g_assert(in->queue->len == in->storage->pds->len);
-    recording->forked_in = forked_in(in);
+    recording->forked_in = fm_raw_forked_in(in);
     fm_raw_spans_resolve(in->storage, in->seen, in->bytes.size / FM_REC_UNIT + 1, FM_RAW_CSD_MARK);
     fm_raw_waits_resolve(in->storage, in->seen, in->bytes.size / FM_REC_UNIT + 1, FM_RAW_CSD_MARK);
     ok = ok && fm_raw_sleeps_read(in->storage, &recording->header, &in->bytes, in->seen,
@@ -504,8 +520,7 @@ static bool read_all(struct reading *in, GError **error)
     return ok;
 }
 
-/* Edges by hooks that do not count by depth, of older recordings too. */
-static void add_unknown_depths(struct fm_raw_recording *recording)
+void fm_raw_add_unknown_depths(struct fm_raw_recording *recording)
 {
     for (uint32_t i = 0; i < recording->csd_count; i++) {
         const struct fm_raw_csd *csd = &recording->csds[i];
@@ -522,12 +537,16 @@ static void take_clock(struct fm_rec_header *header, const struct fm_rec_header 
     memcpy(header->wait_latest, clock->wait_latest, sizeof header->wait_latest);
 }
 
-static bool load(const char *path, bool keep_seen, const struct fm_rec_header *clock,
+enum kept { KEEP_NOTHING, KEEP_SEEN, KEEP_PLACES };
+
+static bool load(const char *path, enum kept keep, const struct fm_rec_header *clock,
                  struct fm_raw_recording **ret, GError **error)
 {
     g_autoptr(FmRawRecording) recording = fm_raw_recording_new(path);
-    struct reading in = {
-        .recording = recording, .storage = recording->storage, .keep_seen = keep_seen};
+    struct fm_raw_reading in = {
+        .recording = recording, .storage = recording->storage, .keep_seen = keep != KEEP_NOTHING};
+    if (keep == KEEP_PLACES)
+        in.places = recording->storage->places = fm_raw_places_new();
     if (!fm_raw_bytes_read(&in.bytes, recording->path, &recording->header, error))
         return false;
     if (clock != NULL)
@@ -535,8 +554,9 @@ static bool load(const char *path, bool keep_seen, const struct fm_rec_header *c
     if (!read_all(&in, error))
         return false;
     fm_raw_recording_publish(recording);
-    order_threads(recording);
-    add_unknown_depths(recording);
+    g_autofree uint32_t *place = fm_raw_order_threads(recording);
+    give_threads(recording, place);
+    fm_raw_add_unknown_depths(recording);
     *ret = g_steal_pointer(&recording);
     return true;
 }
@@ -544,12 +564,18 @@ static bool load(const char *path, bool keep_seen, const struct fm_rec_header *c
 bool fm_raw_recording_load(const char *path, struct fm_raw_recording **ret, GError **error)
 {
     g_return_val_if_fail(path != NULL && ret != NULL, false);
-    return load(path, false, NULL, ret, error);
+    return load(path, KEEP_NOTHING, NULL, ret, error);
+}
+
+bool fm_raw_recording_load_places(const char *path, struct fm_raw_recording **ret, GError **error)
+{
+    g_return_val_if_fail(path != NULL && ret != NULL, false);
+    return load(path, KEEP_PLACES, NULL, ret, error);
 }
 
 bool fm_raw_recording_load_seen(const char *path, const struct fm_rec_header *clock,
                                 struct fm_raw_recording **ret, GError **error)
 {
     g_return_val_if_fail(path != NULL && ret != NULL, false);
-    return load(path, true, clock, ret, error);
+    return load(path, KEEP_SEEN, clock, ret, error);
 }

@@ -4,6 +4,35 @@
 
 #include "record/raw/storage.h"
 
+struct fm_raw_places *fm_raw_places_new(void)
+{
+    struct fm_raw_places *places = g_new0(struct fm_raw_places, 1);
+    places->csds = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    places->threads = g_array_new(FALSE, FALSE, sizeof(struct fm_raw_thread_place));
+    places->marked = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    return places;
+}
+
+void fm_raw_places_free(struct fm_raw_places *places)
+{
+    if (places == NULL)
+        return;
+    GArray *arrays[] = {places->csds, places->pds, places->threads, places->marked};
+    for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
+        if (arrays[i] != NULL)
+            g_array_unref(arrays[i]);
+    g_free(places);
+}
+
+void fm_raw_recording_forget_places(struct fm_raw_recording *recording)
+{
+    struct fm_raw_recording_storage *storage = recording->storage;
+    if (storage->places == NULL)
+        return;
+    g_clear_pointer(&storage->places, fm_raw_places_free);
+    g_clear_pointer(&storage->seen, g_free);
+}
+
 struct fm_raw_recording *fm_raw_recording_new(const char *path)
 {
     struct fm_raw_recording *recording = g_new0(struct fm_raw_recording, 1);
@@ -170,6 +199,7 @@ void fm_raw_recording_free(struct fm_raw_recording *recording)
     g_string_chunk_free(storage->texts);
     g_free(storage->path);
     g_free(storage->seen);
+    fm_raw_places_free(storage->places);
     g_free(storage);
     g_free(recording->command);
     g_free(recording->host);

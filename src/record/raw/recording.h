@@ -220,6 +220,15 @@ const char *fm_raw_tick_words(const struct fm_rec_header *header);
  * kind of machine). Memory is a small multiple of what the file holds. */
 FM_MUST_USE bool fm_raw_recording_load(const char *path, struct fm_raw_recording **ret,
                                        GError **error);
+/* The same, for fm_raw_recording_load_again(): it takes half as much memory more. */
+FM_MUST_USE bool fm_raw_recording_load_places(const char *path, struct fm_raw_recording **ret,
+                                              GError **error);
+/* Reads the recording that was read by the latter once more, into it: counts, lists and header are
+ * what they are now. False where that cannot be, as there are other nodes, or it would not do to
+ * read it so: what is in it then says nothing, and it is only to be freed. */
+FM_MUST_USE bool fm_raw_recording_load_again(const char *path, struct fm_raw_recording *recording);
+/* It will not be read again. */
+void fm_raw_recording_forget_places(struct fm_raw_recording *recording);
 /* What was counted since an earlier copy of the same recording was made (a snapshot), at the moment
  * since_ns of CLOCK_MONOTONIC; 0: as the later one's marks tell. Waits that were not over are
  * closed in it (ended_ns as of fm_raw_recording_close_waits()). Nodes stay, also where nothing was
@@ -259,6 +268,9 @@ struct fm_raw_shape *fm_raw_shape_new(const struct fm_raw_recording *recording);
 void fm_raw_shape_free(struct fm_raw_shape *shape); /* NULL is allowed */
 /* Whether another reading has just the same nodes, threads and modules. */
 bool fm_raw_shape_is_of(const struct fm_raw_shape *shape, const struct fm_raw_recording *recording);
+/* The same of one that was read again: all but the nodes. */
+bool fm_raw_shape_has_lists(const struct fm_raw_shape *shape,
+                            const struct fm_raw_recording *recording);
 /* A recording with nodes that finishing has changed, or added, gets the counts of another reading
  * that has the shape which it was loaded with, and all that is no node; the other one gets its, and
  * must outlive it. What was added counts nothing. */

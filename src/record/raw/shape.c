@@ -115,7 +115,8 @@ void fm_raw_shape_free(struct fm_raw_shape *shape)
     g_free(shape);
 }
 
-bool fm_raw_shape_is_of(const struct fm_raw_shape *shape, const struct fm_raw_recording *recording)
+bool fm_raw_shape_has_lists(const struct fm_raw_shape *shape,
+                            const struct fm_raw_recording *recording)
 {
     g_return_val_if_fail(shape != NULL && recording != NULL, false);
     bool same = shape->start_monotonic_ns == recording->header.start_monotonic_ns &&
@@ -129,6 +130,12 @@ bool fm_raw_shape_is_of(const struct fm_raw_shape *shape, const struct fm_raw_re
         same = is_module(&shape->modules[i], &recording->modules[i]);
     for (uint32_t i = 0; same && i < shape->thread_count; i++)
         same = is_thread(&shape->threads[i], &recording->threads[i]);
+    return same;
+}
+
+bool fm_raw_shape_is_of(const struct fm_raw_shape *shape, const struct fm_raw_recording *recording)
+{
+    bool same = fm_raw_shape_has_lists(shape, recording);
     for (uint32_t i = 0; same && i < shape->pd_count; i++)
         same = is_context(&shape->contexts[i], &recording->pds[i]);
     for (uint32_t i = 0; same && i < shape->csd_count; i++)

@@ -13,11 +13,35 @@ struct fm_raw_recording_storage {
     uint64_t spans_dropped;
     uint32_t *seen; /* [references]; NULL unless it was asked for: what is at each reference */
     size_t references;
+    struct fm_raw_places *places; /* NULL unless they were asked for; seen is there then, too */
 };
 
 /* In the map from references to nodes: 0 = not seen, else 1 + index, with this bit for a csd; the
  * bit alone: anything else. */
 #define FM_RAW_CSD_MARK 0x80000000u
+
+/* Where the file has a thread, in the order of its list: with the nodes that were read up to it. */
+struct fm_raw_thread_place {
+    uint32_t ref, root_pd, root_csd, pd_end, csd_end;
+};
+
+/* Where the file has the nodes, by their numbers. Nodes never move in it. */
+struct fm_raw_places {
+    GArray *csds, *pds; /* uint32_t: references */
+    GArray *threads;    /* struct fm_raw_thread_place */
+    GArray *marked;     /* uint32_t: references that are no node's, and marked in seen */
+};
+struct fm_raw_places *fm_raw_places_new(void);
+void fm_raw_places_free(struct fm_raw_places *places); /* NULL is allowed */
+
+/* That something is there which is no node. */
+static inline void fm_raw_mark(struct fm_raw_recording_storage *storage, uint32_t *seen,
+                               uint32_t ref)
+{
+    seen[ref] = FM_RAW_CSD_MARK;
+    if (storage->places != NULL)
+        g_array_append_val(storage->places->marked, ref);
+}
 
 /* As fm_raw_recording_load(), and storage->seen is kept. clock: the header of another one of the
  * same process, by which waits are made nanoseconds; NULL: its own. */

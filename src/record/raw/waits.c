@@ -28,15 +28,14 @@ static uint64_t moment_as_ns(const struct fm_rec_header *header, uint64_t ticks)
 
 static bool read_blames(struct fm_raw_recording_storage *storage,
                         const struct fm_rec_header *header, const struct fm_raw_bytes *bytes,
-                        uint32_t first, uint32_t *seen, uint32_t mark, uint32_t *ret,
-                        GError **error)
+                        uint32_t first, uint32_t *seen, uint32_t *ret, GError **error)
 {
     for (uint32_t ref = first; ref != 0;) {
         const struct fm_rec_blame *blame = fm_raw_bytes_at(bytes, ref, sizeof *blame);
         if (blame == NULL || seen[ref] != 0)
             return fm_raw_bytes_fail(bytes, ref, "no waits for a lock",
                                      "the next of a context that waited", error);
-        seen[ref] = mark;
+        fm_raw_mark(storage, seen, ref);
         struct fm_raw_blame raw = {
             .next = *ret,
             .holder = blame->holder, /* a reference, until all are known */
@@ -55,7 +54,7 @@ static bool read_blames(struct fm_raw_recording_storage *storage,
 
 bool fm_raw_waits_read(struct fm_raw_recording_storage *storage, const struct fm_rec_header *header,
                        const struct fm_raw_bytes *bytes, uint64_t first, uint32_t *seen,
-                       uint32_t mark, uint32_t *ret_first, GError **error)
+                       uint32_t *ret_first, GError **error)
 {
     for (uint64_t at = first; at != 0;) {
         uint32_t ref = (uint32_t)at;
@@ -66,7 +65,7 @@ bool fm_raw_waits_read(struct fm_raw_recording_storage *storage, const struct fm
         if (wait->kind == 0 || wait->kind >= FM_REC_WAIT_KINDS_END)
             return fm_raw_bytes_fail(bytes, ref, "waits of a kind that is not known",
                                      "waits of a call edge", error);
-        seen[ref] = mark;
+        fm_raw_mark(storage, seen, ref);
         struct fm_raw_wait raw = {
             .next = *ret_first,
             .kind = wait->kind,
@@ -78,8 +77,7 @@ bool fm_raw_waits_read(struct fm_raw_recording_storage *storage, const struct fm
             .cpu_quanta = wait->cpu_quanta,
             .left = wait->left,
         };
-        if (!read_blames(storage, header, bytes, wait->first_blame, seen, mark, &raw.first_blame,
-                         error))
+        if (!read_blames(storage, header, bytes, wait->first_blame, seen, &raw.first_blame, error))
             return false;
         *ret_first = storage->waits->len;
         g_array_append_val(storage->waits, raw);

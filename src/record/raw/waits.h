@@ -6,11 +6,11 @@
 #include "record/raw/storage.h"
 
 /* Reads the list of the csd that is about to be added. seen: per reference, 0 = not yet; what is
- * read gets mark. *ret_first: into the storage's waits. */
+ * read is marked. *ret_first: into the storage's waits. */
 FM_MUST_USE bool fm_raw_waits_read(struct fm_raw_recording_storage *storage,
                                    const struct fm_rec_header *header,
                                    const struct fm_raw_bytes *bytes, uint64_t first, uint32_t *seen,
-                                   uint32_t mark, uint32_t *ret_first, GError **error);
+                                   uint32_t *ret_first, GError **error);
 /* The wait that a thread was in, and its times. */
 void fm_raw_waits_of_thread(const struct fm_rec_header *header, const struct fm_rec_thread *thread,
                             struct fm_raw_thread *raw);

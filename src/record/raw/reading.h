@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Private to raw: a file that is being read, for the first time (read.c) or again (again.c). */
+#pragma once
+
+#include "record/raw/bytes.h"
+#include "record/raw/heap.h"
+#include "record/raw/storage.h"
+
+struct fm_raw_reading {
+    struct fm_raw_recording *recording;
+    struct fm_raw_recording_storage *storage;
+    struct fm_raw_bytes bytes;
+    uint32_t *seen; /* per reference */
+    bool keep_seen;
+    struct fm_raw_places *places; /* to be filled; NULL */
+    GArray *queue;                /* references of pds, parallel to the storage's */
+    struct fm_raw_heap_reading heap;
+    uint32_t at; /* the csd whose counts are read */
+};
+
+/* The counts of a csd of a number, and what hangs on it; those of raw are 0 before. */
+FM_MUST_USE bool fm_raw_read_counts(struct fm_raw_reading *in, uint32_t at,
+                                    const struct fm_rec_csd *csd, struct fm_raw_csd *raw,
+                                    GError **error);
+/* Frames that are open count as calls without an exit, of csds below csd_end. Where exits are not
+ * seen, frames stay behind when their functions have returned, and tell nothing. */
+FM_MUST_USE bool fm_raw_read_stacks(struct fm_raw_reading *in, const struct fm_rec_thread *thread,
+                                    uint32_t csd_end, GError **error);
+FM_MUST_USE bool fm_raw_read_marks(struct fm_raw_reading *in, GError **error);
+/* All but its root. */
+struct fm_raw_thread fm_raw_thread_of(const struct fm_raw_reading *in,
+                                      const struct fm_rec_thread *thread);
+size_t fm_raw_thread_bytes(uint32_t version);
+/* Read as a note of where: what leads nowhere is none. */
+uint32_t fm_raw_forked_in(const struct fm_raw_reading *in);
+/* In the file they stand in the order of their first hooks, which changes from run to run; here in
+ * that of their creation, as the kernel numbers them. Which place each has now: g_free() it. */
+uint32_t *fm_raw_order_threads(struct fm_raw_recording *recording);
+/* Edges by hooks that do not count by depth, of older recordings too. */
+void fm_raw_add_unknown_depths(struct fm_raw_recording *recording);
