@@ -36,8 +36,11 @@ struct fm_analysis_storage {
     gatomicrefcount refs;     /* fm_analysis_ref() */
     struct fm_analysis *base; /* whose indexes it has, a reference; NULL: its own */
     unsigned inherited;       /* measures from FM_FIRST_INHERITED on */
-    uint32_t *pd_in_first;    /* [pd_count + 2] into pd_in */
-    uint32_t *pd_in;          /* csds by callee, ascending */
+    /* Csds by callee: [pd_count + 1] the only one, as nearly all have, 0 = none; of several
+     * FM_SLOT_MULTI | the end of their list in pd_in_lists, whose first bears FM_SLOT_MULTI. */
+    uint32_t *pd_in;
+    uint32_t *pd_in_lists;
+    uint32_t pd_in_left; /* of the csds in lists, while these are laid out */
 
     /* One bit each: the csd leads into its callee's clique and is charged with what that cost; the
      * pd is alone in its clique, as most are. */
@@ -102,6 +105,17 @@ static inline int64_t fm_wrap_add(int64_t a, int64_t b)
 static inline int64_t fm_wrap_sub(int64_t a, int64_t b)
 {
     return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
+/* The csds that lead into a pd, one after the other, then 0: *place begins as pd_in[pd]. */
+static inline uint32_t fm_pd_in_next(const struct fm_analysis *a, uint32_t *place)
+{
+    uint32_t csd = *place;
+    bool several = FM_UNLIKELY((csd & FM_SLOT_MULTI) != 0);
+    if (several)
+        csd = a->storage->pd_in_lists[(csd & ~FM_SLOT_MULTI) - 1];
+    *place = several && (csd & FM_SLOT_MULTI) == 0 ? *place - 1 : 0;
+    return csd & ~FM_SLOT_MULTI;
 }
 
 static inline bool fm_bit_get(const uint32_t *bits, uint32_t index)

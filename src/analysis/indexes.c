@@ -46,11 +46,6 @@ static bool alloc_index(struct fm_analysis_job *job, uint32_t keys, uint32_t ite
     return !job->failed && !fm_job_must_touch(job);
 }
 
-static inline uint32_t callee_of(const struct fm_profile *profile, uint32_t csd)
-{
-    return profile->csd_callee[csd];
-}
-
 static inline uint32_t callee_ps_of(const struct fm_profile *profile, uint32_t csd)
 {
     return profile->pd_ps[profile->csd_callee[csd]];
@@ -66,20 +61,63 @@ static inline uint32_t ps_of(const struct fm_profile *profile, uint32_t pd)
     return profile->pd_ps[pd];
 }
 
-/* csds by callee pd, ascending. */
+/* Of a pd: its csd, from the second on FM_SLOT_MULTI | how many. */
+static inline void count_entry(struct fm_analysis_storage *storage, uint32_t pd, uint32_t csd)
+{
+    uint32_t *entry = &storage->pd_in[pd];
+    if (FM_LIKELY(*entry == 0)) {
+        *entry = csd;
+        return;
+    }
+    bool second = (*entry & FM_SLOT_MULTI) == 0;
+    *entry = second ? FM_SLOT_MULTI | 2 : *entry + 1;
+    storage->pd_in_left += second ? 2 : 1;
+}
+
+/* From how many they are to where they begin; that becomes where they end as they are put there. */
+static inline void lay_entries(struct fm_analysis_storage *storage, uint32_t pd)
+{
+    uint32_t entry = storage->pd_in[pd];
+    if ((entry & FM_SLOT_MULTI) == 0)
+        return;
+    storage->pd_in_left -= entry & ~FM_SLOT_MULTI;
+    storage->pd_in[pd] = FM_SLOT_MULTI | storage->pd_in_left;
+    storage->pd_in_lists[storage->pd_in_left] = FM_SLOT_MULTI; /* the first */
+}
+
+static inline void put_entry(struct fm_analysis_storage *storage, uint32_t pd, uint32_t csd)
+{
+    if (FM_UNLIKELY((storage->pd_in[pd] & FM_SLOT_MULTI) != 0))
+        storage->pd_in_lists[storage->pd_in[pd]++ & ~FM_SLOT_MULTI] |= csd;
+}
+
+/* csds by callee pd: counted, then lists laid out for those of several, then filled. */
 bool fm_phase_entries(struct fm_analysis_job *job, uint32_t budget)
 {
-    const struct fm_profile *profile = job->analysis->profile;
     struct fm_analysis_storage *storage = job->analysis->storage;
-    if (!storage->pd_in && !alloc_index(job, profile->pd_count, profile->csd_count,
-                                        &storage->pd_in_first, &storage->pd_in))
+    const struct fm_profile *profile = job->analysis->profile;
+    if (storage->pd_in == NULL)
+        storage->pd_in = fm_job_numbers(job, profile->pd_count + (size_t)1);
+    if (job->failed || fm_job_must_touch(job))
         return false;
-    if (!count_keys(job, &budget, storage->pd_in_first, profile->pd_count + 1, profile->csd_count,
-                    callee_of))
+    for (; job->stage == 0 && budget > 0 && job->inner < profile->csd_count; budget--) {
+        uint32_t csd = ++job->inner;
+        count_entry(storage, profile->csd_callee[csd], csd);
+    }
+    if (job->stage == 0 && job->inner == profile->csd_count) {
+        storage->pd_in_lists = fm_job_numbers(job, storage->pd_in_left);
+        job->stage = 1;
+        job->inner = 0;
+    }
+    if (job->stage == 0 || job->failed || fm_job_must_touch(job))
+        return false;
+    for (; budget > 0 && job->inner < profile->pd_count; budget--)
+        lay_entries(storage, ++job->inner);
+    if (job->inner < profile->pd_count)
         return false;
     for (; budget > 0 && job->cursor < profile->csd_count; budget--) {
         uint32_t csd = ++job->cursor;
-        put(storage->pd_in_first, storage->pd_in, profile->csd_callee[csd], csd);
+        put_entry(storage, profile->csd_callee[csd], csd);
     }
     return job->cursor == profile->csd_count;
 }

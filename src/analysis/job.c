@@ -91,8 +91,8 @@ struct fm_analysis_job *fm_analysis_job_new_recount(struct fm_analysis *base,
     a->ps_pd_first = base->ps_pd_first;
     a->ps_pds = base->ps_pds;
     a->ps_zeroed = base->ps_zeroed;
-    a->storage->pd_in_first = base->storage->pd_in_first;
     a->storage->pd_in = base->storage->pd_in;
+    a->storage->pd_in_lists = base->storage->pd_in_lists;
     a->storage->csd_enters = base->storage->csd_enters;
     a->storage->pd_alone = base->storage->pd_alone;
     a->storage->css_irregular = base->storage->css_irregular;
@@ -325,8 +325,8 @@ struct fm_analysis *fm_analysis_ref(struct fm_analysis *analysis)
 
 static void free_indexes(struct fm_analysis *analysis)
 {
-    g_free(analysis->storage->pd_in_first);
     g_free(analysis->storage->pd_in);
+    g_free(analysis->storage->pd_in_lists);
     g_free(analysis->pd_clique);
     g_free(analysis->clique_first);
     g_free(analysis->clique_pds);

@@ -32,13 +32,13 @@ uint64_t fm_clique_total(const struct fm_analysis *a, uint32_t clique, unsigned 
 
 uint64_t fm_pd_own(const struct fm_analysis *a, uint32_t pd, unsigned measure)
 {
-    const struct fm_analysis_storage *storage = a->storage;
     const struct fm_column *column = &a->profile->csd_own[measure];
     uint64_t own = 0;
     if (column->width == 0)
         return 0;
-    for (uint32_t i = storage->pd_in_first[pd]; i < storage->pd_in_first[pd + 1]; i++)
-        own += fm_column_get(column, storage->pd_in[i]);
+    uint32_t place = a->storage->pd_in[pd], csd;
+    while ((csd = fm_pd_in_next(a, &place)) != 0)
+        own += fm_column_get(column, csd);
     return own;
 }
 

@@ -209,9 +209,9 @@ bool fm_phase_merge(struct fm_analysis_job *job, uint32_t budget)
 
 static bool is_entered(const struct fm_analysis *a, uint32_t pd)
 {
-    const struct fm_analysis_storage *storage = a->storage;
-    for (uint32_t i = storage->pd_in_first[pd]; i < storage->pd_in_first[pd + 1]; i++) {
-        if (fm_csd_enters(a, storage->pd_in[i]))
+    uint32_t place = a->storage->pd_in[pd], csd;
+    while ((csd = fm_pd_in_next(a, &place)) != 0) {
+        if (fm_csd_enters(a, csd))
             return true;
     }
     return false;
