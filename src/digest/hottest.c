@@ -4,15 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
-#include "base/memory.h"
 #include "base/priority_queue.h"
+#include "digest/hot_recursions.h"
 #include "digest/paths.h"
 #include "digest/tree.h"
 #include "digest/wrappers.h"
 
 #define CANDIDATES_MAX 4096u
-#define MEASURES 6
 #define MEASURES_FIRST 4 /* that every profile has */
 #define CLIMB_NODES 60   /* what the path of a candidate costs, as proc dynamics */
 
@@ -32,7 +30,7 @@ struct candidates {
     size_t count;
 };
 
-enum phase { PHASE_PDS, PHASE_SELF_CALLS, PHASE_CLIQUES, PHASE_PATHS, PHASE_DONE };
+enum phase { PHASE_PDS, PHASE_RECURSIONS, PHASE_PATHS, PHASE_DONE };
 
 struct hot_list {
     struct fm_hot_path paths[FM_HOT_MAX];
@@ -41,36 +39,19 @@ struct hot_list {
 
 struct fm_hot {
     const struct fm_analysis *a;
-    enum fm_measure_id measures[MEASURES];
+    enum fm_measure_id measures[FM_HOT_MEASURES];
     unsigned measure_count;
     enum phase phase;
     uint32_t cursor;
-    struct candidates candidates[MEASURES];
-    uint32_t *ps_places;    /* [ps_count + 1] place + 1 of the recursion of that procedure alone */
-    GHashTable *key_places; /* of others: "ps:procs" as a number -> place + 1 */
-    GArray *recursions;     /* struct recursion */
-    GArray *contexts;       /* struct context; the first is none */
-    /* [clique_count + 1] before PHASE_CLIQUES: 1 = a pd of it calls itself. From then on the number
-     * of the nearest context of a recursion: it, or one above. */
-    uint32_t *nearest;
-    GHashTable *path_hashes; /* clique -> GUINT64, while paths are found */
+    struct candidates candidates[FM_HOT_MEASURES];
+    struct fm_hot_search *search; /* of recursions */
+    bool beside;                  /* somebody else steps on with it */
+    bool found;                   /* it is done; atomic */
+    GHashTable *path_hashes;      /* clique -> GUINT64, while paths are found */
     struct fm_view_wrappers *wrappers;
-    struct hot_list lists[MEASURES][2]; /* [1]: wrappers skipped */
-    struct fm_hot_recursion dearest[MEASURES][FM_HOT_MAX];
-    unsigned dearest_count[MEASURES];
-};
-
-struct recursion {
-    uint32_t ps, procs, clique, contexts;
-    int64_t most, entered, calls;
-    bool inlined;
-    int64_t own[MEASURES], total[MEASURES];
-};
-
-/* A clique that recurses. */
-struct context {
-    uint32_t place; /* of its recursion, + 1 */
-    uint32_t above; /* the next context of any recursion, 0 = none */
+    struct hot_list lists[FM_HOT_MEASURES][2]; /* [1]: wrappers skipped */
+    struct fm_hot_recursion dearest[FM_HOT_MEASURES][FM_HOT_MAX];
+    unsigned dearest_count[FM_HOT_MEASURES];
 };
 
 static void add_measure(struct fm_hot *hot, const char *name)
@@ -107,28 +88,18 @@ struct fm_hot *fm_hot_new(const struct fm_analysis *a)
     add_measure(hot, "live_bytes");
     add_measure(hot, "peak_bytes");
     hot->cursor = 1;
-    hot->ps_places = g_new0(uint32_t, a->profile->ps_count + 1u);
-    hot->key_places = g_hash_table_new_full(fm_int64_hash, g_int64_equal, g_free, NULL);
     hot->path_hashes = g_hash_table_new_full(NULL, NULL, NULL, g_free);
-    hot->recursions = g_array_new(FALSE, TRUE, sizeof(struct recursion));
-    hot->contexts = g_array_new(FALSE, TRUE, sizeof(struct context));
-    g_array_set_size(hot->contexts, 1);
-    for (unsigned m = 0; m < MEASURES; m++)
+    hot->search = fm_hot_search_new(a, hot->measures, hot->measure_count);
+    for (unsigned m = 0; m < FM_HOT_MEASURES; m++)
         hot->candidates[m].all = g_new(struct candidate, CANDIDATES_MAX);
     return hot;
 }
 
 static void forget_work(struct fm_hot *hot)
 {
-    g_clear_pointer(&hot->ps_places, g_free);
-    g_clear_pointer(&hot->key_places, g_hash_table_unref);
-    g_clear_pointer(&hot->nearest, g_free);
+    g_clear_pointer(&hot->search, fm_hot_search_free);
     g_clear_pointer(&hot->path_hashes, g_hash_table_unref);
-    if (hot->recursions)
-        g_array_unref(g_steal_pointer(&hot->recursions));
-    if (hot->contexts)
-        g_array_unref(g_steal_pointer(&hot->contexts));
-    for (unsigned m = 0; m < MEASURES; m++)
+    for (unsigned m = 0; m < FM_HOT_MEASURES; m++)
         g_clear_pointer(&hot->candidates[m].all, g_free);
 }
 
@@ -224,133 +195,28 @@ static bool look_at_pds(struct fm_hot *hot, uint32_t nodes)
 
 /* --- recursions --- */
 
-static bool look_at_self_calls(struct fm_hot *hot, uint32_t nodes)
+void fm_hot_recursions_beside(struct fm_hot *hot)
 {
-    const struct fm_profile *profile = hot->a->profile;
-    if (hot->nearest == NULL) {
-        hot->nearest = fm_memory_try_array(hot->a->clique_count + 1u, sizeof(uint32_t));
-        if (hot->nearest == NULL)
-            g_error("no memory for %u cliques", hot->a->clique_count);
-    }
-    for (; hot->cursor <= profile->csd_count && nodes > 0; hot->cursor++, nodes--) {
-        uint32_t pd = profile->csd_callee[hot->cursor];
-        if (profile->csd_caller[hot->cursor] == pd)
-            hot->nearest[hot->a->pd_clique[pd]] = 1;
-    }
-    return hot->cursor > profile->csd_count;
+    hot->beside = hot->search != NULL;
 }
 
-static guint new_recursion(struct fm_hot *hot, uint32_t ps, uint32_t procs)
+bool fm_hot_step_recursions(struct fm_hot *hot, uint32_t nodes)
 {
-    const struct recursion recursion = {.ps = ps, .procs = procs, .most = -1};
-    g_array_append_val(hot->recursions, recursion);
-    return hot->recursions->len;
+    g_return_val_if_fail(hot != NULL && nodes > 0, true);
+    bool found = hot->search == NULL || fm_hot_search_step(hot->search, nodes);
+    __atomic_store_n(&hot->found, found, __ATOMIC_RELEASE);
+    return found;
 }
 
-static guint place_of(struct fm_hot *hot, uint32_t ps, uint32_t procs)
+bool fm_hot_waits(const struct fm_hot *hot)
 {
-    if (procs == 1) {
-        if (hot->ps_places[ps] == 0)
-            hot->ps_places[ps] = new_recursion(hot, ps, 1);
-        return hot->ps_places[ps];
-    }
-    gint64 key = (gint64)((uint64_t)ps << 32 | procs);
-    guint place = GPOINTER_TO_UINT(g_hash_table_lookup(hot->key_places, &key));
-    if (place == 0) {
-        place = new_recursion(hot, ps, procs);
-        g_hash_table_insert(hot->key_places, g_memdup2(&key, sizeof key), GUINT_TO_POINTER(place));
-    }
-    return place;
+    return hot->beside && hot->phase == PHASE_RECURSIONS &&
+           !__atomic_load_n(&hot->found, __ATOMIC_ACQUIRE);
 }
 
-/* Another context of the same recursion above it holds its total. */
-static bool lies_in_itself(const struct fm_hot *hot, uint32_t above, guint place)
+static bool look_at_recursions(struct fm_hot *hot, uint32_t nodes)
 {
-    while (above != 0) {
-        const struct context *context = &g_array_index(hot->contexts, struct context, above);
-        if (context->place == place)
-            return true;
-        above = context->above;
-    }
-    return false;
-}
-
-/* above: the nearest context above it. */
-static void add_recursion(struct fm_hot *hot, uint32_t clique, uint32_t above)
-{
-    const struct fm_analysis *a = hot->a;
-    guint place = place_of(hot, fm_view_clique_name(a, clique), fm_view_clique_procs(a, clique));
-    bool outermost = !lies_in_itself(hot, above, place);
-    const struct context context = {place, above};
-    hot->nearest[clique] = hot->contexts->len;
-    g_array_append_val(hot->contexts, context);
-    struct recursion *recursion = &g_array_index(hot->recursions, struct recursion, place - 1);
-    recursion->contexts++;
-    uint32_t into = a->clique_parent[clique];
-    recursion->entered += fm_profile_calls(a->profile, into);
-    recursion->inlined |= fm_profile_css_uncounted(a->profile, a->profile->csd_css[into]);
-    for (uint32_t i = a->clique_first[clique]; i < a->clique_first[clique + 1]; i++) {
-        recursion->calls += fm_analysis_pd_calls(a, a->clique_pds[i]);
-        for (unsigned m = 0; m < hot->measure_count; m++)
-            recursion->own[m] += fm_analysis_pd_own(a, a->clique_pds[i], hot->measures[m]);
-    }
-    for (unsigned m = 0; m < hot->measure_count && outermost; m++)
-        recursion->total[m] += fm_analysis_clique_total(a, clique, hot->measures[m]);
-    int64_t calls = fm_analysis_clique_total(a, clique, FM_CALLSEQS);
-    if (calls > recursion->most) {
-        recursion->most = calls;
-        recursion->clique = clique;
-    }
-}
-
-/* From the greatest number down: callers come before what they call. */
-static bool look_at_cliques(struct fm_hot *hot, uint32_t nodes)
-{
-    const struct fm_analysis *a = hot->a;
-    for (; hot->cursor <= a->clique_count && nodes > 0; hot->cursor++, nodes--) {
-        uint32_t clique = a->clique_count + 1 - hot->cursor;
-        uint32_t members = a->clique_first[clique + 1] - a->clique_first[clique];
-        uint32_t parent = a->clique_parent[clique];
-        bool calls_itself = hot->nearest[clique] != 0;
-        uint32_t above =
-            parent == 0 ? 0 : hot->nearest[a->pd_clique[a->profile->csd_caller[parent]]];
-        hot->nearest[clique] = above;
-        if (parent == 0 || (members == 1 && !calls_itself))
-            continue;
-        add_recursion(hot, clique, above);
-        nodes -= MIN(nodes - 1, members);
-    }
-    return hot->cursor > a->clique_count;
-}
-
-static int compare_recursions(const void *a, const void *b)
-{
-    const struct fm_hot_recursion *ra = a, *rb = b;
-    if (ra->total != rb->total)
-        return ra->total > rb->total ? -1 : 1;
-    if (ra->own != rb->own)
-        return ra->own > rb->own ? -1 : 1;
-    return ra->ps < rb->ps ? -1 : ra->ps > rb->ps;
-}
-
-static void rank_recursions(struct fm_hot *hot)
-{
-    g_autofree struct fm_hot_recursion *all =
-        g_new(struct fm_hot_recursion, MAX(hot->recursions->len, 1u));
-    for (unsigned m = 0; m < hot->measure_count; m++) {
-        unsigned count = 0;
-        for (guint i = 0; i < hot->recursions->len; i++) {
-            const struct recursion *from = &g_array_index(hot->recursions, struct recursion, i);
-            if (from->total[m] > 0)
-                all[count++] = (struct fm_hot_recursion){
-                    from->ps,       from->procs,   from->clique, from->contexts, from->own[m],
-                    from->total[m], from->entered, from->calls,  from->inlined};
-        }
-        if (count > 0)
-            qsort(all, count, sizeof *all, compare_recursions);
-        hot->dearest_count[m] = MIN(count, FM_HOT_MAX);
-        memcpy(hot->dearest[m], all, hot->dearest_count[m] * sizeof *all);
-    }
+    return hot->beside ? !fm_hot_waits(hot) : fm_hot_step_recursions(hot, nodes);
 }
 
 /* --- paths of the dearest --- */
@@ -502,7 +368,8 @@ static bool look_at_paths(struct fm_hot *hot, uint32_t nodes)
 {
     uint32_t candidates = hot->measure_count * CANDIDATES_MAX;
     if (hot->cursor == 1 && !hot->wrappers) {
-        rank_recursions(hot);
+        for (unsigned m = 0; m < hot->measure_count; m++)
+            hot->dearest_count[m] = fm_hot_search_rank(hot->search, m, hot->dearest[m]);
         hot->wrappers = fm_view_wrappers_new(hot->a);
         return false;
     }
@@ -527,8 +394,7 @@ bool fm_hot_step(struct fm_hot *hot, uint32_t nodes)
     g_return_val_if_fail(hot != NULL && nodes > 0, false);
     static bool (*const phases[])(struct fm_hot *, uint32_t) = {
         [PHASE_PDS] = look_at_pds,
-        [PHASE_SELF_CALLS] = look_at_self_calls,
-        [PHASE_CLIQUES] = look_at_cliques,
+        [PHASE_RECURSIONS] = look_at_recursions,
         [PHASE_PATHS] = look_at_paths,
     };
     if (hot->phase == PHASE_DONE || !phases[hot->phase](hot, nodes))

@@ -33,6 +33,12 @@ struct fm_hot; /* immutable once done; before that of one thread */
 struct fm_hot *fm_hot_new(const struct fm_analysis *a);
 /* Looks at about `nodes` proc dynamics and cliques; true when all is known. */
 bool fm_hot_step(struct fm_hot *hot, uint32_t nodes);
+/* Another thread does a part of it by fm_hot_step_recursions(), which it calls until that is true;
+ * fm_hot_step() does the rest, and while fm_hot_waits() there is nothing that it could do. To be
+ * called before any step. */
+void fm_hot_recursions_beside(struct fm_hot *hot);
+bool fm_hot_step_recursions(struct fm_hot *hot, uint32_t nodes);
+bool fm_hot_waits(const struct fm_hot *hot);
 void fm_hot_free(struct fm_hot *hot); /* NULL is allowed */
 
 /* Answers take the steps that are left.

@@ -28,6 +28,7 @@ struct fm_deep_recording_job {
     struct fm_analysis_job *analysing;
     struct fm_checking *checking;
     struct fm_worker *checker; /* of a large profile: does the checks beside the last summaries */
+    bool recursions_found;     /* there; nobody else looks at it */
     struct fm_procrep_job *bodies; /* NAME.procrep, while it is read */
     unsigned extras;               /* of FM_PART_SUMMARIES, that are done */
     bool alone;                    /* nothing lies beside it */
@@ -181,16 +182,30 @@ static void list_modules(struct fm_deep_recording *recording)
     fm_analysis_add_modules(recording->analysis, names, procrep->module_count);
 }
 
+/* The recursions of the first page, which somebody waits for, then the checks. */
 static bool check_beside(void *user)
 {
-    return !fm_checking_step(user, NODES_A_CHECK);
+    struct fm_deep_recording_job *job = user;
+    if (!job->recursions_found) {
+        job->recursions_found = fm_hot_step_recursions(job->recording->hot, NODES_A_CHECK);
+        return true;
+    }
+    return !fm_checking_step(job->checking, NODES_A_CHECK);
 }
 
+/* Both see the analysis and nothing else. */
 static void begin_checks(struct fm_deep_recording_job *job)
 {
-    job->checking = fm_checking_new(job->recording->analysis);
-    if (fm_worker_pays() && job->recording->profile->csd_count >= NODES_LARGE)
-        job->checker = fm_worker_new(check_beside, job->checking);
+    struct fm_deep_recording *recording = job->recording;
+    recording->hot = fm_hot_new(recording->analysis);
+    job->checking = fm_checking_new(recording->analysis);
+    if (!fm_worker_pays() || recording->profile->csd_count < NODES_LARGE)
+        return;
+    if (job->alone)
+        job->recursions_found = true; /* by who looks at them first */
+    else
+        fm_hot_recursions_beside(recording->hot);
+    job->checker = fm_worker_new(check_beside, job);
 }
 
 /* What belongs to the summaries beside the sums: one a step. True when all are there. */
@@ -218,13 +233,14 @@ static bool step_extras(struct fm_deep_recording_job *job, uint32_t nodes)
             if (!job->alone)
                 read_source_map(job);
         }
-        recording->hot = fm_hot_new(recording->analysis);
         recording->flames = fm_flame_cache_new();
         recording->sites = fm_site_cache_new();
         if (recording->identities == NULL)
             recording->identities = fm_identities_new();
         return false;
     default: /* the first page's rows; of what is made again and again: when it is looked at */
+        if (!job->alone && fm_hot_waits(recording->hot))
+            (void)fm_worker_wait(job->checker, WAIT_US);
         if (!job->alone && !fm_hot_step(recording->hot, nodes))
             return false;
     }

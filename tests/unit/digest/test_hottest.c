@@ -89,6 +89,91 @@ static void bodies_that_were_inlined_are_not_0_calls(void)
     made_clear(&made);
 }
 
+/* runtime -> main -> h, and main -> g -> f, both of which call themselves and are of one function:
+ * one recursion in two contexts, of which one lies in the other. The root is not the first proc
+ * dynamic, so that f and h were numbered before g, and numbers from the greatest down jump. */
+static void recursions_are_found_whatever_the_order_of_numbers(void)
+{
+    enum { F = 1, H, MAIN, RUNTIME, G, PDS };
+    g_autoptr(GError) error = NULL;
+    struct fm_build *build = fm_build_new(FM_FLAVOUR_C, "prog");
+    static const char *const names[] = {"f", "h", "main", ""};
+    uint32_t ps[G_N_ELEMENTS(names) + 1];
+    for (unsigned i = 0; i < G_N_ELEMENTS(names); i++)
+        ps[i + 1] = fm_build_ps(build, &(struct fm_ps){.label_kind = FM_LABEL_FUNCTION,
+                                                       .name = names[i],
+                                                       .raw_name = names[i],
+                                                       .file = "a.c"});
+    for (unsigned pd = F; pd < PDS; pd++)
+        g_assert_cmpuint(fm_build_pd(build, ps[pd == G ? F : pd]), ==, pd);
+    const struct {
+        unsigned from, slot, to, calls, quanta;
+    } calls[] = {{F, 0, F, 1, 2},    {G, 0, G, 3, 5},     {G, 1, F, 4, 7},
+                 {MAIN, 0, H, 1, 1}, {MAIN, 1, G, 2, 10}, {RUNTIME, 0, MAIN, 1, 1}};
+    static const unsigned callees[][2] = {[F] = {F, F}, [MAIN] = {H, F}, [RUNTIME] = {MAIN, 0}};
+    for (unsigned from = F; from <= RUNTIME; from++) {
+        for (unsigned slot = 0; slot < 2 && callees[from][slot] != 0; slot++)
+            fm_build_css(build, ps[from],
+                         &(struct fm_css){.kind = FM_SITE_NORMAL,
+                                          .callee_ps = ps[callees[from][slot]],
+                                          .line = slot + 1});
+    }
+    for (unsigned i = 0; i < G_N_ELEMENTS(calls); i++) {
+        uint32_t csd = fm_build_csd(build, calls[i].from, calls[i].slot, calls[i].to);
+        fm_build_add(build, csd, FM_EXITS, calls[i].calls);
+        fm_build_add(build, csd, FM_QUANTA, calls[i].quanta);
+    }
+    struct fm_profile *profile = NULL;
+    struct fm_analysis *a = NULL;
+    g_assert_true(fm_build_finish(build, &profile, &error));
+    profile->root_pd = RUNTIME;
+    g_assert_true(fm_analysis_new(profile, NULL, &a, &error));
+    g_assert_cmpuint(a->pd_clique[F], <, a->pd_clique[H]);
+    g_assert_cmpuint(a->pd_clique[H], <, a->pd_clique[G]);
+    struct fm_hot *hot = found(a, 2);
+    const struct fm_hot_recursion *recursions;
+    g_assert_cmpuint(fm_hot_recursions(hot, FM_QUANTA, &recursions), ==, 1);
+    g_assert_cmpuint(recursions[0].ps, ==, ps[F]);
+    g_assert_cmpuint(recursions[0].contexts, ==, 2);
+    g_assert_cmpint(recursions[0].own, ==, 24);
+    g_assert_cmpint(recursions[0].total, ==, 24); /* f's 9 are in g's */
+    g_assert_cmpint(recursions[0].entered, ==, 6);
+    g_assert_cmpint(recursions[0].calls, ==, 10);
+    fm_hot_free(hot);
+    fm_analysis_free(a);
+    fm_profile_free(profile);
+}
+
+/* A part of it done by somebody else, who is later than all the rest. */
+static void recursions_beside(void)
+{
+    for (unsigned seed = 1; seed <= 4; seed++) {
+        struct made made = made_generated(seed, "--nodes=6000", "--procs=90", NULL);
+        struct fm_hot *here = found(made.a, 1000), *beside = fm_hot_new(made.a);
+        const struct fm_hot_recursion *one, *other;
+        fm_hot_recursions_beside(beside);
+        while (!fm_hot_waits(beside))
+            g_assert_false(fm_hot_step(beside, 500));
+        g_assert_false(fm_hot_step(beside, 500));
+        while (!fm_hot_step_recursions(beside, 10 * seed))
+            g_assert_true(fm_hot_waits(beside));
+        g_assert_false(fm_hot_waits(beside));
+        while (!fm_hot_step(beside, 500))
+            ;
+        unsigned count = fm_hot_recursions(here, FM_CALLSEQS, &one);
+        g_assert_cmpuint(count, >, 0);
+        g_assert_cmpuint(count, ==, fm_hot_recursions(beside, FM_CALLSEQS, &other));
+        for (unsigned i = 0; i < count; i++) {
+            g_assert_cmpuint(one[i].clique, ==, other[i].clique);
+            g_assert_cmpint(one[i].total, ==, other[i].total);
+            g_assert_cmpint(one[i].own, ==, other[i].own);
+        }
+        fm_hot_free(here);
+        fm_hot_free(beside);
+        made_clear(&made);
+    }
+}
+
 static void wrappers_are_skipped(void)
 {
     struct made made = made_program();
@@ -195,6 +280,8 @@ int main(int argc, char **argv)
     made_init(&argc, &argv);
     g_test_add_func("/views/hottest/by-hand", by_hand);
     g_test_add_func("/digest/hottest/inlined", bodies_that_were_inlined_are_not_0_calls);
+    g_test_add_func("/digest/hottest/order", recursions_are_found_whatever_the_order_of_numbers);
+    g_test_add_func("/digest/hottest/beside", recursions_beside);
     g_test_add_func("/views/hottest/wrappers", wrappers_are_skipped);
     g_test_add_func("/digest/hottest/wrappers-when-asked", wrappers_are_found_when_asked_for);
     g_test_add_func("/digest/hottest/asked", answers_take_the_steps_that_are_left);
