@@ -156,11 +156,11 @@ static void work(struct fm_analysis_job *job, uint32_t nodes)
 
 /* --- the thread beside ---
  *
- * here:    cliques, members, parents, own, propagate | sum_csds | merge, sum_pds, modules
- * beside:  entries, callers, sites, sort_sites, procs | nested, sum_csds |
+ * here:    cliques, members, parents                      | propagate | sum_csds         | merge
+ * ... beside:  entries, callers, sites, sort_sites, procs, own |           | nested, sum_csds |
  *
- * nested needs all that came before it. The csds are summed up by both, in stretches, as soon as
- * they come to it; merge adds the one's sums to the other's. */
+ * What is behind a bar needs all that stands before it. The csds are summed up by both, in
+ * stretches, as soon as they come to it; merge adds the one's sums to the other's. */
 
 static bool work_beside(void *user)
 {
@@ -192,17 +192,15 @@ static bool beside_is_done(struct fm_analysis_job *job)
 static bool may_go_on(struct fm_analysis_job *job)
 {
     if (job->phase == PHASE_CLIQUES && job->worker == NULL)
-        begin_beside(job, PHASE_ENTRIES, PHASE_PROCS + 1);
+        begin_beside(job, PHASE_ENTRIES, PHASE_OWN + 1);
     if (job->phase == PHASE_ENTRIES)
-        job->phase = PHASE_OWN;
+        job->phase = PHASE_PROPAGATE;
     if (job->phase == PHASE_NESTED) {
-        if (!beside_is_done(job))
-            return false;
         job->failed |= !fm_csd_sums_init(job->analysis, &job->beside->sums);
         begin_beside(job, PHASE_NESTED, PHASE_SUM_CSDS + 1);
         job->phase = PHASE_SUM_CSDS;
     }
-    return job->phase != PHASE_MERGE || beside_is_done(job);
+    return (job->phase != PHASE_PROPAGATE && job->phase != PHASE_MERGE) || beside_is_done(job);
 }
 
 enum fm_job_state fm_analysis_job_step(struct fm_analysis_job *job, uint32_t nodes, GError **error)
