@@ -10,6 +10,8 @@
 #define ID_LINE_DIGITS_MAX 10
 #define RESERVE_BYTES_MIN ((size_t)8 << 20) /* of the file */
 #define SLOT_BYTES_MIN 2
+#define AHEAD_BYTES ((size_t)8 << 20) /* of arrays of which not all may be needed */
+#define CSDS_LOOKED_AT 1024u
 #define COUNTS_A_BYTES 4 /* a coverage count for so many bytes of the file */
 
 /* What the smallest node of each kind takes in the file, with its token. */
@@ -213,12 +215,69 @@ bool fm_read_header(struct fm_profile_reading *reading, GError **error)
 static void reserve(struct fm_profile_reading *reading)
 {
     size_t left = fm_reader_left(&reading->in);
+    reading->slots_asked_for = SIZE_MAX; /* nothing */
     if (left < RESERVE_BYTES_MIN)
         return;
     reading->slots.items = fm_memory_try_resize(NULL, left / SLOT_BYTES_MIN, sizeof(uint32_t));
     reading->slots.capacity = reading->slots.items ? left / SLOT_BYTES_MIN : 0;
+    if (reading->slots.items) /* it will not move */
+        reading->slots_asked_for = 0;
     if (reading->profile->coverage == FM_COVERAGE_DYNAMIC)
         reading->counts_capacity = left / COUNTS_A_BYTES;
+}
+
+static void prefault_tables(struct fm_profile_reading *reading)
+{
+    const struct fm_profile *profile = reading->profile;
+    size_t pds = profile->pd_count + (size_t)2, csds = profile->csd_count + (size_t)1;
+    if (reading->prefault == NULL)
+        return;
+    fm_prefault_add(reading->prefault, profile->pd_ps, (pds - 1) * sizeof(uint32_t));
+    fm_prefault_add(reading->prefault, profile->pd_slot_first, pds * sizeof(uint32_t));
+    fm_prefault_add(reading->prefault, profile->csd_caller, csds * sizeof(uint32_t));
+    fm_prefault_add(reading->prefault, profile->csd_callee, csds * sizeof(uint32_t));
+    fm_prefault_add(reading->prefault, profile->csd_css, csds * sizeof(uint32_t));
+    fm_prefault_add(reading->prefault, profile->pd_point_first,
+                    profile->pd_point_first != NULL ? pds * sizeof(uint64_t) : 0);
+}
+
+/* Of an array of so many bytes, the first `used` of which are filled: the next ones. */
+static void prefault_ahead(struct fm_profile_reading *reading, uint32_t *array, size_t used,
+                           size_t bytes, size_t *asked_for)
+{
+    if (*asked_for > used + AHEAD_BYTES / 2)
+        return;
+    size_t begin = MAX(*asked_for, used), end = MIN(used + AHEAD_BYTES, bytes);
+    if (begin < end)
+        fm_prefault_add(reading->prefault, (char *)array + begin, end - begin);
+    *asked_for = MAX(*asked_for, end);
+}
+
+/* Whether calls that were read last have some of it: of a rare measure no memory is asked for. */
+static bool is_frequent(const struct fm_profile_reading *reading, const struct fm_column *column)
+{
+    uint32_t last = reading->last_csd;
+    for (uint32_t csd = last - MIN(last, CSDS_LOOKED_AT); csd < last; csd++) {
+        if (column->u32[csd + 1] != 0)
+            return true;
+    }
+    return false;
+}
+
+void fm_read_prefault(struct fm_profile_reading *reading)
+{
+    struct fm_profile *profile = reading->profile;
+    if (reading->prefault == NULL)
+        return;
+    prefault_ahead(reading, reading->slots.items, reading->slots.count * sizeof(uint32_t),
+                   reading->slots.capacity * sizeof(uint32_t), &reading->slots_asked_for);
+    for (unsigned m = 0; m < profile->measure_count; m++) {
+        struct fm_column *column = &profile->csd_own[m];
+        if (column->width == sizeof(uint32_t) && is_frequent(reading, column))
+            prefault_ahead(reading, column->u32, reading->last_csd * sizeof(uint32_t),
+                           (profile->csd_count + (size_t)1) * sizeof(uint32_t),
+                           &reading->own_asked_for[m]);
+    }
 }
 
 bool fm_read_alloc_tables(struct fm_profile_reading *reading, GError **error)
@@ -241,6 +300,7 @@ bool fm_read_alloc_tables(struct fm_profile_reading *reading, GError **error)
         !(profile->pd_point_first = fm_array_alloc(name, pds + 2, sizeof(uint64_t), error)))
         return false;
     reserve(reading);
+    prefault_tables(reading);
     for (uint32_t kind = 0; kind < FM_SITE_KINDS; kind++)
         fm_u32s_push(&reading->multi, kind << FM_LIST_KIND_SHIFT);
     reading->points = g_array_new(FALSE, FALSE, sizeof(struct fm_coverage_point));

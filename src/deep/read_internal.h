@@ -2,6 +2,7 @@
 /* The state of one reading: read_job.c (the steps), read.c (header) and read_nodes.c. */
 #pragma once
 
+#include "base/prefault.h"
 #include "deep/deep_internal.h"
 
 struct fm_profile_reading {
@@ -17,6 +18,11 @@ struct fm_profile_reading {
     size_t counts_used, counts_capacity;
     uint32_t last_pd;
     bool in_order; /* the pds came as 1, 2, 3, ... so far */
+
+    struct fm_prefault *prefault; /* of a large file, or NULL */
+    size_t slots_asked_for;       /* bytes from the beginning; and of columns: */
+    size_t own_asked_for[FM_MEASURES_MAX];
+    uint32_t last_csd;
 
     uint16_t measures_of_mask[512]; /* bit set of measures for the low nine bits of a csd's mask */
     uint32_t mask_allowed;
@@ -39,5 +45,7 @@ FM_MUST_USE bool fm_read_facts(struct fm_profile_reading *reading, GError **erro
 /* read.c */
 FM_MUST_USE bool fm_read_header(struct fm_profile_reading *reading, GError **error);
 FM_MUST_USE bool fm_read_alloc_tables(struct fm_profile_reading *reading, GError **error);
+/* Asks for pages that the next nodes will need, where a thread beside does that. */
+void fm_read_prefault(struct fm_profile_reading *reading);
 /* One node; *ret_end at the end of the data. */
 FM_MUST_USE bool fm_read_node(struct fm_profile_reading *reading, bool *ret_end, GError **error);

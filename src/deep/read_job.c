@@ -39,6 +39,7 @@ struct fm_profile_job {
 
 static void reading_clear(struct fm_profile_reading *reading)
 {
+    fm_prefault_free(reading->prefault); /* before what it asks for */
     g_free(reading->slots.items);
     g_free(reading->multi.items);
     g_free(reading->css_of_ps.items);
@@ -74,6 +75,7 @@ static bool step_nodes(struct fm_profile_job *job, uint32_t budget, GError **err
         if (!fm_read_node(&job->reading, &end, error))
             return false;
     }
+    fm_read_prefault(&job->reading);
     if (job->file && fm_reader_offset(in) >= job->release_at) {
         fm_mapped_file_release_before(job->file, fm_reader_offset(in));
         job->release_at = fm_reader_offset(in) + RELEASE_BYTES;
@@ -81,8 +83,10 @@ static bool step_nodes(struct fm_profile_job *job, uint32_t budget, GError **err
     if (end && job->reading.profile->flavour == FM_FLAVOUR_C &&
         !fm_read_facts(&job->reading, error))
         return false;
-    if (end)
+    if (end) {
+        g_clear_pointer(&job->reading.prefault, fm_prefault_free);
         begin_phase(job, job->reading.in_order ? PHASE_ARRAYS : PHASE_ORDER_SLOTS);
+    }
     return true;
 }
 
@@ -299,6 +303,13 @@ struct fm_profile_job *fm_profile_job_new_file(struct fm_mapped_file *file)
     struct fm_profile_job *job = job_new_bytes(file->path, file->bytes, file->size);
     job->file = file;
     return job;
+}
+
+void fm_profile_job_prefault(struct fm_profile_job *job)
+{
+    g_return_if_fail(job != NULL && !job->header_is_read);
+    if (job->reading.prefault == NULL)
+        job->reading.prefault = fm_prefault_new();
 }
 
 /* Opens the file; FM_ERROR_IO when that cannot be done. */

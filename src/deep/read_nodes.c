@@ -116,6 +116,17 @@ bool fm_read_css(struct fm_profile_reading *reading, GError **error)
            read_goal_path(reading, &css->goal_path, error);
 }
 
+static inline bool set_own(struct fm_profile_reading *reading, unsigned measure, uint32_t csd,
+                           uint64_t value)
+{
+    struct fm_column *column = &reading->profile->csd_own[measure];
+    size_t count = reading->profile->csd_count + (size_t)1;
+    if (FM_UNLIKELY(value > UINT32_MAX) && column->width == sizeof(uint32_t) &&
+        reading->prefault != NULL) /* it will be wider, elsewhere */
+        fm_prefault_forget(reading->prefault, column->u32, count * sizeof(uint32_t));
+    return fm_column_set(column, count, csd, value);
+}
+
 bool fm_read_csd(struct fm_profile_reading *reading, GError **error)
 {
     struct fm_profile *profile = reading->profile;
@@ -147,10 +158,10 @@ bool fm_read_csd(struct fm_profile_reading *reading, GError **error)
         measures &= measures - 1;
         if (!fm_reader_num(in, "measurement", &value, error))
             return false;
-        if (FM_UNLIKELY(
-                !fm_column_set(&profile->csd_own[measure], profile->csd_count + 1u, id, value)))
+        if (FM_UNLIKELY(!set_own(reading, measure, id, value)))
             return fm_read_no_memory(reading, error);
     }
+    reading->last_csd = id;
     return true;
 }
 

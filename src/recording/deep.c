@@ -16,9 +16,10 @@
 #include "digest/source_index.h"
 
 #define NODES_A_STEP 200000
-#define NODES_LARGE (1u << 20) /* of profiles that are checked beside what else is done */
-#define NODES_A_CHECK 20000    /* there, in one step */
-#define WAIT_US 1000           /* for it, in a step */
+#define NODES_LARGE (1u << 20)         /* of profiles that are checked beside what else is done */
+#define NODES_A_CHECK 20000            /* there, in one step */
+#define BYTES_LARGE ((size_t)16 << 20) /* files that are read with a thread beside */
+#define WAIT_US 1000                   /* for it, in a step */
 
 struct fm_deep_recording_job {
     struct fm_deep_recording *recording;
@@ -89,7 +90,10 @@ bool fm_deep_recording_job_new_file(struct fm_mapped_file *file, struct fm_roots
 {
     struct fm_deep_recording_job *job = job_new(file->path);
     job->roots = fm_roots_ref(roots);
+    size_t bytes = file->size;
     job->reading = fm_profile_job_new_file(file);
+    if (bytes >= BYTES_LARGE && fm_worker_pays())
+        fm_profile_job_prefault(job->reading);
     if (step_reading(job, 1, error) == FM_JOB_FAILED) {
         fm_deep_recording_job_free(job);
         return false;
