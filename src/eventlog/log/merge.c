@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A merge of runs, one a block, kept in a heap by their next event. A block joins when the time
+/* A merge of runs, one a block, by their next events: a tournament, in which the first of two goes
+ * on to the next round. A block joins when the time
  * reaches its least time stamp, so the order is exact, and only blocks that overlap in time are
  * open. The least time is known from the pass over the file; in a log opened lazily from reading
  * the block, which is done when the time comes near that of its marker.
@@ -29,12 +30,13 @@ struct cursor {
     uint64_t time_ns, offset;
     bool head_is_stray;
     int32_t capability;
+    size_t seat; /* in the tournament */
 };
 
-/* The times stand in the heap itself: most comparisons need no cursor. */
+/* The times stand in the tournament itself: most comparisons need no cursor. */
 struct head {
     uint64_t time_ns;
-    struct cursor *cursor;
+    struct cursor *cursor; /* NULL = nobody, who comes after all others */
 };
 
 struct pending {
@@ -46,9 +48,12 @@ struct fm_eventlog_merge {
     struct fm_eventlog_log *log;
     struct pending *pending; /* by key, then file order */
     size_t pending_count, pending_next;
-    struct head *heap;
-    size_t open, capacity; /* of heap */
-    struct cursor *used;   /* its head was given out; step it before going on */
+    struct head
+        *rounds;        /* [1] = the earliest; [n] = the earlier of [2n] and [2n + 1]; seats last */
+    size_t seats;       /* a power of 2, or 0; their places are from this number on */
+    size_t *free_seats; /* those that nobody has: seats - open */
+    size_t open;
+    struct cursor *used; /* its head was given out; step it before going on */
     uint32_t header;
     struct fm_eventlog_event stray; /* given out last */
     uint8_t *stray_bytes;
@@ -76,11 +81,11 @@ static int compare_pending(const void *a, const void *b)
     return (x->block > y->block) - (x->block < y->block);
 }
 
-static bool before(const struct head *first, const struct head *second)
+/* Of two heads of one time. */
+static bool before(const struct cursor *a, const struct cursor *b)
 {
-    if (FM_LIKELY(first->time_ns != second->time_ns))
-        return first->time_ns < second->time_ns;
-    const struct cursor *a = first->cursor, *b = second->cursor;
+    if (a == NULL || b == NULL)
+        return b == NULL;
     if (a->capability != b->capability)
         return a->capability < b->capability;
     return a->offset < b->offset;
@@ -120,9 +125,13 @@ static void cursor_free(struct cursor *cursor)
 
 static void drop_cursors(struct fm_eventlog_merge *merge)
 {
-    for (size_t i = 0; i < merge->open; i++)
-        cursor_free(merge->heap[i].cursor);
-    merge->open = 0;
+    for (size_t i = 0; i < merge->seats; i++) {
+        if (merge->rounds[merge->seats + i].cursor != NULL)
+            cursor_free(merge->rounds[merge->seats + i].cursor);
+    }
+    g_clear_pointer(&merge->rounds, g_free);
+    g_clear_pointer(&merge->free_seats, g_free);
+    merge->seats = merge->open = 0;
     merge->used = NULL;
 }
 
@@ -131,7 +140,6 @@ void fm_eventlog_merge_free(struct fm_eventlog_merge *merge)
     if (merge == NULL)
         return;
     drop_cursors(merge);
-    g_free(merge->heap);
     g_free(merge->pending);
     g_free(merge->stray_bytes);
     g_free(merge);
@@ -202,49 +210,60 @@ static int step(struct cursor *cursor, GError **error)
     return set_head(cursor) ? 1 : 0;
 }
 
-static void push_cursor(struct fm_eventlog_merge *merge, struct cursor *cursor)
+/* The rounds of one seat again, whose head is another. Who comes first is anybody's guess, so it is
+ * computed, without a branch. */
+static void play(struct fm_eventlog_merge *merge, size_t seat, uint64_t time, struct cursor *cursor)
 {
-    if (merge->open == merge->capacity) {
-        merge->capacity = MAX(8, 2 * merge->capacity);
-        merge->heap = g_renew(struct head, merge->heap, merge->capacity);
+    struct head *rounds = merge->rounds;
+    size_t at = merge->seats + seat;
+    uintptr_t who = (uintptr_t)cursor;
+    rounds[at] = (struct head){time, cursor};
+    for (; at > 1; at /= 2) {
+        const struct head *other = &rounds[at ^ 1];
+        uint64_t loses = other->time_ns < time;
+        if (FM_UNLIKELY(other->time_ns == time))
+            loses = before(other->cursor, (struct cursor *)who);
+        time ^= (time ^ other->time_ns) & -loses;
+        who ^= (who ^ (uintptr_t)other->cursor) & -loses;
+        rounds[at / 2] = (struct head){time, (struct cursor *)who};
     }
-    const struct head moving = {cursor->time_ns, cursor};
-    size_t at = merge->open++;
-    for (; at > 0 && before(&moving, &merge->heap[(at - 1) / 2]); at = (at - 1) / 2)
-        merge->heap[at] = merge->heap[(at - 1) / 2];
-    merge->heap[at] = moving;
 }
 
-/* Puts the first one, which may have moved back in the order, where it belongs. Which of two
- * children comes first is anybody's guess, so it is no branch. */
-static void sift_first(struct head *heap, size_t count)
+/* Twice as many seats. */
+static void add_seats(struct fm_eventlog_merge *merge)
 {
-    if (count == 0)
-        return;
-    const struct head moving = {heap[0].cursor->time_ns, heap[0].cursor};
-    size_t at = 0;
-    for (size_t child; (child = 2 * at + 1) < count; at = child) {
-        if (FM_LIKELY(child + 1 < count)) {
-            const struct head *both = &heap[child];
-            size_t right = both[1].time_ns < both[0].time_ns;
-            if (FM_UNLIKELY(both[1].time_ns == both[0].time_ns))
-                right = before(&both[1], &both[0]);
-            child += right;
-        }
-        if (!before(&heap[child], &moving))
-            break;
-        heap[at].time_ns = heap[child].time_ns;
-        heap[at].cursor = heap[child].cursor;
-    }
-    heap[at].time_ns = moving.time_ns;
-    heap[at].cursor = moving.cursor;
+    size_t old_seats = merge->seats, seats = MAX(8, 2 * old_seats);
+    struct head *old = merge->rounds;
+    merge->seats = seats;
+    merge->rounds = g_new(struct head, 2 * seats);
+    merge->free_seats = g_renew(size_t, merge->free_seats, seats);
+    for (size_t i = 0; i < 2 * seats; i++)
+        merge->rounds[i] = (struct head){UINT64_MAX, NULL};
+    for (size_t i = 0; i < old_seats; i++)
+        play(merge, i, old[old_seats + i].time_ns, old[old_seats + i].cursor);
+    for (size_t i = old_seats; i < seats; i++)
+        merge->free_seats[seats - 1 - i] = i;
+    g_free(old);
+}
+
+static void push_cursor(struct fm_eventlog_merge *merge, struct cursor *cursor)
+{
+    if (merge->open == merge->seats)
+        add_seats(merge);
+    merge->open++;
+    cursor->seat = merge->free_seats[merge->seats - merge->open];
+    g_assert(cursor->seat < merge->seats);
+    play(merge, cursor->seat, cursor->time_ns, cursor);
 }
 
 static void pop_cursor(struct fm_eventlog_merge *merge)
 {
-    cursor_free(merge->heap[0].cursor);
-    merge->heap[0] = merge->heap[--merge->open];
-    sift_first(merge->heap, merge->open);
+    struct cursor *cursor = merge->rounds[1].cursor;
+    g_assert(merge->open > 0 && cursor != NULL);
+    merge->free_seats[merge->seats - merge->open] = cursor->seat;
+    merge->open--;
+    play(merge, cursor->seat, UINT64_MAX, NULL);
+    cursor_free(cursor);
 }
 
 /* The events out of order, from what is known of the block; NULL with error. */
@@ -351,7 +370,7 @@ static bool open_due(struct fm_eventlog_merge *merge, GError **error)
     while (merge->pending_next < merge->pending_count) {
         const struct pending *pending = &merge->pending[merge->pending_next];
         guint block = pending->block;
-        if (merge->open > 0 && pending->key > merge->heap[0].time_ns)
+        if (merge->open > 0 && pending->key > merge->rounds[1].time_ns)
             return true;
         if (!fm_eventlog_log_is_known(merge->log, block)) {
             if (!fm_eventlog_log_learn(merge->log, block, error)) {
@@ -375,18 +394,19 @@ static bool open_due(struct fm_eventlog_merge *merge, GError **error)
 static bool settle(struct fm_eventlog_merge *merge, GError **error)
 {
     if (merge->used != NULL) {
-        g_assert(merge->open > 0 && merge->heap[0].cursor == merge->used);
-        int stepped = step(merge->used, error);
+        g_assert(merge->rounds[1].cursor == merge->used);
+        struct cursor *cursor = merge->used;
+        int stepped = step(cursor, error);
         merge->used = NULL;
-        if (stepped > 0)
-            sift_first(merge->heap, merge->open);
+        if (FM_LIKELY(stepped > 0))
+            play(merge, cursor->seat, cursor->time_ns, cursor);
         else
             pop_cursor(merge);
         if (stepped < 0)
             return false;
     }
     if (merge->pending_next == merge->pending_count ||
-        (merge->open > 0 && merge->pending[merge->pending_next].key > merge->heap[0].time_ns))
+        (merge->open > 0 && merge->pending[merge->pending_next].key > merge->rounds[1].time_ns))
         return true;
     return open_due(merge, error);
 }
@@ -434,7 +454,7 @@ const struct fm_eventlog_event *fm_eventlog_merge_take(struct fm_eventlog_merge 
 {
     if (!settle(merge, error) || merge->open == 0)
         return NULL;
-    struct cursor *cursor = merge->heap[0].cursor;
+    struct cursor *cursor = merge->rounds[1].cursor;
     merge->header = cursor->run->block.header;
     merge->used = cursor;
     if (FM_LIKELY(!cursor->head_is_stray))
