@@ -23,6 +23,7 @@ struct fm_eventlog_run *fm_eventlog_run_open(const struct fm_eventlog_log *log,
     run->block = *block;
     run->header = g_ptr_array_index(log->headers, block->header);
     run->steps = g_ptr_array_index(log->steps, block->header);
+    run->step_count = run->header->number_count;
     run->limit = block->offset + block->length;
     run->base = MAX(block->offset, skip_to);
     g_assert(run->base <= run->limit && block->header < log->headers->len);

@@ -11,14 +11,13 @@ struct fm_eventlog_run {
     struct fm_eventlog_block block;
     const struct fm_eventlog_header *header;
     const struct fm_eventlog_step *steps;
+    uint32_t step_count;
     uint8_t *window;
     size_t window_size, pos, end;
     size_t ahead;   /* bytes to read at the next fill: grows while reading goes on */
     uint64_t base;  /* stream offset of window[0] */
     uint64_t limit; /* stream offset of the block's end */
 };
-
-enum { FM_EVENTLOG_QUICK_BYTES = 64 };
 
 /* window_max: bytes, at most 64 KiB are used. */
 struct fm_eventlog_run *fm_eventlog_run_open(const struct fm_eventlog_log *log,
@@ -32,11 +31,11 @@ static inline bool fm_eventlog_run_quick(struct fm_eventlog_run *run, struct fm_
         return false;
     const uint8_t *at = run->window + run->pos;
     uint16_t number = fm_eventlog_get16(at);
-    if (FM_UNLIKELY(number >= run->header->number_count || number == FM_EVENTLOG_BLOCK_MARKER))
+    if (FM_UNLIKELY(number >= run->step_count))
         return false;
     const struct fm_eventlog_step *step = &run->steps[number];
-    uint32_t length = step->length;
-    if (step->variable || FM_UNLIKELY(length - 10 > FM_EVENTLOG_QUICK_BYTES - 10))
+    uint32_t length = step->quick;
+    if (length == 0)
         return false;
     ret->offset = run->base + run->pos;
     run->pos += length;

@@ -81,6 +81,9 @@ struct fm_eventlog_step *fm_eventlog_header_steps(const struct fm_eventlog_heade
         steps[number].variable = declared->size < 0;
         steps[number].length = declared->size < 0 ? 12 : 10 + (uint32_t)declared->size;
         steps[number].type = declared->known;
+        if (declared->size >= 0 && steps[number].length <= FM_EVENTLOG_QUICK_BYTES &&
+            number != FM_EVENTLOG_BLOCK_MARKER && number != FM_EVENTLOG_INTERN_STRING)
+            steps[number].quick = (uint8_t)steps[number].length;
     }
     return steps;
 }

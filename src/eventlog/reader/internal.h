@@ -15,8 +15,12 @@ enum {
 struct fm_eventlog_step {
     uint32_t length; /* whole bytes of a fixed event; 12 for a variable one; 0 = not declared */
     bool variable;
+    uint8_t
+        quick; /* length, of a short one of fixed size, no marker and no text; 0 = look closer */
     const struct fm_eventlog_type *type;
 };
+
+enum { FM_EVENTLOG_QUICK_BYTES = 64 }; /* the longest of those */
 
 /* Reads on in a header from *at. Returns 1 at its end (then *at is its length), 0 when more bytes
  * are needed, -1 with an error. base is the stream offset of bytes[0]. */

@@ -39,47 +39,44 @@ static const struct fm_eventlog_event *take_raw(struct fm_eventlog_trace *self)
     return raw;
 }
 
-static inline void fetch(struct fm_eventlog_trace *self)
+/* Field by field: a copy in one piece would wait until all of them have been written. */
+static inline void set_event(struct fm_event *event, const struct fm_eventlog_event *raw)
+{
+    event->time = raw->time_ns;
+    event->id = raw->number;
+    event->cpu = raw->capability;
+    event->payload_size = raw->payload_length;
+    event->payload = raw->payload;
+}
+
+static inline const struct fm_eventlog_event *fetch(struct fm_eventlog_trace *self)
 {
     const struct fm_eventlog_event *raw = take_raw(self);
     self->has_event = raw != NULL;
     if (raw == NULL)
-        return;
-    self->header = fm_eventlog_merge_header_index(self->merge);
-    g_assert(self->header < self->log->headers->len);
-    self->event.time = raw->time_ns;
-    self->event.id = raw->number;
-    self->event.cpu = raw->capability;
-    self->event.payload_size = raw->payload_length;
-    self->event.payload = raw->payload;
-    if (FM_UNLIKELY(self->event.time > self->trace->end_time) && self->event.time <= self->horizon)
-        self->trace->end_time = self->event.time;
-}
-
-/* Field by field: a copy in one piece would wait until all of them have been written. */
-static inline bool tell_event(const struct fm_eventlog_trace *self, struct fm_event *ret)
-{
-    if (!self->has_event || self->event.time > self->horizon)
-        return false;
-    ret->time = self->event.time;
-    ret->id = self->event.id;
-    ret->cpu = self->event.cpu;
-    ret->payload_size = self->event.payload_size;
-    ret->payload = self->event.payload;
-    return true;
+        return NULL;
+    set_event(&self->event, raw);
+    if (FM_UNLIKELY(raw->time_ns > self->trace->end_time) && raw->time_ns <= self->horizon)
+        self->trace->end_time = raw->time_ns;
+    return raw;
 }
 
 static bool peek(struct fm_tracefile *tracefile, struct fm_event *ret)
 {
-    return tell_event(tracefile->implementation, ret);
+    const struct fm_eventlog_trace *self = tracefile->implementation;
+    if (!self->has_event || self->event.time > self->horizon)
+        return false;
+    *ret = self->event;
+    return true;
 }
 
-static inline void step(struct fm_eventlog_trace *self)
+static inline const struct fm_eventlog_event *step(struct fm_eventlog_trace *self)
 {
     g_assert(self->has_event);
     uint64_t time = self->event.time;
-    fetch(self);
+    const struct fm_eventlog_event *raw = fetch(self);
     self->tie = self->event.time == time ? self->tie + 1 : 0;
+    return raw;
 }
 
 static void advance(struct fm_tracefile *tracefile)
@@ -94,8 +91,11 @@ static bool next(struct fm_tracefile *tracefile, struct fm_event *ret)
     struct fm_eventlog_trace *self = tracefile->implementation;
     if (!self->has_event)
         return false;
-    step(self);
-    return tell_event(self, ret);
+    const struct fm_eventlog_event *raw = step(self);
+    if (raw == NULL || raw->time_ns > self->horizon)
+        return false;
+    set_event(ret, raw);
+    return true;
 }
 
 static void to_time(struct fm_eventlog_trace *self, uint64_t time)
@@ -219,7 +219,6 @@ void fm_eventlog_trace_replace(struct fm_eventlog_trace *self, int fd)
     g_hash_table_remove_all(self->delivered);
     self->has_event = self->scanned = false;
     self->latest = self->late_blocks = 0;
-    self->header = 0;
     self->trace->start_time = self->trace->end_time = 0;
     self->trace->generation++;
     take_log(self, fd);

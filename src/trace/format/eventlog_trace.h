@@ -18,7 +18,6 @@ struct fm_eventlog_trace {
     struct fm_event event;
     bool has_event;
     uint64_t tie;     /* events of its time that came before it */
-    uint32_t header;  /* which of the log's headers the event belongs to */
     uint64_t horizon; /* ns: events after it are not shown yet */
 
     GHashTable *texts;      /* header << 32 | id -> char * */

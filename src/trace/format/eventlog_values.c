@@ -24,7 +24,7 @@ void fm_eventlog_trace_take_text(void *user, uint32_t header, uint32_t id, const
 
 static const char *text_of(const struct fm_eventlog_trace *self, uint32_t id)
 {
-    uint64_t key = (uint64_t)self->header << 32 | id;
+    uint64_t key = (uint64_t)fm_eventlog_merge_header_index(self->merge) << 32 | id;
     const char *text = g_hash_table_lookup(self->texts, &key);
     return text != NULL ? text : g_hash_table_lookup(self->any, GUINT_TO_POINTER(id));
 }
@@ -182,8 +182,9 @@ unsigned fm_eventlog_event_values(struct fm_tracefile *tracefile, const struct f
         .payload_length = event->payload_size,
         .number = (uint16_t)event->id,
     };
+    guint index = fm_eventlog_merge_header_index(self->merge);
     const struct fm_eventlog_header *header =
-        self->header < self->log->headers->len ? self->log->headers->pdata[self->header] : NULL;
+        index < self->log->headers->len ? self->log->headers->pdata[index] : NULL;
     const struct fm_eventlog_declared *declared =
         header == NULL ? NULL : fm_eventlog_header_find(header, event->id);
     raw.type = declared == NULL ? NULL : declared->known;
