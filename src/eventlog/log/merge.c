@@ -156,15 +156,9 @@ uint32_t fm_eventlog_merge_header_index(const struct fm_eventlog_merge *merge)
     return merge->header;
 }
 
-/* Takes the next event that is in order from the run. */
-static bool next_plain(struct cursor *cursor, GError **error)
+static bool next_slowly(struct cursor *cursor, GError **error)
 {
     GError *failure = NULL;
-    if (cursor->has_plain && fm_eventlog_run_quick(cursor->run, &cursor->plain) &&
-        cursor->plain.time_ns >= cursor->greatest) {
-        cursor->greatest = cursor->plain.time_ns;
-        return true;
-    }
     do {
         cursor->has_plain = fm_eventlog_run_next(cursor->run, &cursor->plain, &failure);
     } while (cursor->has_plain && cursor->plain.time_ns < cursor->greatest);
@@ -176,6 +170,17 @@ static bool next_plain(struct cursor *cursor, GError **error)
     if (cursor->has_plain)
         cursor->greatest = cursor->plain.time_ns;
     return true;
+}
+
+/* Takes the next event that is in order from the run. */
+FM_ALWAYS_INLINE bool next_plain(struct cursor *cursor, GError **error)
+{
+    if (FM_LIKELY(cursor->has_plain && fm_eventlog_run_quick(cursor->run, &cursor->plain) &&
+                  cursor->plain.time_ns >= cursor->greatest)) {
+        cursor->greatest = cursor->plain.time_ns;
+        return true;
+    }
+    return next_slowly(cursor, error);
 }
 
 /* Sets the head; false when the cursor is exhausted. */
@@ -195,7 +200,7 @@ static bool set_head(struct cursor *cursor)
 }
 
 /* Goes past the head. Returns 1, 0 when the cursor is exhausted, -1 with an error. */
-static int step(struct cursor *cursor, GError **error)
+FM_ALWAYS_INLINE int step(struct cursor *cursor, GError **error)
 {
     if (cursor->head_is_stray)
         cursor->stray_next++;
@@ -215,17 +220,19 @@ static int step(struct cursor *cursor, GError **error)
 static void play(struct fm_eventlog_merge *merge, size_t seat, uint64_t time, struct cursor *cursor)
 {
     struct head *rounds = merge->rounds;
-    size_t at = merge->seats + seat;
     uintptr_t who = (uintptr_t)cursor;
+    size_t at = merge->seats + seat;
     rounds[at] = (struct head){time, cursor};
-    for (; at > 1; at /= 2) {
+    while (at > 1) {
         const struct head *other = &rounds[at ^ 1];
-        uint64_t loses = other->time_ns < time;
-        if (FM_UNLIKELY(other->time_ns == time))
-            loses = before(other->cursor, (struct cursor *)who);
-        time ^= (time ^ other->time_ns) & -loses;
-        who ^= (who ^ (uintptr_t)other->cursor) & -loses;
-        rounds[at / 2] = (struct head){time, (struct cursor *)who};
+        uint64_t other_time = other->time_ns;
+        uintptr_t loses = -(uintptr_t)(other_time < time);
+        if (FM_UNLIKELY(other_time == time))
+            loses = -(uintptr_t)before(other->cursor, (struct cursor *)who);
+        who ^= (who ^ (uintptr_t)other->cursor) & loses;
+        time = MIN(time, other_time);
+        at /= 2;
+        rounds[at] = (struct head){time, (struct cursor *)who};
     }
 }
 
@@ -391,7 +398,7 @@ static bool open_due(struct fm_eventlog_merge *merge, GError **error)
 }
 
 /* Brings the earliest event to the top. */
-static bool settle(struct fm_eventlog_merge *merge, GError **error)
+FM_ALWAYS_INLINE bool settle(struct fm_eventlog_merge *merge, GError **error)
 {
     if (merge->used != NULL) {
         g_assert(merge->rounds[1].cursor == merge->used);
@@ -402,7 +409,7 @@ static bool settle(struct fm_eventlog_merge *merge, GError **error)
             play(merge, cursor->seat, cursor->time_ns, cursor);
         else
             pop_cursor(merge);
-        if (stepped < 0)
+        if (FM_UNLIKELY(stepped < 0))
             return false;
     }
     if (merge->pending_next == merge->pending_count ||

@@ -15,6 +15,7 @@ struct entry {
 struct fm_hooks {
     GPtrArray *entries; /* of struct entry, by priority */
     unsigned depth;     /* calls under way */
+    bool has_garbage;
     GPtrArray *old_arrays, *old_entries;
 };
 
@@ -61,6 +62,7 @@ static void make_writable(struct fm_hooks *hooks)
 {
     if (hooks->depth == 0)
         return;
+    hooks->has_garbage = true;
     g_ptr_array_add(hooks->old_arrays, hooks->entries);
     hooks->entries = g_ptr_array_copy(hooks->entries, NULL, NULL);
 }
@@ -73,7 +75,7 @@ static void delete_at(struct fm_hooks *hooks, unsigned index)
     entry->references = 0;
     if (hooks->depth == 0)
         g_free(entry);
-    else
+    else /* with the array that make_writable() put away */
         g_ptr_array_add(hooks->old_entries, entry);
 }
 
@@ -158,12 +160,17 @@ static void begin_call(struct fm_hooks *hooks)
     hooks->depth++;
 }
 
-static void end_call(struct fm_hooks *hooks)
+static void drop_garbage(struct fm_hooks *hooks)
 {
-    if (--hooks->depth > 0 || hooks->old_arrays->len + hooks->old_entries->len == 0)
-        return;
+    hooks->has_garbage = false;
     g_ptr_array_set_size(hooks->old_arrays, 0);
     g_ptr_array_set_size(hooks->old_entries, 0);
+}
+
+static void end_call(struct fm_hooks *hooks)
+{
+    if (--hooks->depth == 0 && FM_UNLIKELY(hooks->has_garbage))
+        drop_garbage(hooks);
 }
 
 static bool call_entry(const struct entry *entry, void *call_data)
@@ -171,15 +178,16 @@ static bool call_entry(const struct entry *entry, void *call_data)
     return entry->references > 0 && entry->function(entry->data, call_data);
 }
 
-static bool call_list(struct fm_hooks *hooks, void *call_data, bool check)
+FM_ALWAYS_INLINE bool call_list(struct fm_hooks *hooks, void *call_data, bool check)
 {
     if (hooks == NULL || hooks->entries->len == 0)
         return false;
     begin_call(hooks);
-    const GPtrArray *entries = hooks->entries;
+    /* No array that is walked is changed. */
+    void *const *at = hooks->entries->pdata, *const *end = at + hooks->entries->len;
     bool result = false;
-    for (unsigned i = 0; i < entries->len && !(check && result); i++)
-        result |= call_entry(g_ptr_array_index(entries, i), call_data);
+    for (; at < end && !(check && result); at++)
+        result |= call_entry(*at, call_data);
     end_call(hooks);
     return result;
 }

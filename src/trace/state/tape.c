@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/worker.h"
+#include "trace/state/state_internal.h"
 
 enum {
     BATCHES = 8, /* under way at a time; 2 when nobody is beside */
@@ -162,17 +163,15 @@ bool fm_tape_hook(void *hook_data, void *call_data)
 {
     struct fm_tape *tape = hook_data;
     const struct fm_tracefile_context *at = call_data;
-    const struct fm_lane *lane = fm_state_event_lane(tape->state);
     struct batch *batch = tape->writing;
     if (FM_UNLIKELY(batch->event_count == batch->event_capacity)) {
         batch->event_capacity = MAX(FIRST_CAPACITY, 2 * batch->event_capacity);
         batch->events = g_renew(struct fm_tape_event, batch->events, batch->event_capacity);
     }
-    batch->events[batch->event_count++] =
-        (struct fm_tape_event){.time = at->event.time,
-                               .id = at->event.id,
-                               .lane = lane == NULL ? FM_LANE_NONE : lane->index,
-                               .tracefile = at->tracefile->index};
+    batch->events[batch->event_count++] = (struct fm_tape_event){.time = at->event.time,
+                                                                 .id = at->event.id,
+                                                                 .lane = tape->state->event_lane,
+                                                                 .tracefile = at->tracefile->index};
     return is_full(batch) && !make_room(tape);
 }
 
