@@ -4,19 +4,17 @@
 
 enum { CAPABILITIES_MAX = 65536 };
 
-struct capability *fm_eventlog_capability(struct eventlog_model *model, uint32_t number)
+struct capability *fm_eventlog_capability_new(struct eventlog_model *model, uint32_t number)
 {
     if (number >= CAPABILITIES_MAX)
         return NULL;
-    if (number >= model->capability_count) {
-        uint32_t count = MAX(number + 1, MIN(2 * model->capability_count, CAPABILITIES_MAX));
-        model->capabilities = g_renew(struct capability, model->capabilities, count);
-        for (uint32_t i = model->capability_count; i < count; i++)
-            model->capabilities[i] = (struct capability){
-                .lane = FM_LANE_NONE, .owner = FM_LANE_NONE, .running = FM_LANE_NONE};
-        model->capability_count = count;
-    }
-    g_assert(number < model->capability_count);
+    g_assert(number >= model->capability_count);
+    uint32_t count = MAX(number + 1, MIN(2 * model->capability_count, CAPABILITIES_MAX));
+    model->capabilities = g_renew(struct capability, model->capabilities, count);
+    for (uint32_t i = model->capability_count; i < count; i++)
+        model->capabilities[i] = (struct capability){
+            .lane = FM_LANE_NONE, .owner = FM_LANE_NONE, .running = FM_LANE_NONE};
+    model->capability_count = count;
     return &model->capabilities[number];
 }
 
@@ -90,7 +88,7 @@ static struct fm_lane *owner_lane(struct happening *at)
     return fm_state_lane_at(at->state, capability->owner);
 }
 
-struct fm_lane *fm_eventlog_lane_here(struct happening *at)
+struct fm_lane *fm_eventlog_lane_first(struct happening *at)
 {
     g_assert((at->capability == NULL) ||
              at->capability == &at->model->capabilities[at->capability_number]);

@@ -59,7 +59,7 @@ static void intern_string(struct happening *at)
 static void message(struct happening *at)
 {
     struct fm_lane *lane = fm_eventlog_lane_here(at);
-    fm_state_set_event_lane(at->state, lane);
+    set_event_lane(at, lane);
     fm_state_mark(at->state, lane,
                   fm_eventlog_message_value(at->names, text_at(at, 0), at->event->payload_size),
                   at->time);
@@ -126,11 +126,39 @@ static const struct event_rule common_rules[] = {
     [FM_EVENTLOG_USER_BINARY_MESSAGE] = {binary_message, 0},
 };
 
+static const struct event_rule *find_rule(bool native, uint32_t number)
+{
+    if (number < G_N_ELEMENTS(common_rules) && common_rules[number].handle != NULL)
+        return &common_rules[number];
+    if (native || (number >= FM_EVENTLOG_SPAN_BEGIN && number < DECLARED_FIRST)) {
+        const struct event_rule *rule = fm_eventlog_rule_c(number);
+        if (rule != NULL)
+            return rule;
+    }
+    return fm_eventlog_rule_haskell(number);
+}
+
+/* What find_rule() says, as each event asks for it. */
+static const struct event_rule *found_rules[2][DECLARED_END];
+
+static void find_rules(void)
+{
+    static gsize found;
+    if (!g_once_init_enter(&found))
+        return;
+    for (uint32_t number = 0; number < DECLARED_END; number++) {
+        found_rules[false][number] = find_rule(false, number);
+        found_rules[true][number] = find_rule(true, number);
+    }
+    g_once_init_leave(&found, 1);
+}
+
 /* --- the model --- */
 
 static void *model_new(struct fm_state *state)
 {
     struct eventlog_model *model = g_new0(struct eventlog_model, 1);
+    find_rules();
     model->names = fm_eventlog_names(state->trace);
     /* Read from the begin it is told in time. */
     model->native = !state->complete && model->names->native;
@@ -163,18 +191,6 @@ static void model_free(void *data)
     g_free(model);
 }
 
-static const struct event_rule *find_rule(const struct eventlog_model *model, uint32_t number)
-{
-    if (number < G_N_ELEMENTS(common_rules) && common_rules[number].handle != NULL)
-        return &common_rules[number];
-    if (model->native || (number >= FM_EVENTLOG_SPAN_BEGIN && number < DECLARED_FIRST)) {
-        const struct event_rule *rule = fm_eventlog_rule_c(number);
-        if (rule != NULL)
-            return rule;
-    }
-    return fm_eventlog_rule_haskell(number);
-}
-
 /* Where an event belongs whose handler did not say. */
 static void place(struct happening *at)
 {
@@ -199,13 +215,15 @@ static void handle_event(struct fm_state *state, void *data, const struct fm_tra
                            .tracefile = in->tracefile,
                            .capability_number = UINT32_MAX,
                            .time = event->time};
-    if (event->id >= FM_EVENTLOG_SPAN_BEGIN && event->id <= FM_EVENTLOG_SPAN_DETAIL_REAL)
+    if (!model->native && event->id >= FM_EVENTLOG_SPAN_BEGIN &&
+        event->id <= FM_EVENTLOG_SPAN_DETAIL_REAL)
         become_native(state, model, event->time);
     if (event->cpu >= 0) {
         at.capability_number = (uint32_t)event->cpu;
         at.capability = fm_eventlog_capability(model, at.capability_number);
     }
-    const struct event_rule *rule = find_rule(model, event->id);
+    const struct event_rule *rule = event->id < DECLARED_END ? found_rules[model->native][event->id]
+                                                             : find_rule(model->native, event->id);
     if (rule != NULL && event->payload_size >= rule->least)
         rule->handle(&at);
     else if (rule != NULL)

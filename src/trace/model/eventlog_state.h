@@ -115,9 +115,32 @@ static inline const char *text_at(const struct happening *at, uint32_t offset)
     return (const char *)at->event->payload + offset;
 }
 
-struct capability *fm_eventlog_capability(struct eventlog_model *model, uint32_t number);
+/* One that no event was about yet; NULL = there are no such numbers. */
+struct capability *fm_eventlog_capability_new(struct eventlog_model *model, uint32_t number);
+static inline struct capability *fm_eventlog_capability(struct eventlog_model *model,
+                                                        uint32_t number)
+{
+    if (FM_LIKELY(number < model->capability_count))
+        return &model->capabilities[number];
+    return fm_eventlog_capability_new(model, number);
+}
 /* The lane that an event without one of its own belongs to: thread, capability or process. */
-struct fm_lane *fm_eventlog_lane_here(struct happening *at);
+struct fm_lane *fm_eventlog_lane_first(struct happening *at);
+static inline struct fm_lane *fm_eventlog_lane_here(struct happening *at)
+{
+    const struct capability *capability = at->capability;
+    if (FM_LIKELY(capability != NULL)) {
+        uint32_t index = at->model->native ? capability->owner : capability->running;
+        if (FM_LIKELY(index < at->state->lane_count))
+            return fm_state_lane_fast(at->state, index);
+    }
+    return fm_eventlog_lane_first(at);
+}
+/* The event happened on this lane; NULL = none. */
+static inline void set_event_lane(struct happening *at, const struct fm_lane *lane)
+{
+    at->state->event_lane = lane == NULL ? FM_LANE_NONE : lane->index;
+}
 struct fm_lane *fm_eventlog_thread(struct happening *at, uint32_t thread);
 struct fm_lane *fm_eventlog_capability_lane(struct happening *at, uint32_t number);
 struct fm_lane *fm_eventlog_process(struct happening *at);

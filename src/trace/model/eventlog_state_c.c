@@ -43,11 +43,11 @@ static void thread_create(struct happening *at)
     uint32_t id = u32_at(at, 0);
     struct fm_lane *thread = fm_state_lane_find(at->state, FM_LANE_THREAD, id);
     if (thread != NULL) { /* a replay tells again */
-        fm_state_set_event_lane(at->state, thread);
+        set_event_lane(at, thread);
         return;
     }
     thread = fm_eventlog_thread(at, id);
-    fm_state_set_event_lane(at->state, thread);
+    set_event_lane(at, thread);
     if (at->capability != NULL && at->capability->owner == FM_LANE_NONE)
         own(at, at->capability_number, thread);
     else if (at->capability != NULL)
@@ -57,7 +57,7 @@ static void thread_create(struct happening *at)
 static void thread_run(struct happening *at)
 {
     struct fm_lane *thread = fm_eventlog_thread(at, u32_at(at, 0));
-    fm_state_set_event_lane(at->state, thread);
+    set_event_lane(at, thread);
     if (is_owner(at, thread))
         return;
     if (at->capability != NULL && at->capability->owner == FM_LANE_NONE) {
@@ -84,7 +84,7 @@ static void thread_stop(struct happening *at)
         fm_state_count_inconsistent(at->state);
         return;
     }
-    fm_state_set_event_lane(at->state, thread);
+    set_event_lane(at, thread);
     if (is_owner(at, thread)) {
         if (status == 5)
             give_up(at, &at->model->capabilities[thread->model[0] - 1]);
@@ -102,7 +102,7 @@ static void thread_stop(struct happening *at)
 static void thread_runnable(struct happening *at)
 {
     struct fm_lane *thread = fm_eventlog_thread(at, u32_at(at, 0));
-    fm_state_set_event_lane(at->state, thread);
+    set_event_lane(at, thread);
     if (!is_owner(at, thread))
         fm_state_set(at->state, thread, at->names->runnable, 0, at->time);
 }
@@ -111,7 +111,7 @@ static void thread_runnable(struct happening *at)
 static void thread_migrate(struct happening *at)
 {
     struct fm_lane *thread = fm_eventlog_thread(at, u32_at(at, 0));
-    fm_state_set_event_lane(at->state, thread);
+    set_event_lane(at, thread);
     if (!is_owner(at, thread) && has_no_owner(at, u16_at(at, 4)))
         own(at, u16_at(at, 4), thread);
 }
@@ -141,21 +141,21 @@ static void lane_changes_hands(struct happening *at)
 static void span_begin(struct happening *at)
 {
     struct fm_lane *lane = fm_eventlog_lane_here(at);
-    fm_state_set_event_lane(at->state, lane);
+    set_event_lane(at, lane);
     fm_state_push(at->state, lane, fm_eventlog_text_value(at->names, u32_at(at, 0)), 0, at->time);
 }
 
 static void span_end(struct happening *at)
 {
     struct fm_lane *lane = fm_eventlog_lane_here(at);
-    fm_state_set_event_lane(at->state, lane);
+    set_event_lane(at, lane);
     fm_state_pop_value(at->state, lane, fm_eventlog_text_value(at->names, u32_at(at, 0)), at->time);
 }
 
 static void function_enter(struct happening *at)
 {
     struct fm_lane *lane = fm_eventlog_lane_here(at);
-    fm_state_set_event_lane(at->state, lane);
+    set_event_lane(at, lane);
     fm_state_push(at->state, lane, fm_eventlog_function_value(at->names, u64_at(at, 0)),
                   u64_at(at, 8), at->time);
 }
@@ -163,7 +163,7 @@ static void function_enter(struct happening *at)
 static void function_exit(struct happening *at)
 {
     struct fm_lane *lane = fm_eventlog_lane_here(at);
-    fm_state_set_event_lane(at->state, lane);
+    set_event_lane(at, lane);
     fm_state_pop_value(at->state, lane, fm_eventlog_function_value(at->names, u64_at(at, 0)),
                        at->time);
 }
@@ -171,7 +171,7 @@ static void function_exit(struct happening *at)
 static void instant(struct happening *at)
 {
     struct fm_lane *lane = fm_eventlog_lane_here(at);
-    fm_state_set_event_lane(at->state, lane);
+    set_event_lane(at, lane);
     fm_state_mark(at->state, lane, fm_eventlog_text_value(at->names, u32_at(at, 0)), at->time);
 }
 
@@ -186,7 +186,7 @@ static void declared(struct happening *at)
         *value = fm_trace_value(at->state->trace, name == NULL ? "event" : name, FM_STATE_SPAN);
     }
     struct fm_lane *lane = fm_eventlog_lane_here(at);
-    fm_state_set_event_lane(at->state, lane);
+    set_event_lane(at, lane);
     fm_state_mark(at->state, lane, *value, at->time);
 }
 
@@ -322,7 +322,7 @@ static uint32_t wait_value(struct happening *at, struct fm_lane *lock)
 static void lock_wait(struct happening *at)
 {
     struct fm_lane *thread = fm_eventlog_lane_here(at);
-    fm_state_set_event_lane(at->state, thread);
+    set_event_lane(at, thread);
     struct fm_lane *lock = lock_lane(at, u64_at(at, 0));
     fm_state_push(at->state, thread, wait_value(at, lock), lock->key, at->time);
 }
@@ -340,7 +340,7 @@ static bool is_waiting_for(const struct happening *at, const struct fm_lane *thr
 static void lock_acquire(struct happening *at)
 {
     struct fm_lane *thread = fm_eventlog_lane_here(at);
-    fm_state_set_event_lane(at->state, thread);
+    set_event_lane(at, thread);
     struct fm_lane *lock = lock_lane(at, u64_at(at, 0));
     if (is_waiting_for(at, thread, lock->key)) {
         fm_state_pop(at->state, thread, at->time);
@@ -373,7 +373,7 @@ static void release_entry(struct happening *at, struct fm_lane *lock, uint32_t d
 static void lock_release(struct happening *at)
 {
     struct fm_lane *thread = fm_eventlog_lane_here(at);
-    fm_state_set_event_lane(at->state, thread);
+    set_event_lane(at, thread);
     struct fm_lane *lock = lock_lane(at, u64_at(at, 0));
     lock->model[0] = thread->index + UINT64_C(1);
     lock->model[1] = at->time;
@@ -470,7 +470,7 @@ static void allocation_sample(struct happening *at)
     uint32_t site = u32_at(at, 0);
     uint64_t address = u64_at(at, 4), weight = u64_at(at, 20);
     struct fm_lane *thread = fm_eventlog_lane_here(at);
-    fm_state_set_event_lane(at->state, thread);
+    set_event_lane(at, thread);
     if (model->samples != NULL && address != 0) {
         const struct sample *old = &model->samples[sample_slot(model, address)];
         if (old->address != 0) { /* its being freed was missed */
@@ -491,7 +491,7 @@ static void allocation_sample(struct happening *at)
 static void allocation_free(struct happening *at)
 {
     struct eventlog_model *model = at->model;
-    fm_state_set_event_lane(at->state, fm_eventlog_lane_here(at));
+    set_event_lane(at, fm_eventlog_lane_here(at));
     uint64_t address = u64_at(at, 0);
     uint32_t slot = model->samples == NULL || address == 0 ? 0 : sample_slot(model, address);
     if (model->samples == NULL || address == 0 || model->samples[slot].address == 0) {

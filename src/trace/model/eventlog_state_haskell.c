@@ -14,7 +14,7 @@ static struct fm_lane *capability_here(struct happening *at)
 static void create_thread(struct happening *at)
 {
     struct fm_lane *thread = fm_eventlog_thread(at, u32_at(at, 0));
-    fm_state_set_event_lane(at->state, thread);
+    set_event_lane(at, thread);
     thread->model[0] = at->capability == NULL ? 0 : at->capability_number + UINT64_C(1);
     fm_state_lane_changed(at->state, thread);
     if (thread->depth > 0) { /* created twice: its number is used again without an end */
@@ -28,7 +28,7 @@ static void create_spark_thread(struct happening *at)
 {
     uint32_t id = u32_at(at, 0);
     struct fm_lane *thread = fm_eventlog_thread(at, id);
-    fm_state_set_event_lane(at->state, thread);
+    set_event_lane(at, thread);
     char plain[32], name[32];
     g_snprintf(plain, sizeof plain, "thread %u", id);
     g_snprintf(name, sizeof name, "spark thread %u", id);
@@ -62,7 +62,7 @@ static void run_thread(struct happening *at)
 {
     uint32_t id = u32_at(at, 0);
     struct fm_lane *thread = fm_eventlog_thread(at, id);
-    fm_state_set_event_lane(at->state, thread);
+    set_event_lane(at, thread);
     struct fm_lane *capability = capability_here(at);
     if (capability == NULL) {
         fm_state_set(at->state, thread, at->names->running, 0, at->time);
@@ -121,7 +121,7 @@ static void stop_thread(struct happening *at)
         fm_state_count_inconsistent(at->state);
         return;
     }
-    fm_state_set_event_lane(at->state, thread);
+    set_event_lane(at, thread);
     if (at->capability == NULL || at->capability->running != thread->index)
         fm_state_count_inconsistent(at->state);
     leave_capability(at, thread);
@@ -144,14 +144,14 @@ static void make_runnable(struct happening *at, struct fm_lane *thread)
 static void thread_runnable(struct happening *at)
 {
     struct fm_lane *thread = fm_eventlog_thread(at, u32_at(at, 0));
-    fm_state_set_event_lane(at->state, thread);
+    set_event_lane(at, thread);
     make_runnable(at, thread);
 }
 
 static void wakeup_thread(struct happening *at)
 {
     struct fm_lane *thread = fm_eventlog_thread(at, u32_at(at, 0));
-    fm_state_set_event_lane(at->state, thread);
+    set_event_lane(at, thread);
     make_runnable(at, thread);
     if (at->capability == NULL)
         return;
@@ -163,7 +163,7 @@ static void wakeup_thread(struct happening *at)
 static void migrate_thread(struct happening *at)
 {
     struct fm_lane *thread = fm_eventlog_thread(at, u32_at(at, 0));
-    fm_state_set_event_lane(at->state, thread);
+    set_event_lane(at, thread);
     leave_capability(at, thread);
     thread->model[0] = u16_at(at, 4) + UINT64_C(1);
     if (thread->model[2] == 0 && at->capability != NULL) {
@@ -188,7 +188,7 @@ static void startup(struct happening *at)
 static void capability_create(struct happening *at)
 {
     struct fm_lane *lane = fm_eventlog_capability_lane(at, u16_at(at, 0));
-    fm_state_set_event_lane(at->state, lane);
+    set_event_lane(at, lane);
     if (lane->depth == 0)
         fm_state_set(at->state, lane, at->names->idle, 0, at->time);
 }
@@ -198,7 +198,7 @@ static void capability_delete(struct happening *at)
     uint32_t number = u16_at(at, 0);
     struct fm_lane *lane = fm_eventlog_capability_lane(at, number);
     struct capability *capability = fm_eventlog_capability(at->model, number);
-    fm_state_set_event_lane(at->state, lane);
+    set_event_lane(at, lane);
     if (capability->in_gc)
         end_collection(at, capability);
     fm_state_lane_end(at->state, lane, at->time);
@@ -208,14 +208,14 @@ static void capability_delete(struct happening *at)
 static void capability_disable(struct happening *at)
 {
     struct fm_lane *lane = fm_eventlog_capability_lane(at, u16_at(at, 0));
-    fm_state_set_event_lane(at->state, lane);
+    set_event_lane(at, lane);
     fm_state_set(at->state, lane, at->names->disabled, 0, at->time);
 }
 
 static void capability_enable(struct happening *at)
 {
     struct fm_lane *lane = fm_eventlog_capability_lane(at, u16_at(at, 0));
-    fm_state_set_event_lane(at->state, lane);
+    set_event_lane(at, lane);
     fm_state_set(at->state, lane, at->names->idle, 0, at->time);
 }
 
@@ -223,7 +223,7 @@ static void capability_enable(struct happening *at)
 
 static void serve(struct happening *at, struct fm_lane *task, uint32_t capability)
 {
-    fm_state_set_event_lane(at->state, task);
+    set_event_lane(at, task);
     fm_state_set(at->state, task, at->names->serving, capability + UINT64_C(1), at->time);
 }
 
@@ -255,7 +255,7 @@ static void task_delete(struct happening *at)
         fm_state_count_inconsistent(at->state);
         return;
     }
-    fm_state_set_event_lane(at->state, task);
+    set_event_lane(at, task);
     fm_state_lane_end(at->state, task, at->time);
 }
 
@@ -273,7 +273,7 @@ static void start_gc(struct happening *at)
 {
     struct fm_lane *lane = capability_here(at);
     struct fm_lane *collector = collector_lane(at);
-    fm_state_set_event_lane(at->state, lane != NULL ? lane : collector);
+    set_event_lane(at, lane != NULL ? lane : collector);
     if (lane == NULL)
         return;
     struct capability *capability = fm_eventlog_capability(at->model, at->capability_number);
@@ -293,7 +293,7 @@ static void end_gc(struct happening *at)
         return;
     }
     struct capability *capability = fm_eventlog_capability(at->model, at->capability_number);
-    fm_state_set_event_lane(at->state, lane);
+    set_event_lane(at, lane);
     end_collection(at, capability);
     const struct fm_lane *thread = fm_state_lane_at(at->state, capability->running);
     if (thread != NULL) /* in a call that a collection does not wait for */
@@ -309,7 +309,7 @@ static void gc_phase(struct happening *at, uint32_t value)
         fm_state_count_inconsistent(at->state);
         return;
     }
-    fm_state_set_event_lane(at->state, lane);
+    set_event_lane(at, lane);
     fm_state_replace(at->state, lane, 1, value, 0, at->time);
 }
 
@@ -333,7 +333,7 @@ static void mark_here(struct happening *at, uint32_t value)
     struct fm_lane *lane = capability_here(at);
     if (lane == NULL)
         lane = fm_eventlog_process(at);
-    fm_state_set_event_lane(at->state, lane);
+    set_event_lane(at, lane);
     fm_state_mark(at->state, lane, value, at->time);
 }
 

@@ -127,6 +127,6 @@ void fm_eventlog_time_sample(struct happening *at)
     struct fm_lane *lane = fm_state_lane_at(at->state, capability->running);
     if (lane == NULL)
         lane = fm_eventlog_capability_lane(at, number);
-    fm_state_set_event_lane(at->state, lane);
+    set_event_lane(at, lane);
     fm_state_mark(at->state, lane, stack_value(at, 13, depth, FM_STATE_SPAN), at->time);
 }
