@@ -175,8 +175,7 @@ static uint32_t first_unknown(struct fm_statistics *statistics, struct lane_path
     return index;
 }
 
-/* The nodes of the path's first depth entries. */
-static void know(struct fm_statistics *statistics, struct lane_path *path, uint32_t depth)
+static void find_out(struct fm_statistics *statistics, struct lane_path *path, uint32_t depth)
 {
     if (path->root == NONE)
         path->root = lane_node(statistics, path);
@@ -188,8 +187,15 @@ static void know(struct fm_statistics *statistics, struct lane_path *path, uint3
     g_assert(path->known >= depth && path->known <= path->capacity);
 }
 
-/* An event in a lane's innermost entry. */
-static void count_event(struct fm_statistics *statistics, struct lane_path *path)
+/* The nodes of the path's first depth entries. */
+static inline void know(struct fm_statistics *statistics, struct lane_path *path, uint32_t depth)
+{
+    if (path->root == NONE || path->known < depth)
+        find_out(statistics, path, depth);
+}
+
+/* An event in a lane's innermost entry, whose node may not be known. */
+static void count_ahead(struct fm_statistics *statistics, struct lane_path *path)
 {
     uint32_t depth = path->depth;
     bool ahead = depth > 0 && statistics->node_count >= statistics->ahead_nodes;
@@ -203,6 +209,15 @@ static void count_event(struct fm_statistics *statistics, struct lane_path *path
     path->ahead_value = path->entries[depth - 1].value;
     if (path->ahead_events++ == 0)
         __builtin_prefetch(&statistics->table[slot_of(statistics, around, path->ahead_value)]);
+}
+
+static inline void count_event(struct fm_statistics *statistics, struct lane_path *path)
+{
+    uint32_t depth = path->depth;
+    if (path->root == NONE || path->known < depth)
+        count_ahead(statistics, path);
+    else
+        node_at(statistics, depth == 0 ? path->root : path->entries[depth - 1].node)->events++;
 }
 
 void fm_statistics_settle(struct fm_statistics *statistics)
@@ -309,7 +324,8 @@ static void set_number(struct fm_statistics *statistics, struct lane_path *path,
     statistics->stale = true;
 }
 
-static void count_type(struct fm_statistics *statistics, unsigned tracefile, uint32_t id)
+static struct types *count_new_type(struct fm_statistics *statistics, unsigned tracefile,
+                                    uint32_t id)
 {
     while (tracefile >= statistics->types->len)
         g_array_append_val(statistics->types, ((struct types){0}));
@@ -323,6 +339,17 @@ static void count_type(struct fm_statistics *statistics, unsigned tracefile, uin
     }
     g_assert(id < types->count && types->count <= TYPES_MAX + 1);
     types->counts[id]++;
+    return types;
+}
+
+/* known: those of that tracefile, or NULL. Returns them. */
+static inline struct types *count_type(struct fm_statistics *statistics, struct types *known,
+                                       unsigned tracefile, uint32_t id)
+{
+    if (known == NULL || FM_UNLIKELY(id >= known->count))
+        return count_new_type(statistics, tracefile, id);
+    known->counts[id]++;
+    return known;
 }
 
 /* False when it is not of the interval. */
@@ -334,13 +361,13 @@ static bool count_anywhere(struct fm_statistics *statistics, unsigned tracefile,
     statistics->events++;
     statistics->latest = MAX(statistics->latest, time);
     statistics->stale = true;
-    count_type(statistics, tracefile, id);
+    count_type(statistics, NULL, tracefile, id);
     return true;
 }
 
 /* --- from a state --- */
 
-static struct lane_path *path_at(struct fm_statistics *statistics, uint32_t lane)
+static inline struct lane_path *path_at(struct fm_statistics *statistics, uint32_t lane)
 {
     if (FM_UNLIKELY(lane >= statistics->path_count))
         grow_paths(statistics, lane);
@@ -418,7 +445,8 @@ static void begin_entry(struct lane_path *path, uint32_t depth, uint32_t value)
     path->depth = depth + 1;
 }
 
-static void take_change(struct fm_statistics *statistics, const struct fm_tape_change *change)
+static inline void take_change(struct fm_statistics *statistics,
+                               const struct fm_tape_change *change)
 {
     struct lane_path *path = path_at(statistics, change->lane);
     double number;
@@ -448,12 +476,20 @@ void fm_statistics_take(void *user, const struct fm_tape_batch *batch)
     struct fm_statistics *statistics = user;
     const struct fm_tape_change *change = batch->changes;
     const struct fm_tape_change *end = change + batch->change_count;
+    struct types *types = NULL;
+    unsigned tracefile = 0; /* that the types are of */
     for (uint32_t i = 0; i < batch->event_count; i++) {
         for (; change < end && change->event == i; change++)
             take_change(statistics, change);
         const struct fm_tape_event *event = &batch->events[i];
-        if (!count_anywhere(statistics, event->tracefile, event->id, event->time))
+        if (event->time < statistics->start || event->time >= statistics->end)
             continue;
+        statistics->events++;
+        statistics->latest = MAX(statistics->latest, event->time);
+        statistics->stale = true;
+        types = count_type(statistics, tracefile == event->tracefile ? types : NULL,
+                           event->tracefile, event->id);
+        tracefile = event->tracefile;
         if (event->lane == FM_LANE_NONE)
             statistics->elsewhere++;
         else
