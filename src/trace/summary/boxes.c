@@ -121,12 +121,16 @@ static uint64_t cell_end(const struct fm_box_store *store, const struct fm_store
 {
     if (!is_short(store, box))
         return 0;
-    uint64_t cell = (box->start - store->origin) / store->resolution + 1;
-    uint64_t length;
-    if (__builtin_mul_overflow(cell, store->resolution, &length) ||
-        length > UINT64_MAX - store->origin)
-        return UINT64_MAX;
-    return store->origin + length;
+    uint64_t resolution = store->resolution, length;
+    if ((resolution & (resolution - 1)) == 0) { /* a summary's: without a division */
+        if (__builtin_add_overflow((box->start - store->origin) | (resolution - 1), 1, &length))
+            return UINT64_MAX;
+    } else {
+        uint64_t cell = (box->start - store->origin) / resolution + 1;
+        if (__builtin_mul_overflow(cell, resolution, &length))
+            return UINT64_MAX;
+    }
+    return length > UINT64_MAX - store->origin ? UINT64_MAX : store->origin + length;
 }
 
 static struct fm_stored_box merge_range(const struct fm_stored_box *boxes, unsigned from,
@@ -251,7 +255,12 @@ static void store_open(struct fm_box_store *store, struct fm_box_track *track)
     }
     if (chunk->count == chunk->capacity)
         grow_chunk(store, track, chunk);
-    chunk->boxes[chunk->count++] = track->open;
+    struct fm_stored_box *box = &chunk->boxes[chunk->count++];
+    *box = track->open;
+    if (chunk->count < chunk->capacity) { /* the next one's cache lines */
+        __builtin_prefetch(box + 1, 1);
+        __builtin_prefetch(box + 2, 1);
+    }
 }
 
 /* Whether what begins at start and takes so long may become part of the open box. */
