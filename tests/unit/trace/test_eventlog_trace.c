@@ -59,7 +59,18 @@ static void assert_same(const struct seen *a, const struct seen *b)
     g_assert_cmpuint(a->sum, ==, b->sum);
 }
 
-/* The events by the merge of the log that was read wholly. */
+/* By time, then capability, then place in the file; no event stands twice. */
+static void assert_in_order(const struct fm_eventlog_event *a, const struct fm_eventlog_event *b)
+{
+    g_assert_cmpuint(a->time_ns, <=, b->time_ns);
+    if (a->time_ns < b->time_ns)
+        return;
+    g_assert_cmpint(a->capability, <=, b->capability);
+    if (a->capability == b->capability)
+        g_assert_cmpuint(a->offset, <, b->offset);
+}
+
+/* The events by the merge of the log that was read wholly: all of them, in their order. */
 static GArray *reference(const char *path)
 {
     GError *error = NULL;
@@ -67,8 +78,11 @@ static GArray *reference(const char *path)
     struct fm_eventlog_log *log = fm_eventlog_log_open(path, NULL, &error);
     g_assert_no_error(error);
     struct fm_eventlog_merge *merge = fm_eventlog_merge_new(log);
-    struct fm_eventlog_event event;
+    struct fm_eventlog_event event, before = {0};
     while (fm_eventlog_merge_next(merge, &event, &error)) {
+        if (all->len > 0)
+            assert_in_order(&before, &event);
+        before = event;
         struct seen seen = {event.time_ns, event.number, event.payload_length, event.capability,
                             sum_of(event.payload, event.payload_length)};
         g_array_append_val(all, seen);
@@ -76,6 +90,7 @@ static GArray *reference(const char *path)
     g_assert_no_error(error);
     fm_eventlog_merge_free(merge);
     g_assert_cmpuint(all->len, >, 0);
+    g_assert_cmpuint(all->len, ==, log->counts->events);
     fm_eventlog_log_free(log);
     return all;
 }
@@ -159,6 +174,13 @@ static const struct maker_options many[] = {
     {.capabilities = 2, .blocks = 10, .events = 300, .step_ns = 1000, .no_end = true},
     {.capabilities = 1, .blocks = 1, .events = 9000, .step_ns = 1000, .unmarked = true},
     {.capabilities = 700, .blocks = 2, .events = 7, .step_ns = 10},
+    {.capabilities = 300,
+     .blocks = 3,
+     .events = 20,
+     .step_ns = 100,
+     .ties = true,
+     .strays = 7,
+     .stray_ns = 3000},
     /* Larger than what is read at once when a log is opened. */
     {.capabilities = 8,
      .blocks = 10,
