@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A merge of runs, one a block, by their next events: a tournament, in which the first of two goes
- * on to the next round. A block joins when the time
- * reaches its least time stamp, so the order is exact, and only blocks that overlap in time are
- * open. The least time is known from the pass over the file; in a log opened lazily from reading
- * the block, which is done when the time comes near that of its marker.
+/* A merge of runs, one a block, by their next events: a tournament, in which the earlier of two
+ * goes on to the next round. A block joins when the time reaches its least time stamp, so the order
+ * is exact, and only blocks that overlap in time are open. The least time is known from the pass
+ * over the file; in a log opened lazily from reading the block, which is done when the time comes
+ * near that of its marker.
  *
  * Inside a block nearly all events stand in order. Those that do not (their time is less than one
  * before) are found when the block is read for the first time, and kept aside, sorted. */
