@@ -213,9 +213,11 @@ static struct fm_rec_depths *depths_of(struct fm_thread *thread, const struct fm
         ref = side->next;
     }
     struct fm_rec_depths *depths = node_alloc(thread, sizeof *depths);
-    if (depths != NULL)
-        fm_side_add(thread, maker, FM_REC_SIDE_DEPTHS, fm_ref(depths));
-    return depths;
+    if (depths == NULL)
+        return NULL;
+    fm_side_add(thread, maker, FM_REC_SIDE_DEPTHS, fm_ref(depths));
+    const struct fm_rec_side *made = maker->side != 0 ? fm_at(maker->side) : NULL;
+    return made != NULL && made->kind == FM_REC_SIDE_DEPTHS ? depths : NULL;
 }
 
 /* As fm_deeper_v1 of hooks.S does: down to the last frame that closed a recursion of the clique, or
@@ -257,19 +259,19 @@ struct fm_rec_csd *fm_csd_make(struct fm_thread *thread, struct fm_rec_csd *call
     if (epoch > 0xffffff)
         epoch = 0xffffff;
     uint32_t flags = like->epoch_flags & 0xff & ~(uint32_t)FM_REC_CSD_MADE_CALLEE;
-    struct fm_rec_depths *depths = NULL;
-    if (callee != NULL && (flags & FM_REC_CSD_DEPTHS) != 0)
-        depths = depths_of(thread, callee);
-    if (depths == NULL)
-        flags &= ~(uint32_t)FM_REC_CSD_DEPTHS;
+    bool closes = callee != NULL && (flags & FM_REC_CSD_DEPTHS) != 0;
     uint32_t blocks = fm_hook_blocks(like->hook_pc);
-    size_t behind = depths != NULL ? sizeof(int64_t) : 0;
+    size_t behind = closes ? sizeof(int64_t) : 0;
     struct fm_rec_csd *csd =
         node_alloc(thread, sizeof *csd + (blocks > 0 ? FM_CSD_COUNTERS_BYTES : behind));
     if (csd == NULL)
         return NULL;
+    /* Once there is an edge that counts: else a file that is full would have counts of nothing. */
+    struct fm_rec_depths *depths = closes ? depths_of(thread, callee) : NULL;
     if (depths != NULL)
         *to_depths(csd) = (char *)depths - (char *)csd;
+    else
+        flags &= ~(uint32_t)FM_REC_CSD_DEPTHS;
     if (callee == NULL) {
         callee = node_alloc(thread, sizeof *callee);
         if (callee == NULL)

@@ -214,10 +214,8 @@ static FM_RUNTIME_TEXT struct fm_rec_csd *edge_make(struct fm_thread *thread, ui
     if (thread->rec->started_in == 0)
         thread->rec->started_in = fn;
     struct fm_rec_pd *active = active_pd(thread, fn, false);
-    if (active != NULL) {
-        active_pd(thread, fn, true);
+    if (active != NULL)
         flags |= is_above(fm_at(caller->callee), active) ? 0 : FM_REC_CSD_ACROSS;
-    }
     bool chosen = fm_process.traced && fm_traced_is(fn);
     bool leaf = chosen && fm_is_hook_of_leaf(hook_pc);
     flags |= chosen && !leaf ? FM_REC_CSD_TRACED : 0;
@@ -225,6 +223,8 @@ static FM_RUNTIME_TEXT struct fm_rec_csd *edge_make(struct fm_thread *thread, ui
     struct fm_rec_csd *csd = fm_csd_make(thread, caller, top->key, &like, fn, active);
     if (csd == NULL)
         return fm_edge_lose(thread, top->key, hook_pc, site, flags);
+    if (active != NULL)
+        active_pd(thread, fn, true);
     if (leaf)
         fm_traced_leaf(thread, csd);
     if (via != 0)

@@ -224,7 +224,8 @@ static void emit_depths(struct emission *e)
                                    .greatest = of->greatest,
                                    .unknown = of->unknown + pd->depths_unknown};
         memcpy(depths.calls, of->calls, sizeof depths.calls);
-        if (depths.pd != 0)
+        /* Without a call they are none: the edge that was to count was not made any more. */
+        if (depths.pd != 0 && (depths.greatest != 0 || depths.unknown != 0))
             fm_build_depths(e->build, &depths);
     }
 }
