@@ -354,12 +354,14 @@ void fm_kept_read(struct fm_kept *kept, const char *text)
     kept->callers_count_on_it = callers_count_on_it(text);
 }
 
-/* It changes a register that is not its result, or calls what may, and saves none. */
+/* It changes a register that is not its result, or calls what may, and saves none. Where the stack
+ * may have to be aligned, gcc lets r10 point to the arguments, and saves that one though no caller
+ * counts on it. */
 static bool is_ordinary(const struct uses *uses)
 {
     bool changes = uses->calls_out;
     for (int i = RCX; i < WATCHED; i++) {
-        if (uses->pushed[i] && uses->popped[i])
+        if (uses->pushed[i] && uses->popped[i] && i != R10)
             return false;
         changes |= uses->written[i] && !uses->popped[i];
     }
@@ -374,15 +376,14 @@ unsigned fm_kept_of(const struct fm_kept *kept, const char *begin, const char *r
         return FM_KEPT_NO_HOOK;
     if (is_told(kept, begin))
         return FM_KEPT_ALL | FM_KEPT_SURELY;
+    unsigned passed = (uses.read_first[RAX] || uses.rax_leaves ? FM_KEPT_RAX : 0u) |
+                      (uses.read_first[R10] || uses.r10_leaves ? FM_KEPT_R10 : 0u);
     if (kept->callers_count_on_it) /* one of the text's functions is such a one, at least */
-        return FM_KEPT_ALL | (is_ordinary(&uses) ? 0u : FM_KEPT_SURELY);
+        return passed | FM_KEPT_ALL | (is_ordinary(&uses) ? 0u : FM_KEPT_SURELY);
     for (int i = WATCHED - 1; i >= 0; i--)
         if (uses.pushed[i] && uses.popped[i]) /* compilers align stacks by the first three */
-            return FM_KEPT_ALL | (i >= R8 ? FM_KEPT_SURELY : 0u);
-    if (uses.read_first[R11])
-        return FM_KEPT_ALL;
-    return (uses.read_first[RAX] || uses.rax_leaves ? FM_KEPT_RAX : 0u) |
-           (uses.read_first[R10] || uses.r10_leaves ? FM_KEPT_R10 : 0u);
+            return passed | FM_KEPT_ALL | (i >= R8 && !is_ordinary(&uses) ? FM_KEPT_SURELY : 0u);
+    return passed | (uses.read_first[R11] ? FM_KEPT_ALL : 0u);
 }
 
 void fm_kept_done(struct fm_kept *kept)

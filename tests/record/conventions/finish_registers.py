@@ -102,8 +102,52 @@ def check(tap, compiler, how, results, grade, flags):
         tap.same(sum(profile.excps.values()), 0, f"{what}: every call ends by its return")
 
 
+# gcc saves r10 in some of them, which points to the arguments where a stack may have to be aligned. This is
+# compiled and not run: few processors have such registers.
+ALIGNED = r"""
+static volatile int sink;
+__attribute__((noinline)) int called(int a) { return a + sink; }
+struct eight { long a, b, c, d, e, f, g, h; };
+__attribute__((noinline)) struct eight many(int a, long b, long c, struct eight h)
+{
+    return (struct eight){a + sink, b, c + h.a, b, c, h.b, h.c, called(a)};
+}
+__attribute__((noinline)) int named(int n, ...)
+{
+    __builtin_va_list all;
+    struct eight s = {0}, t;
+    __builtin_va_start(all, n);
+    t = many(n, n, n, s);
+    for (int i = 0; i < n; i++)
+        s.a += __builtin_va_arg(all, int) + (long)__builtin_va_arg(all, double);
+    __builtin_va_end(all);
+    return (int)(s.a + t.h) + called(n);
+}
+int main(void)
+{
+    struct eight s = {1, 2, 3, 4, 5, 6, 7, 8};
+    for (int i = 0; i < 5; i++)
+        s = many(i, 1, 2, s);
+    return (int)s.a + named(1, 2, 3.0);
+}
+"""
+COUNTED = bytes.fromhex("0f1f8440")  # in front of the end of an entry hook that blocks are counted behind
+
+
+def check_aligned(tap):
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "aligned.c").write_text(ALIGNED)
+        for flags in ["-O0"], ["-O2"], ["-O0", "-mavx512f"], ["-O2", "-mavx512f"], ["-O2", "-mavx512f", "-masm=intel"]:
+            lib.must([lib.FATHOM, "cc", "--grade=coverage", "gcc", *flags, "-w", "-c", "aligned.c"], folder)
+            tap.same((folder / "aligned.o").read_bytes().count(COUNTED), 4,
+                     f"coverage {' '.join(flags)}: functions that align the stack are recorded")
+
+
 def main():
     tap = lib.Tap()
+    if shutil.which("gcc") is not None:
+        check_aligned(tap)
     for compilers, how, results in WAYS:
         for compiler in compilers:
             if shutil.which(compiler) is None:
