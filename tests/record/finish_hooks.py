@@ -17,6 +17,7 @@ RETURNS = r"""
 #define COLD __attribute__((cold, noinline))
 static volatile int sink;
 OWN int leaf(int x) { sink++; return x + 1; }
+COLD int complain(int x) { sink += x; return sink; }
 COLD int rare(int x) { sink += x; return leaf(x); }
 /* An early return before any frame is set up, one in the middle, one behind unlikely code. */
 OWN int many(int x)
@@ -39,6 +40,13 @@ OWN int many(int x)
     case 4: return leaf(x) ^ 3;
     default: return leaf(x) + leaf(x + 1);
     }
+}
+/* The other return stands in the cold part, where compilers make one. */
+OWN int seldom(int x)
+{
+    if (__builtin_expect(x % 5 == 0, 0))
+        return complain(x) + complain(x + 1);
+    return x + sink;
 }
 /* What inline assembler says is its own matter. */
 OWN int assembler(int x)
@@ -68,7 +76,7 @@ int main(void)
 {
     int all = 0;
     for (int i = -2; i < 100; i++)
-        all += many(i) + assembler(i) + quiet(i) + foreign(i, i + 1);
+        all += seldom(i), all += many(i) + assembler(i) + quiet(i) + foreign(i, i + 1);
     vector v = wide(9);
     struct pair two = pair(40);
     printf("%d %d %d %d %.1Lf %.1f %ld\n", all, sum(3, 1.0, 2.0, 4.0), v[1], v[7], extended(2.5L),
