@@ -107,6 +107,17 @@ static void write_hook(FILE *out, const struct state *state, enum fm_hook_kind k
         fputs("\t.intel_syntax noprefix\n", out);
 }
 
+/* The next instruction's line, without its blanks; "": there is none. */
+static const char *next_instruction(const char *rest)
+{
+    for (; *rest != '\0'; rest += strcspn(rest, "\n"), rest += *rest == '\n') {
+        const char *text = skip_space(rest);
+        if (text != rest && *text != '.' && *text != '#' && *text != '\n' && *text != '\0')
+            return text;
+    }
+    return rest;
+}
+
 /* What was decided about the marker of this line. */
 static enum fm_verdict verdict_at(struct state *state, const char *text)
 {
@@ -171,12 +182,23 @@ static bool is_leaf(struct state *state)
     return false;
 }
 
-static void expand_return(FILE *out, const struct state *state)
+/* "ret" alone: not one that takes arguments off the stack or is another one's replacement, nor one
+ * that a trap must follow (-mharden-sls=return). */
+static bool is_plain_return(const char *text, const char *rest)
+{
+    const char *behind = text + (strncmp(text, "retq", 4) == 0 ? 4 : 3);
+    if (strncmp(text, "ret", 3) != 0 || strchr("\n#", *skip_space(behind)) == NULL)
+        return false;
+    return strncmp(next_instruction(rest), "int3", 4) != 0;
+}
+
+static void expand_return(FILE *out, const struct state *state, const char *text, const char *rest)
 {
     /* Changed by calls in the Windows convention, too, and not what is returned. */
     struct fm_hook_place place = {.registers = {"%r11", "%r8", NULL},
                                   .thread = state->executable ? NULL : "%r10",
-                                  .keep_all = !state->counting && state->keeps_all};
+                                  .keep_all = !state->counting && state->keeps_all,
+                                  .plain_return = is_plain_return(text, rest)};
     write_hook(out, state, state->counting ? FM_HOOK_COUNTED_RETURN : FM_HOOK_RETURN, &place);
 }
 
@@ -191,12 +213,7 @@ static bool is_profiler_call(const char *text)
 /* Is that the next instruction? */
 static bool is_told(const char *rest)
 {
-    for (; *rest != '\0'; rest += strcspn(rest, "\n"), rest += *rest == '\n') {
-        const char *text = skip_space(rest);
-        if (text != rest && *text != '.' && *text != '#' && *text != '\n')
-            return is_profiler_call(text);
-    }
-    return false;
+    return is_profiler_call(next_instruction(rest));
 }
 
 static void expand_entry(FILE *out, struct state *state, const char *rest)
@@ -457,7 +474,7 @@ static bool filter(char *all, FILE *out)
             expand_entry(out, &state, next);
             continue;
         } else if (state.has_exits && !state.in_app && !jump && is_return(line, text)) {
-            expand_return(out, &state);
+            expand_return(out, &state, text, next);
         } else if (state.told && is_profiler_call(text)) {
             continue;
         } else if (expand_marker(out, &state, text)) {

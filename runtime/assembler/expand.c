@@ -228,17 +228,17 @@ static const char exit_any[] = "\tcmpq @88, %rbp\n"
 
 /* In front of the return. @A is r11, as at the entry. done, in_cold: where what is not recorded
  * goes on, seen from here and from the cold code. */
-#define RETURN_OF_BODY(done)                                     \
-    "\tcmpq @80, %rsp\n" /* frames that it calls are 16 lower */ \
-    "\tjno " done "\n"                                           \
-    "\tleaq -8(%rsp), @B\n"                                      \
-    "\tcmpq @8, @A\n"                                            \
-    "\tjne 9778f\n"                                              \
-    "9779:\tcmpq @B, (@A)\n"                                     \
-    "\tjne 9771f\n"                                              \
-    "\tsubq $32, @A\n"                                           \
-    "\tmovq @A, @8\n"                                            \
+#define IS_RETURN_RECORDED "\tcmpq @80, %rsp\n" /* frames that it calls are 16 lower */
+#define POP_BODY             \
+    "\tleaq -8(%rsp), @B\n"  \
+    "\tcmpq @8, @A\n"        \
+    "\tjne 9778f\n"          \
+    "9779:\tcmpq @B, (@A)\n" \
+    "\tjne 9771f\n"          \
+    "\tsubq $32, @A\n"       \
+    "\tmovq @A, @8\n"        \
     "\tmovq $0, 32(@A)\n"
+#define RETURN_OF_BODY(done) IS_RETURN_RECORDED "\tjno " done "\n" POP_BODY
 #define RETURN_COLD(in_cold)                                             \
     HOOK_ENDS "9777:\n"                                                  \
               "\t.subsection 1\n" TAKE_TOP_COLD "9771:\tcmpq (@A), @B\n" \
@@ -249,6 +249,11 @@ static const char exit_any[] = "\tcmpq @88, %rbp\n"
 static const char return_end[] = "\tjmp *fm_exit_slow_body_v1@GOTPCREL(%rip)\n"
                                  "\t.subsection 0\n";
 static const char body_return[] = RETURN_OF_BODY("9777f") RETURN_COLD("9777b");
+/* The same with a return of its own for what is not recorded: a stopped program then takes no jump.
+ * The hook's begin stands behind it, as nothing runs through it. */
+static const char early_return[] =
+    IS_RETURN_RECORDED "\tjo 9764f\n"
+                       "\tret\n" HOOK_BEGINS "9764:" POP_BODY RETURN_COLD("9777b");
 /* The same where no register is free. */
 static const char kept_return[] = RETURN_OF_BODY("9765f") "9765:\n";
 static const char kept_return_cold[] = RETURN_COLD("9765b");
@@ -506,7 +511,7 @@ static void give_back_results(FILE *out, const struct fm_hook_place *place)
 static void write_return(FILE *out, const struct fm_hook_place *place)
 {
     if (!place->keep_all) {
-        write_text(out, body_return, place);
+        write_text(out, place->plain_return ? early_return : body_return, place);
         fputs(PUSH_PC, out);
         fputs(return_end, out);
         return;
@@ -526,7 +531,8 @@ static void write_return(FILE *out, const struct fm_hook_place *place)
 
 void fm_hook_write(FILE *out, enum fm_hook_kind kind, const struct fm_hook_place *place)
 {
-    fputs(HOOK_BEGINS, out);
+    if (kind != FM_HOOK_RETURN || place->keep_all || !place->plain_return)
+        fputs(HOOK_BEGINS, out);
     if ((kind < FM_HOOK_BODY && !place->keep_all) || kind == FM_HOOK_COUNTED_RETURN)
         load_thread(out, place);
     switch (kind) {

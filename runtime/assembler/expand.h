@@ -31,8 +31,9 @@ struct fm_hook_place {
     /* FM_HOOK_BODY, FM_HOOK_LEAF: rax may hold the number of vector arguments, r10 the static chain
      * of a nested function. */
     bool keep_rax, keep_chain;
-    bool keep_all;    /* FM_HOOK_BODY, FM_HOOK_LEAF, FM_HOOK_RETURN: no register is free */
-    uint32_t counted; /* FM_HOOK_COUNTED_...: number of the function in the file */
+    bool keep_all;     /* FM_HOOK_BODY, FM_HOOK_LEAF, FM_HOOK_RETURN: no register is free */
+    bool plain_return; /* FM_HOOK_RETURN: of one that may be written twice: "ret", no more */
+    uint32_t counted;  /* FM_HOOK_COUNTED_...: number of the function in the file */
 };
 
 void fm_hook_write(FILE *out, enum fm_hook_kind kind, const struct fm_hook_place *place);

@@ -404,9 +404,43 @@ def left_out(tap, compiler):
             tap.same(hooked, set(expected), f"{what}: nothing else has a hook")
 
 
+def code_of(name, folder):
+    """The instructions of a function of prog, in order: names and operands."""
+    shown = lib.must(["objdump", "-d", "--no-show-raw-insn", "prog"], folder).stdout
+    lines = shown.partition(f"<{name}>:\n")[2].partition("\n\n")[0].splitlines()
+    return [line.partition("\t")[2].split() for line in lines]
+
+
+def stopped(tap, compiler, flags):
+    """Where nothing is recorded a function returns without a jump, but not where a trap must stand
+    behind each return."""
+    what = " ".join([compiler, *flags])
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in LEFT_OUT.items():
+            (pathlib.Path(folder) / pathlib.Path(name).name).write_text(text)
+        lib.must([lib.FATHOM, "cc", "--grade=deep", compiler, "-O2", *flags, "main.c", "helper.c",
+                  "-o", "prog"], folder)
+        code = [words[0] for words in code_of("middle", folder)]
+        returns = [i for i, name in enumerate(code) if name.startswith("ret")]
+        if "-mharden-sls=all" in flags:
+            tap.same({code[i + 1] for i in returns}, {"int3"}, f"{what}: a trap behind each return")
+        else:
+            tap.same([code[i - 1] for i in returns[:1]], ["jo"], f"{what}: no jump to the return")
+        profile = lib.record([pathlib.Path(folder) / "prog"], folder).profile
+        calls = {name: n for name, n in profile.calls().items()
+                 if n and name in ("main", "middle", "leaf", "helper", "same")}
+        tap.same(calls, {"main": 1, "middle": 10, "leaf": 20, "helper": 10, "same": 10},
+                 f"{what}: calls")
+        profile = lib.record([pathlib.Path(folder) / "prog"], folder,
+                             env={"FATHOM_RECORDING": "off"}).profile
+        tap.same(profile.calls().get("middle", 0), 0, f"{what}: stopped from the begin")
+
+
 def main():
     tap = lib.Tap()
     left_out(tap, "gcc")
+    for flags in [], ["-fPIC"], ["-mharden-sls=all"]:
+        stopped(tap, "gcc", flags)
     for level in LEVELS:
         returns(tap, "gcc", [level])
     for flags in WAYS:
@@ -418,6 +452,7 @@ def main():
     system(tap, "g++")
     units(tap, "g++")
     if shutil.which("clang++"):
+        stopped(tap, "clang", [])
         for level in ("-O0", "-O2"):
             returns(tap, "clang", [level])
         alike(tap, "clang", ["-O2"])
