@@ -116,7 +116,8 @@ struct uses {
     bool rax_leaves, r10_leaves; /* a jump to another function takes it along */
     bool strange;                /* returns from an interrupt */
     bool written[WATCHED];
-    bool calls_out; /* what is not in this text */
+    bool calls_out;  /* what is not in this text */
+    bool bare_names; /* of registers: without a sign, as in Intel's syntax */
 };
 
 struct operand {
@@ -204,7 +205,7 @@ static void read_register(struct uses *uses, int number)
     uses->seen[number] = uses->read_first[number] = true;
 }
 
-/* Every register that is named in it. */
+/* Every register that is named in it; a variable may be called ch. */
 static void read_all_of(struct uses *uses, const struct operand *operand)
 {
     const char *end = operand->at + operand->size;
@@ -214,7 +215,7 @@ static void read_all_of(struct uses *uses, const struct operand *operand)
                ((at[size] >= 'a' && at[size] <= 'z') || (at[size] >= '0' && at[size] <= '9') ||
                 (at[size] >= 'A' && at[size] <= 'Z') || at[size] == '_' || at[size] == '.'))
             size++;
-        if (size > 0)
+        if (size > 0 && (uses->bare_names || (at > operand->at && at[-1] == '%')))
             read_register(uses, register_of(at, size));
         at += size > 0 ? size : 1;
     }
@@ -234,14 +235,33 @@ static void jump(struct uses *uses, const struct operand *target)
     uses->r10_leaves |= direct && !uses->seen[R10];
 }
 
-static void instruction(struct uses *uses, const char *at, const char *end, bool intel)
+static const char *const clears[] = {"xor", "sub", NULL};
+
+/* Does the instruction not ask what its last operand, a register, was? */
+static bool is_replaced(const char *at, size_t size, const struct operand *operands, unsigned count,
+                        int last)
 {
     static const char *const replaces[] = {"mov",    "lea",  "set",   "cvt",   "vmov",   "vcvt",
                                            "bsf",    "bsr",  "tzcnt", "lzcnt", "popcnt", "pextr",
                                            "vpextr", "rorx", "shlx",  "shrx",  "sarx",   NULL};
-    static const char *const clears[] = {"xor", "sub", NULL};
+    if (begins(at, size, replaces))
+        return true;
+    if (count == 3) /* the product of the others */
+        return size >= 4 && memcmp(at, "imul", 4) == 0;
+    if (count != 2)
+        return false;
+    if (begins(at, size, clears))
+        return whole_register(&operands[0]) == last;
+    /* All bits set: orl $-1, %ecx. */
+    return size <= 3 && memcmp(at, "or", 2) == 0 && operands[0].size >= 2 &&
+           memcmp(operands[0].at + operands[0].size - 2, "-1", 2) == 0 && operands[0].size <= 3;
+}
+
+static void instruction(struct uses *uses, const char *at, const char *end, bool intel)
+{
     size_t size = word_length(at);
     struct operand operands[4];
+    uses->bare_names = intel;
     if (in_line(at, end, "__fentry__") != NULL) /* a mark, see as.c */
         return;
     unsigned count = divide(at + size, end, intel, operands);
@@ -259,9 +279,7 @@ static void instruction(struct uses *uses, const char *at, const char *end, bool
         jump(uses, &operands[0]);
         return;
     }
-    bool writes =
-        last < WATCHED && (begins(at, size, replaces) || (begins(at, size, clears) && count == 2 &&
-                                                          whole_register(&operands[0]) == last));
+    bool writes = last < WATCHED && count > 0 && is_replaced(at, size, operands, count, last);
     for (unsigned i = 0; i < count - writes; i++)
         if (!writes || whole_register(&operands[i]) != last || !begins(at, size, clears))
             read_all_of(uses, &operands[i]);
@@ -275,6 +293,13 @@ static void instruction(struct uses *uses, const char *at, const char *end, bool
     uses->calls_out |= in_line(at, end, "@") != NULL;
 }
 
+/* Of the two syntaxes? What a comment says does not count. */
+static bool is_intel(const char *line, const char *end)
+{
+    const char *comment = memchr(line, '#', (size_t)(end - line));
+    return memchr(line, '%', (size_t)((comment != NULL ? comment : end) - line)) == NULL;
+}
+
 /* Up to the function's end. What inline assembler has behind a semicolon counts as read. */
 static void read_function(struct uses *uses, const char *line)
 {
@@ -286,9 +311,10 @@ static void read_function(struct uses *uses, const char *line)
             return;
         if (at == line || *at == '.' || *at == '#' || at >= end)
             continue;
-        intel = memchr(line, '%', (size_t)(end - line)) == NULL;
+        intel = is_intel(line, end);
         struct operand rest = {at, (size_t)(end - at)};
         const char *more = memchr(at, ';', rest.size);
+        uses->bare_names = true;
         if (more != NULL)
             read_all_of(uses, &rest);
         else
@@ -322,7 +348,7 @@ static bool counts_on_kept(const char *line)
         if (at == line || *at == '.' || *at == 'j' || strncmp(at, "call", 4) == 0 ||
             strncmp(at, "ret", 3) == 0)
             return false;
-        instruction(&uses, at, end, memchr(line, '%', (size_t)(end - line)) == NULL);
+        instruction(&uses, at, end, is_intel(line, end));
         if (uses.read_first[RCX] || uses.read_first[R8] || uses.read_first[R9] ||
             uses.read_first[R10] || uses.read_first[R11])
             return true;

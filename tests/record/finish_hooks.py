@@ -436,8 +436,39 @@ def stopped(tap, compiler, flags):
         tap.same(profile.calls().get("middle", 0), 0, f"{what}: stopped from the begin")
 
 
+ORDINARY = r"""
+#define OWN __attribute__((noinline, noclone))
+int ch;
+OWN int next(int x) { __asm__ volatile(""); return x + 1; }
+OWN int four(int a, int b, int c, int d) { __asm__ volatile(""); return a + b + c + d; }
+OWN void fill(long *t) { for (int i = 0; i < 6; i++) t[i] = i; __asm__ volatile("" ::: "memory"); }
+OWN int middle(int x)
+{
+WORK
+}
+int main(void) { return middle(1) == 12345; }
+"""
+WORKS = {"a variable called like a register": "ch = next(x); return ch + next(x);",
+         "products": "long t[6]; fill(t); return (int)((t[0]*1000 ^ t[1]*1001) +"
+                     "(t[2]*1003 ^ t[3]*1005) * (t[4]*1009 ^ t[5]*1011));",
+         "all bits set": "int y = next(x); return four(y, 2, 3, -1) + y;"}
+
+
+def ordinary(tap):
+    """Code behind calls that counts on no register: no hook keeps any."""
+    for what, work in WORKS.items():
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "prog.c").write_text(ORDINARY.replace("WORK", work))
+            lib.must([lib.FATHOM, "cc", "--grade=deep", "gcc", "-Os", "-fPIE", "-pie", "prog.c",
+                      "-o", "prog"], folder)
+            code = code_of("middle", folder)
+            kept = [" ".join(words) for words in code[:4] if words[-1].endswith("-0x10(%rsp)")]
+            tap.same(kept, [], what)
+
+
 def main():
     tap = lib.Tap()
+    ordinary(tap)
     left_out(tap, "gcc")
     for flags in [], ["-fPIC"], ["-mharden-sls=all"]:
         stopped(tap, "gcc", flags)
