@@ -64,6 +64,15 @@ uint64_t fm_el_clock_ns(void)
     return monotonic_ns() - start_ns;
 }
 
+/* A sample's two clocks are read some nanoseconds apart, seldom as much as this. */
+#define SAMPLE_ERROR_NS 20000u
+
+uint64_t fm_el_clock_before_ns(void)
+{
+    uint64_t ns = fm_el_clock_ns();
+    return ns > SAMPLE_ERROR_NS ? ns - SAMPLE_ERROR_NS : 0;
+}
+
 uint64_t fm_el_clock_start_ns(void)
 {
     return start_ns;

@@ -12,6 +12,8 @@ void fm_el_clock_init(void);
 bool fm_el_clock_is_counter(void); /* stamps are a CPU counter; otherwise nanoseconds */
 uint64_t fm_el_clock_stamp(void);
 uint64_t fm_el_clock_ns(void);
+/* Not later than the time that any event gets whose stamp is taken from now on. */
+uint64_t fm_el_clock_before_ns(void);
 uint64_t fm_el_clock_start_ns(void); /* CLOCK_MONOTONIC at time 0 */
 struct fm_el_sample fm_el_clock_sample(void);
 /* For the timed waits of pthreads; timeout_ms >= 0. */

@@ -69,7 +69,7 @@ static struct fm_el_name *name_new(const char *text, size_t bytes, bool in_libra
     if (!n)
         return NULL;
     *n = (struct fm_el_name){.id = id + 1, .bytes = (uint32_t)bytes};
-    n->made_ns = atomic_load(&fm_el.running) ? fm_el_clock_ns() : 0;
+    n->made_ns = atomic_load(&fm_el.running) ? fm_el_clock_before_ns() : 0;
     memcpy(n->text, text, bytes);
     n->text[bytes] = '\0';
     n->next_all = atomic_load(&newest);

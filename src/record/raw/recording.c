@@ -13,7 +13,7 @@ struct fm_raw_places *fm_raw_places_new(void)
     return places;
 }
 
-void fm_raw_places_free(struct fm_raw_places *places)
+static void fm_raw_places_free(struct fm_raw_places *places)
 {
     if (places == NULL)
         return;

@@ -32,7 +32,6 @@ struct fm_raw_places {
     GArray *marked;     /* uint32_t: references that are no node's, and marked in seen */
 };
 struct fm_raw_places *fm_raw_places_new(void);
-void fm_raw_places_free(struct fm_raw_places *places); /* NULL is allowed */
 
 /* That something is there which is no node. */
 static inline void fm_raw_mark(struct fm_raw_recording_storage *storage, uint32_t *seen,

@@ -18,7 +18,7 @@ static bool write_and_name(void *context, const void *data, size_t bytes)
 {
     (void)context;
     g_byte_array_append(written, data, (guint)bytes);
-    if (turns < 300) {
+    if (turns < 3000) {
         snprintf(inside, sizeof(inside), "inside %u", turns++);
         uint32_t id = fm_eventlog_intern(inside);
         g_assert_cmpuint(id, >, 0);
@@ -36,13 +36,13 @@ static void names_made_inside_the_library_are_defined_before_use(void)
     written = g_byte_array_new();
     fm_eventlog_start(&o);
     fm_eventlog_set_writer(&w, FM_EVENTLOG_HEADER, -1);
-    for (unsigned i = 0; i < 20000; i++)
+    for (unsigned i = 0; i < 150000; i++)
         log_numbers(0, i, 1);
     fm_eventlog_set_writer(NULL, FM_EVENTLOG_DRAIN, -1);
     fm_eventlog_stop();
     struct check *c = check_stream(written->data, written->len);
-    g_assert_cmpuint(turns, ==, 300);
-    g_assert_cmpuint(c->counts[528], >, 250);
+    g_assert_cmpuint(turns, ==, 3000);
+    g_assert_cmpuint(c->counts[528], >, 2900);
     g_assert_cmpuint(c->unnamed, ==, 0);
     g_assert_cmpuint(c->before_name, ==, 0);
     g_assert_cmpstr(g_hash_table_lookup(c->names, GUINT_TO_POINTER(fm_eventlog_intern("inside 7"))),
