@@ -132,6 +132,11 @@ bool fm_live_run_watch(struct fm_live_run *run, pid_t program, int *ret_status)
 
 /* --- afterwards --- */
 
+void fm_live_run_quit(struct fm_live_run *run)
+{
+    run->quit = true;
+}
+
 static gboolean on_finished(void *data)
 {
     struct fm_live_run *run = data;

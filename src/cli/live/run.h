@@ -23,6 +23,8 @@ FM_MUST_USE bool fm_live_run_new(const struct fm_live_options *options, const ch
 /* Tells the address and serves until the program has ended, which may have been waited for then:
  * true, and *ret_status. Signals are left alone. False: somebody asked the server to quit. */
 FM_MUST_USE bool fm_live_run_watch(struct fm_live_run *run, pid_t program, int *ret_status);
+/* Before fm_live_run_finish(), which then serves nothing. */
+void fm_live_run_quit(struct fm_live_run *run);
 /* Makes the profiles by calling finish(user), in a thread, while pages are served, and then serves
  * these until SIGINT, SIGTERM or a quit command. profiles: path of a recording -> of the profile
  * that has it, which finish() fills. Returns what finish() did. */

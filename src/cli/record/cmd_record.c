@@ -30,14 +30,17 @@ enum { CANNOT_RUN = 126, NOT_FOUND = 127 };
 #define RUNS_MAX 100000u
 
 static volatile sig_atomic_t child_pid;
+static volatile sig_atomic_t asked_to_end; /* when there was no program any more */
 
 /* The terminal sends its signals to the program too; those sent to us alone are for the program. */
 static void pass_on(int number, siginfo_t *info, void *context)
 {
     (void)context;
     int saved = errno;
-    if (info->si_code <= 0 && child_pid > 0)
-        kill((pid_t)child_pid, number);
+    int passed_on = info->si_code <= 0 ? number : 0; /* 0 only asks whether it is there */
+    bool is_gone = child_pid <= 0 || kill((pid_t)child_pid, passed_on) != 0;
+    if (is_gone && number != SIGUSR1 && number != SIGUSR2 && number != SIGCONT)
+        asked_to_end = true;
     errno = saved;
 }
 
@@ -127,6 +130,8 @@ static int run(char **argv, struct fm_looks *looks, struct fm_live_run *live,
         status = wait_for(pid, failure == 0 ? live : NULL, failure == 0 ? rotating : NULL);
     child_pid = 0;
     restore_signals(old);
+    if (live != NULL && asked_to_end)
+        fm_live_run_quit(live);
     if (failure != 0) {
         g_autofree char *shown = fm_text_escaped(argv[0]);
         fprintf(stderr, "fathom record: %s: %s\n", shown, g_strerror(failure));

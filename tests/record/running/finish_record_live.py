@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`fathom record --live`: pages while the program runs, which lead on to its whole profile when it has
 ended; signals and the exit status are those of plain `fathom record`."""
+import os
 import pathlib
 import re
 import signal
@@ -164,6 +165,30 @@ def signals(tap, folder):
     tap.same(live.end(signal.SIGTERM)[0], -signal.SIGTERM, "and is its end")
 
 
+def asked_when_gone(tap, folder):
+    """A signal that finds the program gone is for us: nobody else is there to end."""
+    ended = 0
+    for _ in range(8):
+        live = Live(folder, "./steps")
+        live.step("w 10")
+        task = pathlib.Path(f"/proc/{live.process.pid}/task/{live.process.pid}/children")
+        program = int(task.read_text())
+        live.process.stdin.write(b"e 0")
+        live.process.stdin.flush()
+        try:
+            while True:
+                os.kill(program, 0)
+        except ProcessLookupError:
+            live.process.send_signal(signal.SIGTERM)
+        try:
+            live.process.communicate(timeout=DEADLINE)
+            ended += 1
+        except subprocess.TimeoutExpired:
+            live.process.kill()
+            live.process.communicate()
+    tap.same(ended, 8, "who asks when the program has just gone ends what is shown")
+
+
 def errors(tap, folder):
     plain = Live(folder, "/bin/true")
     said = plain.process.communicate(timeout=DEADLINE)[1].decode()
@@ -204,6 +229,7 @@ def main():
         whole_run(tap, folder)
         processes(tap, folder)
         signals(tap, folder)
+        asked_when_gone(tap, folder)
         errors(tap, folder)
         quit_by_page(tap, folder)
     return tap.done()
