@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/text/shell.h"
 #include "cli/check_limits.h"
 #include "cli/cli.h"
 #include "cli/companion.h"
@@ -349,7 +350,8 @@ static int check_companion(const char *path, enum fm_cli_file_kind kind)
         printf("%s  %s (%s)\n", fact->holds ? "ok    " : "FAILED", fact->name, fact->detail);
         broken += !fact->holds;
     }
-    printf("%s: %u invariants, %u broken\n", path, facts->len, broken);
+    g_autofree char *shown = fm_text_escaped(path);
+    printf("%s: %u invariants, %u broken\n", shown, facts->len, broken);
     return broken == 0 ? FM_EXIT_DONE : FM_EXIT_FAILED;
 }
 
@@ -446,7 +448,9 @@ static int check_file(const char *path, uint32_t sample)
     fm_cli_progress_end(&progress);
     if (!opened)
         return fm_cli_fail_file("check", path, FM_FILE_PROFILE, error);
-    printf("%s: %s\n", path, recording->profile->program_name);
+    g_autofree char *shown = fm_text_escaped(path);
+    g_autofree char *program = fm_text_escaped(recording->profile->program_name);
+    printf("%s: %s\n", shown, program);
     unsigned broken = check_invariants(recording);
     fflush(stdout);
     fm_cli_progress_begin(&progress);
@@ -460,7 +464,7 @@ static int check_file(const char *path, uint32_t sample)
     list_lacking(lacking);
     printf("%s: %u invariants, %u broken; %" PRIu64 " pages in %d formats, %" PRIu64
            " not available for this file, %" PRIu64 " problems%s\n",
-           path, recording->invariant_count, broken, check.pages, FORMATS, check.unavailable,
+           shown, recording->invariant_count, broken, check.pages, FORMATS, check.unavailable,
            check.problems, sample == 0 ? "" : " (a sample)");
     return broken == 0 && check.problems == 0 ? FM_EXIT_DONE : FM_EXIT_FAILED;
 }

@@ -227,6 +227,11 @@ def validate_finds_what_is_broken():
     broken(lambda log: log.__delitem__(slice(-9, None)), "bytes of an incomplete event")
     run("validate", "/dev/null", status=1)
     run("validate", FOLDER, status=1)
+    odd = FOLDER / "odd\x1b[31m\nname.eventlog"
+    odd.write_bytes(good + b"more")
+    told = run("validate", odd, status=1).stdout.decode().splitlines()
+    shown = f"{FOLDER}/odd\\033[31m\\nname.eventlog: "
+    assert len(told) == 2 and all(line.startswith(shown) for line in told), told
 
 
 def damage_is_reported_and_survived():

@@ -9,6 +9,7 @@ import json
 import os
 import pty
 import re
+import shutil
 import stat
 import subprocess
 import sys
@@ -313,6 +314,14 @@ class Dump(unittest.TestCase):
 
 
 class Check(unittest.TestCase):
+    def test_a_name_of_any_bytes_is_one_line(self):
+        odd = path("odd\x1b[31m\n.data")
+        shutil.copy(PROFILE, odd)
+        told = run("check", "--sample", "50", odd)
+        self.assertEqual(told.returncode, 0)
+        self.assertEqual(told.stdout.count(b"/odd\\033[31m\\n.data: "), 2)
+        self.assertNotIn(b"\x1b", told.stdout)
+
     def test_a_sound_file(self):
         told = run("check", "--sample", "20", PROFILE)
         self.assertEqual((told.returncode, told.stderr), (0, b""))

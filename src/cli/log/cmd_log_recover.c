@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/text/shell.h"
 #include "cli/log/cmd_log.h"
 #include "eventlog/input/live.h"
 
@@ -25,12 +26,13 @@ int fm_cmd_log_recover(int argc, char **argv)
     GError *error = NULL;
     if (!fm_eventlog_live_recover(argv[1], &found, &error))
         return fm_cli_fail("log recover", error);
+    g_autofree char *shown = fm_text_escaped(argv[1]);
     if (!quiet)
-        printf("%s: %" PRIu64 " events recovered, in %" PRIu64 " blocks\n", argv[1], found.events,
+        printf("%s: %" PRIu64 " events recovered, in %" PRIu64 " blocks\n", shown, found.events,
                found.blocks);
     if (found.left_out == 0)
         return FM_EXIT_DONE;
     fprintf(stderr, "fathom log recover: %s: %" PRIu64 " bytes of its buffers are no events\n",
-            argv[1], found.left_out);
+            shown, found.left_out);
     return FM_EXIT_FAILED;
 }

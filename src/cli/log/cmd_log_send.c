@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/text/shell.h"
 #include "cli/log/cmd_log.h"
 #include "eventlog/reader/eventlog.h"
 #include "eventlog/monitor/monitor.h"
@@ -285,10 +286,12 @@ static int serve(const struct sender *sender, int clients)
     int fd = fm_transport_listen(&sender->address, sender->token, &port, &error);
     if (fd < 0)
         return fm_cli_fail("log send", error);
-    if (port != 0)
+    if (port != 0) {
         printf("listening on port %u\n", port);
-    else
-        printf("listening on %s\n", sender->address.path);
+    } else {
+        g_autofree char *path = fm_text_escaped(sender->address.path);
+        printf("listening on %s\n", path);
+    }
     fflush(stdout);
     if (sender->address.kind == FM_TRANSPORT_UDP) {
         if (!wait_peer(sender, fd, &error)) {

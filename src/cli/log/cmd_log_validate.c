@@ -2,12 +2,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/text/shell.h"
 #include "cli/log/cmd_log.h"
 #include "cli/hint.h"
 #include "eventlog/log/validate.h"
 
 struct report {
-    const char *path;
+    const char *path; /* as it is shown */
     int shown, shown_max;
     bool quiet;
 };
@@ -45,7 +46,8 @@ int fm_cmd_log_validate(int argc, char **argv)
     struct fm_eventlog_source *source = fm_eventlog_source_open(argv[1], &error);
     if (source == NULL)
         return fm_cli_fail_file("log validate", argv[1], FM_FILE_EVENT_LOG, error);
-    struct report report = {.path = argv[1], .shown_max = shown_max, .quiet = quiet};
+    g_autofree char *path = fm_text_escaped(argv[1]);
+    struct report report = {.path = path, .shown_max = shown_max, .quiet = quiet};
     struct fm_eventlog_verdict verdict;
     bool read = fm_eventlog_validate(source, show, &report, &verdict, &error);
     fm_eventlog_source_free(source);
@@ -54,6 +56,6 @@ int fm_cmd_log_validate(int argc, char **argv)
     if (!quiet)
         printf("%s: %" PRIu64 " events in %" PRIu64 " blocks, %" PRIu64 " problems, %" PRIu64
                " notes\n",
-               argv[1], verdict.events, verdict.blocks, verdict.wrong, verdict.notes);
+               path, verdict.events, verdict.blocks, verdict.wrong, verdict.notes);
     return verdict.wrong > 0 ? FM_EXIT_FAILED : FM_EXIT_DONE;
 }

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The default grade: programs made at random, every call in its context against a debugger's account of
-the same code without hooks (body_replay.py). Arguments: how many, first seed, features (all)."""
+"""The default grade: programs made at random, every call in its context against a debugger's account
+of the same code without hooks (body_replay.py, body_graph.py).
+
+Arguments: how many, first seed, features (all)"""
 import os
 import pathlib
 import random
 import sys
 import tempfile
 
+import body_graph
 import body_lib as body
 import body_replay
 import finish_lib as lib
@@ -16,9 +19,6 @@ os.environ["FATHOM_INLINED"] = "off" # the account knows the functions that exis
 LEVELS = [("gcc", ["-O0"]), ("gcc", ["-O2"]), ("gcc", ["-O3"]), ("clang", ["-O0"]),
           ("clang", ["-O2"])]
 FEATURES = {"arguments", "room", "tail", "jumps", "pointers", "callbacks", "signals"}
-# See NOT_IN_CONTEXT in body_contexts.py. Signals: of handlers together with longjmp out of them,
-# room and arguments on the stack one program in ten has a few calls elsewhere.
-NOT_WITH_GCC = set()
 HEAD = """/* Seed {seed}: {features}. */
 #include <alloca.h>
 #include <setjmp.h>
@@ -168,7 +168,7 @@ class Maker:
         parts += [function.head() + "\n" + self.body(function) for function in self.functions]
         start = ""
         if "signals" in self.features:
-            start = ("    static char stack[1 << 20] __attribute__((aligned(65536)));\n"
+            start = ("    static char stack[1 << 20] __attribute__((aligned(1 << 20)));\n"
                      "    stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};\n"
                      "    sigaltstack(&alternate, NULL);\n"
                      "    struct sigaction action = {.sa_handler = handler,\n"
@@ -191,14 +191,16 @@ def check(tap, seed, compiler, flags, features):
         source.write_text(Maker(seed, features).text())
         program = body.Program(str(source), folder, compiler, flags + ["-w"])
         recorded = program.record()
-        expected, why = body_replay.replay(program)
+        expected, why = body_replay.replay(program, stack_bytes=1 << 20)
         plain = lib.must(program.plain, folder).stdout
+        graph = body_graph.close(body_graph.of_recording("out.data", folder))
     tap.same(recorded.stdout, plain, f"{what}: does what it does without hooks")
     if expected is None:
         tap.skip(f"{what}: every call in its context", why)
         return
-    tap.check(sum(expected.contexts().values()) > 50, f"{what}: calls enough")
-    tap.same(body.main_contexts(recorded.profile), expected.contexts(),
+    contexts = body_graph.close(expected).contexts()
+    tap.check(sum(contexts.values()) > 50, f"{what}: calls enough")
+    tap.same(graph.contexts(), contexts,
              f"{what}: every call in its context")
 
 
@@ -208,9 +210,7 @@ def main():
     for seed in range(first, first + count):
         for compiler, flags in LEVELS:
             if compiler in body.COMPILERS:
-                features = set(sys.argv[3:]) or (
-                    FEATURES - NOT_WITH_GCC if compiler == "gcc" else FEATURES)
-                check(tap, seed, compiler, flags, features)
+                check(tap, seed, compiler, flags, set(sys.argv[3:]) or FEATURES)
     return tap.done()
 
 

@@ -5,7 +5,7 @@
 A frame is known by its slot: the address of its return address. It is alive as long as the stack
 pointer is not above the slot; a function that begins with the stack pointer on the slot has
 replaced it (a tail call). The caller of a function that begins is the innermost frame alive.
-Programs that change stacks have them in static arrays of 64 KiB, aligned to that."""
+Programs that change stacks have them in static arrays, all of one size and aligned to it."""
 import collections
 import os
 import struct
@@ -27,23 +27,27 @@ class Node:
 
 
 class Replay:
-    """frames: of each stack, (slot, node). below: the node from which a stack was entered."""
+    """stack_bytes: of each of the program's arrays for stacks. frames: of each stack, (slot, node, its caller). below: the frame from which a stack was
+    entered, as it was."""
 
-    def __init__(self):
-        self.root = Node("", None, None)
+    def __init__(self, stack_bytes=1 << 16):
+        self.root, self.stack_bytes = Node("", None, None), stack_bytes
         self.frames, self.below, self.now = collections.defaultdict(list), {}, None
 
     def top(self):
+        return self.top_frame()[1]
+
+    def top_frame(self):
         if self.now is None:
-            return self.root
+            return None, self.root, None
         frames = self.frames[self.now]
-        return frames[-1][1] if frames else self.below[self.now]
+        return frames[-1] if frames else self.below[self.now]
 
     def stack_is(self, pointer, entering=False):
         """Frames that the stack pointer has left are gone. Where another stack is entered by a new
         function, what had its slot was left by siglongjmp."""
-        stack = (pointer - 1) >> 16 if pointer < STATIC else "own"
-        from_here = self.top()
+        stack = (pointer - 1) // self.stack_bytes if pointer < STATIC else "own"
+        from_here = self.top_frame()
         frames = self.frames[stack]
         while frames and frames[-1][0] < pointer + (entering and stack != self.now):
             frames.pop()
@@ -53,13 +57,14 @@ class Replay:
             self.now = stack
 
     def active(self, symbol):
-        """A procedure that is active in the context is entered again under the same node."""
-        for _, node in reversed(self.frames[self.now]):
+        """A procedure that is active in the context is entered again under the same node. The frame
+        from which a stack was entered has its caller, and both the contexts that they are in."""
+        for _, node, _ in reversed(self.frames[self.now]):
             if node.symbol == symbol:
                 return node
-        node = self.below[self.now]
+        _, node, above = self.below[self.now]
         while node is not None and node.symbol != symbol:
-            node = node.parent
+            node, above = above, above and above.parent
         return node
 
     def enter(self, symbol, name, pointer, site):
@@ -67,14 +72,14 @@ class Replay:
         if frames and frames[-1][0] == pointer:
             frames.pop()  # by a tail call; what had its frame before may have come by one, too
         if not frames and self.now not in self.below:
-            self.below[self.now] = self.root
+            self.below[self.now] = None, self.root, None
         caller = self.top()
         edge = caller.edges.get((symbol, site))
         if edge is None:
             node = self.active(symbol) or Node(name, symbol, caller)
             edge = caller.edges[symbol, site] = [node, 0]
         edge[1] += 1
-        frames.append((pointer, edge[0]))
+        frames.append((pointer, edge[0], caller))
 
     def contexts(self):
         """Calls by path. A node has the first of its shortest paths, as in finish_dump.c."""
@@ -103,7 +108,7 @@ def functions_of(program):
     return sorted(found)
 
 
-def replay(program):
+def replay(program, stack_bytes=1 << 16):
     """None, and why, if the machine does not allow tracing."""
     functions = functions_of(program)
     starts = {start: symbol for start, _, symbol in functions if ".cold" not in symbol}
@@ -115,7 +120,7 @@ def replay(program):
         return None, done.stderr.strip()
     if done.returncode != 0:
         raise RuntimeError(f"body_trace: status {done.returncode}\n{done.stderr}")
-    result = Replay()
+    result = Replay(stack_bytes)
     for at, pointer, word in STEP.iter_unpack(steps.read_bytes()):
         if at in starts:
             symbol = starts[at]
