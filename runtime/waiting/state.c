@@ -556,6 +556,8 @@ void fm_waiting_note_stop(struct fm_thread *thread, bool stopped, uint64_t now_n
 void fm_waiting_begin_thread(struct fm_thread *thread)
 {
     fm_holder_note(thread->rec);
+    /* Before its first call it was not recorded: what its process was before exec, the loader. */
+    thread->rec->stopped_cpu_ns = fm_now_ns(cpu_clock_of(thread->rec->tid));
     if (fm_process.stopped)
         fm_waiting_note_stop(thread, true, thread->rec->start_monotonic_ns);
     /* That of a new thread begins with 0. */

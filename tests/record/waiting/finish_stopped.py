@@ -121,6 +121,18 @@ def phases(tap, folder):
     check_facts(tap, folder, "since", "phase")
 
 
+def before_the_first_call(tap, folder):
+    """What the process did before it became the program is as little its own as what a stop leaves out."""
+    (folder / "late.c").write_text("int main(void) { return 0; }\n")
+    lib.must([lib.FATHOM, "cc", "gcc", "-O1", "late.c", "-o", "late"], folder)
+    work = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; exec ./late"
+    lib.must([lib.FATHOM, "record", "-q", "-o", "late", "--", "sh", "-c", work], folder)
+    facts = json.loads(lib.must([lib.FATHOM, "dump", "--json", "late.data"], folder).stdout)["facts"]
+    tap.check(all(thread["cpu_ns"] <= thread["wall_ns"] * 1.01 + 2e6 for thread in facts["threads"]),
+              "before exec: no thread runs longer than it was there", facts["threads"])
+    check_facts(tap, folder, "late", "before exec")
+
+
 def main():
     tap = lib.Tap()
     with tempfile.TemporaryDirectory() as text:
@@ -131,6 +143,7 @@ def main():
         killed(tap, folder, False)
         killed(tap, folder, True)
         phases(tap, folder)
+        before_the_first_call(tap, folder)
     return tap.done()
 
 
