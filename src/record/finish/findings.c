@@ -17,7 +17,7 @@ void fm_findings_of_recording(const struct fm_raw_recording *recording, const ch
                               struct fm_finish_notes *notes)
 {
     const struct fm_rec_header *header = &recording->header;
-    uint64_t ticks = 0, charges = 0, cpu_ns = 0, unmatched = 0, dropped = 0;
+    uint64_t charges = 0, unmatched = 0, dropped = 0;
     notes->live = fm_raw_recording_is_live(recording);
     notes->killed = header->state == FM_REC_RUNNING && !notes->live && header->snapshot_of == 0;
     for (uint32_t i = 0; i < recording->csd_count; i++) {
@@ -25,16 +25,13 @@ void fm_findings_of_recording(const struct fm_raw_recording *recording, const ch
             notes->calls += recording->csds[i].calls;
     }
     for (uint32_t i = 0; i < recording->thread_count; i++) {
-        ticks += recording->threads[i].ticks;
         charges += recording->threads[i].charges;
-        cpu_ns += recording->threads[i].cpu_ns;
         unmatched += recording->threads[i].exits_unmatched;
         dropped += recording->threads[i].calls_dropped;
         notes->threads += !recording->threads[i].before;
     }
     notes->samples = charges;
     notes->not_instrumented = notes->calls == 0;
-    notes->achieved_hz = cpu_ns == 0 ? 0 : (double)ticks * 1e9 / (double)cpu_ns;
     if (header->dropped_nodes != 0 || dropped != 0) {
         uint64_t lost = calls_lost(recording);
         fm_notes_add(notes,

@@ -43,7 +43,6 @@ struct fm_finish_notes {
     uint64_t samples; /* that the times are of */
     uint32_t threads;
     bool threads_unknown, samples_unknown; /* of some that are added up: the numbers say nothing */
-    double achieved_hz;                    /* sampling rate that the machine gave; 0 = no ticks */
     struct fm_source_map *source_map;      /* lines of the procedures; may be taken */
     GArray *spans;                         /* of struct fm_call_span; NULL = none were chosen */
     bool recount; /* the profile shares its nodes with an earlier one, fm_finish_again() */
