@@ -1,95 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waits: their clock, their records, and everything that can come in between. The functions in
- * front of libc's are in the other files of this folder. */
+/* Waits: their records, and everything that can come in between. The functions in front of libc's
+ * are in the other files of this folder. */
 #include "waiting.h"
 
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
-#define THRESHOLD_NS 2000u
-#define CALIBRATION_NS 10000u
 #define MOMENT_MS 1 /* waits as long as that make the clock's latest moment */
 #define QUEUE_MS 50 /* and those that, a look at the kernel's queue */
 #define QUEUE_CPU_NS 100000000u
-
-static inline uint64_t clock_now(void)
-{
-    return FM_LIKELY(fm_process.wait_clock == FM_REC_CLOCK_TSC) ? __builtin_ia32_rdtsc()
-                                                                : fm_now_ns(CLOCK_MONOTONIC);
-}
-
-static struct fm_rec_moment moment_now(void)
-{
-    uint64_t before = clock_now();
-    uint64_t ns = fm_now_ns(CLOCK_MONOTONIC);
-    uint64_t behind = clock_now();
-    if (fm_process.wait_clock == FM_REC_CLOCK_MONOTONIC)
-        return (struct fm_rec_moment){ns, ns};
-    return (struct fm_rec_moment){before + (behind - before) / 2, ns};
-}
-
-/* Written beside the one that holds: a reader may come at any time. */
-static void moment_note(void)
-{
-    int expected = FM_LOCK_FREE;
-    if (!__atomic_compare_exchange_n(&fm_process.moment_lock.held, &expected, FM_LOCK_HELD, false,
-                                     __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-        return; /* another thread is at it */
-    struct fm_rec_header *header = fm_process.header;
-    uint32_t other = header->wait_latest_at ^ 1;
-    header->wait_latest[other] = moment_now();
-    __atomic_store_n(&header->wait_latest_at, other, __ATOMIC_RELEASE);
-    __atomic_store_n(&fm_process.moment_lock.held, FM_LOCK_FREE, __ATOMIC_RELEASE);
-}
-
-/* As the kernel does: it knows whether the counters of all processors go together. */
-static bool kernel_uses_tsc(void)
-{
-    static const char path[] = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
-    char word[4] = "";
-    long fd = fm_system_call(2 /* open */, (long)path, 02000000 /* O_CLOEXEC */, 0, 0);
-    if (fd < 0)
-        return false;
-    long got = fm_system_call(0 /* read */, fd, (long)word, sizeof word, 0);
-    fm_system_call(3 /* close */, fd, 0, 0, 0);
-    return got == sizeof word && memcmp(word, "tsc\n", sizeof word) == 0;
-}
-
-static void calibrate(void)
-{
-    struct fm_process *p = &fm_process;
-    p->wait_first = moment_now();
-    struct fm_rec_moment then;
-    do
-        then = moment_now();
-    while (then.ns - p->wait_first.ns < CALIBRATION_NS);
-    p->wait_ticks_per_ms =
-        (then.ticks - p->wait_first.ticks) * 1000000u / (then.ns - p->wait_first.ns);
-    p->wait_threshold = p->wait_ticks_per_ms * THRESHOLD_NS / 1000000u;
-}
 
 /* Makes the calling thread's state; handed in, since threads.c stands above this file. */
 static struct fm_thread *(*thread_make)(uint64_t stack_address);
 
 void fm_waiting_prepare(struct fm_thread *(*make)(uint64_t stack_address))
 {
-    struct fm_process *p = &fm_process;
     thread_make = make;
     const char *wish = fm_getenv("FATHOM_WAITING");
     fm_holders_forget();
     if (wish != NULL && strcmp(wish, "off") == 0)
         return;
-    p->moment_lock.held = FM_LOCK_FREE;
-    if (p->wait_clock == 0) {
-        p->wait_clock = kernel_uses_tsc() ? FM_REC_CLOCK_TSC : FM_REC_CLOCK_MONOTONIC;
-        calibrate();
-    }
-    struct fm_rec_header *header = p->header;
-    header->wait_threshold_ns = THRESHOLD_NS;
-    header->wait_first = p->wait_first;
-    moment_note();
-    __atomic_store_n(&header->wait_clock, p->wait_clock, __ATOMIC_RELEASE);
+    fm_wait_clock_begin();
     fm_sleeps_prepare();
 }
 
@@ -105,7 +36,7 @@ void fm_waiting_linked(void)
 
 void fm_waiting_stopped(void)
 {
-    __atomic_store_n(&fm_process.stopped_at, fm_process.wait_clock != 0 ? clock_now() : 0,
+    __atomic_store_n(&fm_process.stopped_at, fm_process.wait_clock != 0 ? fm_wait_clock_now() : 0,
                      __ATOMIC_RELEASE);
 }
 
@@ -252,7 +183,7 @@ static void close_left(struct fm_thread *thread)
         return;
     record->left++;
     fm_wait_add(&record->calls, 1);
-    count_wait(record, elapsed_until(thread, since, clock_now()));
+    count_wait(record, elapsed_until(thread, since, fm_wait_clock_now()));
 }
 
 static bool same_stack(const struct fm_thread *thread, uint64_t a, uint64_t b)
@@ -281,7 +212,7 @@ static void open_wait(struct fm_thread *thread, struct fm_rec_wait *record,
     rec->wait_csd = fm_ref(csd);
     rec->wait_holder = holder;
     rec->wait_away = 0;
-    __atomic_store_n(&rec->wait_since, clock_now(), __ATOMIC_RELEASE);
+    __atomic_store_n(&rec->wait_since, fm_wait_clock_now(), __ATOMIC_RELEASE);
 }
 
 static inline struct fm_rec_csd *charged_at(struct fm_thread *thread, uint64_t cfa)
@@ -397,16 +328,10 @@ static void times_read(struct fm_thread *thread)
         rec->cpu_last_ns = cpu_ns;
 }
 
-void fm_waiting_note_moment(void)
-{
-    if (fm_process.wait_clock != 0)
-        moment_note();
-}
-
 static __attribute__((noinline)) void note_long_wait(struct fm_thread *thread, uint64_t elapsed)
 {
     int saved_errno = errno;
-    moment_note();
+    fm_waiting_note_moment();
     if (elapsed >= fm_process.wait_ticks_per_ms * QUEUE_MS)
         times_read(thread);
     errno = saved_errno;
@@ -448,7 +373,8 @@ void fm_wait_end(uint64_t cfa)
     if (FM_UNLIKELY(thread == NULL))
         return;
     struct fm_rec_thread *rec = thread->rec;
-    uint64_t now = clock_now(), since = rec->wait_since, elapsed = now - since - rec->wait_away;
+    uint64_t now = fm_wait_clock_now(), since = rec->wait_since,
+             elapsed = now - since - rec->wait_away;
     if (FM_UNLIKELY(since == 0 || thread->waiting.cfa != cfa ||
                     elapsed >= fm_process.wait_threshold || is_always_wait(rec->wait_kind) ||
                     __atomic_load_n(&fm_process.stopped_at, __ATOMIC_ACQUIRE) > since)) {
@@ -477,7 +403,7 @@ void fm_waiting_on_tick(struct fm_thread *thread, uint64_t sp, uint64_t quanta)
         fm_wait_add(&thread->waiting.record->cpu_quanta, quanta);
     }
     if (rec->cpu_ns - thread->waiting.queue_read_cpu_ns >= QUEUE_CPU_NS) {
-        moment_note();
+        fm_waiting_note_moment();
         times_read(thread);
     }
 }
@@ -491,7 +417,7 @@ void fm_waiting_put_aside(struct fm_thread *thread, unsigned index)
         .away = rec->wait_away,
         .object = rec->wait_object,
         .cfa = thread->waiting.cfa,
-        .at = rec->wait_since != 0 ? clock_now() : 0,
+        .at = rec->wait_since != 0 ? fm_wait_clock_now() : 0,
         .kind = rec->wait_kind,
         .csd = rec->wait_csd,
         .holder = rec->wait_holder,
@@ -515,7 +441,7 @@ void fm_waiting_take_up(struct fm_thread *thread, unsigned index)
     thread->waiting.record = aside->record;
     if (aside->since == 0)
         return;
-    uint64_t now = clock_now(), stopped_at = stopped_since(rec);
+    uint64_t now = fm_wait_clock_now(), stopped_at = stopped_since(rec);
     if (stopped_at != 0 && stopped_at < now) /* what follows is the stop's */
         now = stopped_at;
     rec->wait_away += now > aside->at ? now - aside->at : 0;
@@ -528,7 +454,7 @@ static void take_stop_off(struct fm_thread *thread)
     struct fm_rec_thread *rec = thread->rec;
     uint64_t since = __atomic_load_n(&rec->wait_since, __ATOMIC_ACQUIRE);
     uint64_t from = fm_process.stopped_at > since ? fm_process.stopped_at : since;
-    uint64_t now = since != 0 ? clock_now() : from;
+    uint64_t now = since != 0 ? fm_wait_clock_now() : from;
     __atomic_store_n(&thread->waiting.taken_off, thread->waiting.taken_off + 1, __ATOMIC_SEQ_CST);
     if (now > from)
         __atomic_store_n(&rec->wait_away, rec->wait_away + (now - from), __ATOMIC_RELEASE);
@@ -569,8 +495,7 @@ void fm_waiting_end_thread(struct fm_thread *thread)
 {
     if (thread->rec->wait_since != 0)
         close_left(thread);
-    if (fm_process.wait_clock != 0)
-        moment_note();
+    fm_waiting_note_moment();
     times_read(thread);
     fm_waiting_note_stop(thread, false, fm_now_ns(CLOCK_MONOTONIC));
 }
@@ -593,7 +518,7 @@ void fm_waiting_at_exit(void)
     if (fm_process.wait_clock == 0)
         return;
     uint64_t mask = fm_block_signals();
-    moment_note();
+    fm_waiting_note_moment();
     fm_lock_take(&fm_process.threads_lock);
     for (struct fm_thread *t = fm_process.threads; t != NULL; t = t->next)
         times_read(t);

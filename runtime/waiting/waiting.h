@@ -18,6 +18,15 @@
 /* The CFA of the interposed function: frames of the program that are alive lie above it. */
 #define HERE ((uint64_t)__builtin_dwarf_cfa())
 
+/* clock.c */
+void fm_wait_clock_begin(void) FM_HIDDEN; /* for the process's new recording, after fork too */
+/* In ticks of it. */
+static inline uint64_t fm_wait_clock_now(void)
+{
+    return FM_LIKELY(fm_process.wait_clock == FM_REC_CLOCK_TSC) ? __builtin_ia32_rdtsc()
+                                                                : fm_now_ns(CLOCK_MONOTONIC);
+}
+
 /* state.c */
 bool fm_wait_begin(unsigned kind, uint64_t object, uint64_t cfa);
 /* owner: kernel's number of the thread that holds the lock; 0 = not known. */
