@@ -158,11 +158,13 @@ static int sleeps(const struct run *run, char *place, size_t room)
 }
 
 #define LOOKS 3
-#define LOOKS_ELSEWHERE 100 /* a cancelled thread may sleep on its way out, too */
+/* A cancelled thread may sleep on its way out, too, and who starts a child until that begins. */
+#define LOOKS_ELSEWHERE 100
 
 static int looks_needed(const struct run *run, int as_before)
 {
-    return as_before && strcmp(run->place, run->place_before) != 0 ? LOOKS_ELSEWHERE : LOOKS;
+    int elsewhere = as_before && strcmp(run->place, run->place_before) != 0;
+    return elsewhere || run->row->kind == OF_CHILD ? LOOKS_ELSEWHERE : LOOKS;
 }
 
 static void look(struct run *run)
