@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/hint.h"
 #include "record/raw/identity.h"
+#include "record/raw/recording.h"
 
 static void member_clear(gpointer data)
 {
@@ -52,6 +53,12 @@ static bool add_path(const char *command, enum fm_join join, const char *path,
 {
     struct fm_raw_identity identity;
     GError *error = NULL;
+    if (fm_raw_recording_is_void(path)) {
+        g_autofree char *shown = fm_text_escaped(path);
+        fprintf(stderr, "fathom %s: note: %s: no process has recorded anything in it: left out\n",
+                command, shown);
+        return true;
+    }
     if (!fm_raw_identify(path, &identity, &error)) {
         fm_cli_fail_file(command, path, FM_FILE_RECORDING, error);
         return false;

@@ -58,18 +58,32 @@ static int process_in_name(const char *path, const char *base)
 }
 
 /* A child that was forked just now may have made its file and written nothing into it. Nothing is
- * lost: it is told of as one that has recorded nothing yet. */
-static unsigned leave_out_begun(const char *base, GPtrArray *found)
+ * lost: it is told of as one that has recorded nothing yet. One that was killed then has no
+ * profile.
+ */
+static unsigned leave_out_begun(const struct fm_finishing *how, const char *base, GPtrArray *found)
 {
-    unsigned count = 0;
+    unsigned count = 0, ended = 0;
     for (guint i = found->len; i-- > 0;) {
         const char *path = g_ptr_array_index(found, i);
         int pid = process_in_name(path, base);
-        if (pid == 0 || fm_raw_recording_has_header(path) || !is_of_run(pid, base))
+        if (pid == 0 || fm_raw_recording_has_header(path))
             continue;
+        bool lives = is_of_run(pid, base);
+        if (!lives && !fm_raw_recording_is_void(path)) /* also: it got on, and then ended */
+            continue;
+        if (!lives && !how->keep)
+            g_unlink(path);
         g_ptr_array_remove_index(found, i);
-        count++;
+        count += lives;
+        ended += !lives;
     }
+    if (ended > 0 && !how->quiet)
+        fprintf(stderr,
+                "fathom record: note: %u process%s ended while %s began to record: nothing is "
+                "known of %s\n",
+                ended, ended == 1 ? "" : "es", ended == 1 ? "it" : "they",
+                ended == 1 ? "it" : "them");
     return count;
 }
 
@@ -214,7 +228,7 @@ int fm_cli_finish_run(const struct fm_finishing *how, const char *base, GPtrArra
     g_autoptr(GPtrArray) found = fm_raw_recordings_of_run(base, before);
     int status = FM_EXIT_DONE;
     unsigned lost = fm_raw_recordings_lost(found);
-    unsigned begun = leave_out_begun(base, found);
+    unsigned begun = leave_out_begun(how, base, found);
     if (!how->quiet)
         tell_of_others(how->join, base, found);
     if (found->len == 0) {

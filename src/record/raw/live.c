@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* The command's name may hold anything, so counts from its closing bracket: state is field 3. */
@@ -55,4 +56,26 @@ bool fm_raw_recording_has_header(const char *path)
 {
     struct fm_rec_header header;
     return read_header(path, &header) && header.state != 0; /* which is written last */
+}
+
+#define BEGUN_BYTES_MAX (1u << 20) /* no recording is larger before its header is whole */
+
+bool fm_raw_recording_is_void(const char *path)
+{
+    struct fm_rec_header header;
+    struct stat status;
+    char bytes[4096];
+    if (lstat(path, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size > BEGUN_BYTES_MAX)
+        return false;
+    if (read_header(path, &header))
+        return header.state == 0;
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t got = file < 0 ? -1 : 0;
+    bool zeros = true;
+    while (zeros && file >= 0 && (got = read(file, bytes, sizeof bytes)) > 0)
+        for (ssize_t i = 0; i < got && zeros; i++)
+            zeros = bytes[i] == 0;
+    if (file >= 0)
+        close(file);
+    return zeros && got == 0;
 }

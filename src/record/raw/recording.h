@@ -299,3 +299,6 @@ uint64_t fm_raw_process_start(int pid);
 
 /* Whether the recording's header is whole: not yet in the moment in which its file is made. */
 bool fm_raw_recording_has_header(const char *path);
+/* Whether there is as much of it as a process leaves that is killed in that moment, and nothing of
+ * anybody else: no byte but zeros, or a header that is not whole. */
+bool fm_raw_recording_is_void(const char *path);

@@ -253,6 +253,67 @@ def killed(tap, folder):
               "one that is damaged is told and kept, the others are joined", done.stderr)
 
 
+BEGINNING = """#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "recording_format.h"
+/* Leaves what is there when a process is killed while it makes its recording. */
+int main(int argc, char **argv)
+{
+    static char zeros[32768];
+    char name[4096];
+    int how = atoi(argv[argc - 1]);
+    snprintf(name, sizeof name, "%s.%d.0.rec", getenv("FATHOM_OUTPUT"), (int)getpid());
+    int file = open(name, O_CREAT | O_WRONLY | O_EXCL, 0600);
+    struct fm_rec_header header = {.magic = FM_REC_MAGIC, .version = FM_REC_VERSION,
+        .byte_order = FM_REC_BYTE_ORDER, .header_bytes = FM_REC_HEADER_BYTES,
+        .pid = how == 3 ? (uint32_t)getpid() : 0};
+    if (how == 4)
+        strcpy(zeros, "somebody else's");
+    if (how > 0 && write(file, zeros, sizeof zeros) != (ssize_t)sizeof zeros)
+        return 9;
+    if ((how == 2 || how == 3) && pwrite(file, &header, sizeof header, 0) != (ssize_t)sizeof header)
+        return 9;
+    return file < 0;
+}
+"""
+
+
+def killed_at_once(tap, folder):
+    """Children that are killed while their recordings are made: they have recorded nothing."""
+    (folder / "at_once.c").write_text(BEGINNING)
+    lib.must(["gcc", "-I", pathlib.Path(__file__).parents[3] / "runtime", "at_once.c", "-o", "at_once"], folder)
+
+    def run(last):
+        script = "".join(f"./at_once {how} && " for how in range(last + 1)) + f"{build(folder)} forker 2"
+        return ["sh", "-c", script]
+
+    for join in ("program", "none", "all"):
+        done = lib.run([lib.FATHOM, "record", "-o", "once", f"--join={join}", "--", *run(3)], folder)
+        told = "4 processes ended while they began to record: nothing is known of them" in done.stderr
+        children = [name for name in files(folder, "once", "data") if name != "once.data"]
+        tap.same((done.returncode, told, len(children), files(folder, "once", "rec")),
+                 (0, True, 2 if join == "none" else 0, []), f"--join={join}: who was killed while it began is told of, and no more")
+        tap.same(sum(lib.Profile(path).calls()["serve"] for path in folder.glob("once*.data")), 2,
+                 f"--join={join}: the others are all there")
+        for path in folder.glob("once*.data"):
+            path.unlink()
+    done = lib.run([lib.FATHOM, "record", "-k", "-o", "kept", "--", *run(3)], folder)
+    names = files(folder, "kept", "rec")
+    (folder / "kept.data").unlink()
+    again = lib.run([lib.FATHOM, "finish", "-k", "--join=program"] + names, folder)
+    tap.same((done.returncode, len(names), again.returncode, again.stderr.count("no process has recorded anything in it"),
+              files(folder, "kept", "data"), lib.Profile(folder / "kept.data").calls()["serve"]),
+             (0, 7, 0, 4, ["kept.data"], 2), "finished again")
+    done = lib.run([lib.FATHOM, "record", "-o", "other", "--", *run(4)], folder)
+    left = [path.read_bytes()[:8] for path in folder.glob("other.*.rec")]
+    tap.same((done.returncode, left, lib.Profile(folder / "other.data").calls()["serve"]), (1, [b"somebody"], 2),
+             "a file of somebody else with such a name is told of and stays")
+
+
 def wait_for(condition, seconds=60):
     end = time.monotonic() + seconds
     while not condition():
@@ -397,7 +458,7 @@ def snapshots(tap, folder):
 
 def main():
     tap = lib.Tap()
-    for test in (one_profile, removed, vanished_children, only_below, exactly_the_sum, many, several_programs, started, killed,
+    for test in (one_profile, removed, vanished_children, only_below, exactly_the_sum, many, several_programs, started, killed, killed_at_once,
                  recorder_killed, daemons, some_of_the_daemons, snapshots):
         with tempfile.TemporaryDirectory() as folder:
             test(tap, pathlib.Path(folder).resolve())
