@@ -7,6 +7,7 @@
  * some milliseconds later: so calls are left untimed only where many come in little time by the
  * wall. Calls of other functions cost what they cost without. */
 #include "../internal.h"
+#include "names.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -25,7 +26,6 @@
 static struct {
     char text[TEXT_BYTES];
     const char *names[NAMES_MAX];
-    char mangled[NAMES_MAX][128]; /* the part of a C++ symbol that says the same: 6Parser5parse */
     unsigned name_count;
     fm_lock lock;
     uint64_t functions[FUNCTIONS_MAX];
@@ -33,23 +33,6 @@ static struct {
     const struct fm_rec_module *scanned[MODULES_SCANNED_MAX];
     unsigned scanned_count;
 } chosen;
-
-/* Parser::parse as 6Parser5parse. */
-static void mangle(char *to, size_t room, const char *name)
-{
-    size_t used = 0;
-    while (*name != '\0') {
-        const char *end = strstr(name, "::");
-        size_t bytes = end != NULL ? (size_t)(end - name) : strlen(name);
-        if (used + bytes + 8 >= room)
-            break;
-        used = fm_text_append_number(to, room, used, bytes);
-        memcpy(to + used, name, bytes);
-        used += bytes;
-        to[used] = '\0';
-        name += bytes + (end != NULL ? 2 : 0);
-    }
-}
 
 /* Of the objects that were compiled with `fathom cc --trace`, one after the other. Weak: mostly
  * there are none. */
@@ -84,7 +67,6 @@ void fm_traced_prepare(void)
         char *comma = strchr(at, ',');
         if (comma != NULL)
             *comma++ = '\0';
-        mangle(chosen.mangled[chosen.name_count], sizeof chosen.mangled[0], at);
         chosen.names[chosen.name_count] = at;
         chosen.name_count += at[0] != '\0';
         at = comma;
@@ -92,39 +74,14 @@ void fm_traced_prepare(void)
     fm_process.traced = chosen.name_count > 0;
 }
 
-/* Of a C++ symbol: the name itself, not those of its arguments' types. */
-static bool is_mangled(const char *symbol, const char *part)
-{
-    size_t bytes = strlen(part);
-    bool nested = symbol[2] == 'N';
-    const char *at = symbol + 2 + nested;
-    while (*at == 'K' || *at == 'V' || *at == 'L')
-        at++;
-    if (at[0] == 'S' && at[1] == 't')
-        at += 2;
-    for (;;) {
-        if (strncmp(at, part, bytes) == 0 && (!nested || at[bytes] == 'E' || at[bytes] == 'I'))
-            return true;
-        size_t length = 0;
-        for (; *at >= '0' && *at <= '9'; at++)
-            length = length * 10 + (size_t)(*at - '0');
-        if (!nested || length == 0 || length > strlen(at))
-            return false;
-        at += length;
-    }
-}
-
 static bool is_chosen(const char *symbol)
 {
-    for (unsigned i = 0; i < chosen.name_count; i++) {
-        size_t bytes = strlen(chosen.names[i]);
-        /* name.constprop.0: a copy that the compiler made for some callers */
-        if (strncmp(symbol, chosen.names[i], bytes) == 0 &&
-            (symbol[bytes] == '\0' || symbol[bytes] == '.'))
+    struct fm_symbol_parts parts;
+    bool parsed = fm_symbol_parse(symbol, &parts);
+    for (unsigned i = 0; i < chosen.name_count; i++)
+        if (fm_symbol_is_as_linked(symbol, chosen.names[i]) ||
+            (parsed && fm_symbol_is(&parts, chosen.names[i])))
             return true;
-        if (symbol[0] == '_' && symbol[1] == 'Z' && is_mangled(symbol, chosen.mangled[i]))
-            return true;
-    }
     return false;
 }
 

@@ -30,16 +30,23 @@ bool fm_call_log_check_names(const char *text, GError **error)
 {
     g_return_val_if_fail(text != NULL, false);
     g_auto(GStrv) names = g_strsplit(text, ",", -1);
+    const char *wrong = NULL;
     bool ok =
         strlen(text) <= TRACED_BYTES_MAX && g_strv_length(names) <= TRACED_MAX && text[0] != '\0';
-    for (char **name = names; *name != NULL; name++)
-        ok = ok && (*name)[0] != '\0' && strpbrk(*name, " (){}<>\\\"\n") == NULL;
-    if (!ok)
+    for (char **name = names; *name != NULL && wrong == NULL; name++)
+        if (strpbrk(*name, " (){}<>\\\"\n") != NULL || (*name)[0] == '\0')
+            wrong = *name;
+    if (wrong != NULL && wrong[0] != '\0')
+        g_set_error(error, FM_ERROR, FM_ERROR_USAGE,
+                    "--trace takes names without arguments, of functions and templates: not "
+                    "'%s'; of an operator or a lambda the linker's name (nm PROGRAM)",
+                    wrong);
+    else if (wrong != NULL || !ok)
         g_set_error(error, FM_ERROR, FM_ERROR_USAGE,
                     "--trace takes at most %u names of functions, separated by commas, of at "
                     "most %u bytes together, not '%s'",
                     TRACED_MAX, TRACED_BYTES_MAX, text);
-    return ok;
+    return ok && wrong == NULL;
 }
 
 char *fm_call_log_path(const char *data_path)

@@ -317,6 +317,63 @@ int main(void) { three(); two(); one(); return 0; }
     tap.check(done.returncode == 2 and "--trace takes" in done.stderr, "no list of names to compile with", done.stderr)
 
 
+NAMED = r"""
+#include <string>
+#define PART __attribute__((noinline))
+static volatile long sum;
+extern "C" PART void step(void) { sum++; }
+namespace a {
+enum class Kind { one, two };
+PART static int fixed(int n) { step(); return n; }
+struct Base { PART explicit Base(int n) { sum += fixed(n); } PART ~Base() { step(); sum++; } };
+template <class T> struct Stack {
+    PART void push(T value) { step(); sum += sizeof value; }
+    struct Inner { PART int top() const { step(); return (int)sum; } };
+};
+template <int N, Kind K, class T> PART int deduced(T n) { step(); return N + (int)n + (int)K; }
+namespace { struct Hidden { PART int at(int n) { step(); return n + (int)sum; } }; }
+PART int text(const std::string &word) { step(); return (int)word.size() + (int)sum; }
+PART std::string tagged(int n) { step(); return std::string((size_t)n, 'x'); }
+struct Taker { PART int push(a::Stack<a::Base *> *stack) { stack->push(nullptr); return (int)sum; } };
+} // namespace a
+PART int push(int n) { step(); return n + 1; }
+int main()
+{
+    a::Base one(1);
+    a::Base *two = new a::Base(2);
+    delete two;
+    a::Stack<std::string> words;
+    a::Stack<a::Stack<int>::Inner> inner;
+    for (int i = 0; i < 3; i++)
+        words.push("word");
+    inner.push({});
+    a::Stack<a::Base *> bases;
+    sum += a::Stack<a::Base *>::Inner().top() + a::deduced<2, a::Kind::two>(3) + a::deduced<-1, a::Kind::one>(3.5);
+    sum += a::Hidden().at(1) + a::text(a::tagged(3)) + a::Taker().push(&bases) + push(1);
+    return 0;
+}
+"""
+
+
+def check_names(tap, folder):
+    """Functions of C++, by their names alone: in classes, templates, namespaces with and without a name."""
+    (folder / "named.cc").write_text(NAMED)
+    lib.must([lib.FATHOM, "c++", "--grade=deep", "g++", "-O1", "named.cc", "-o", "named"], folder)
+    for name, calls in (("a::Base::Base", 2), ("Base::~Base", 2), ("~Base", 2), ("Stack::push", 5), ("push", 7),
+                        ("a::Stack::push", 5), ("a::Taker::push", 1), ("a::push", 0), ("Inner::top", 1), ("deduced", 2),
+                        ("a::Hidden::at", 1), ("Hidden::at", 1), ("at", 1), ("text", 1), ("a::tagged", 1), ("Base", 0),
+                        ("a::fixed", 2), ("std::text", 0), ("::text", 0), ("_ZN1a4textERKNSt7__cxx1112basic_stringIcSt11"
+                                                                          "char_traitsIcESaIcEEE", 1)):
+        done = lib.must([lib.FATHOM, "record", "-q", f"--trace={name}", "-o", "named", "./named"], folder)
+        found = durations(folder, "named.data") if calls > 0 else []
+        tap.same((sum(cells["timed_count"] for _, cells in found), "was recorded: " + name in done.stderr),
+                 (calls, calls == 0), f"chosen by its name: {name}")
+    for name, said in (("a,operator<,b", "not 'operator<'; of an operator"), ("a,,b", "separated by commas"),
+                       ("", "separated by commas"), ("f(int)", "not 'f(int)'"), (",".join("a" * 65), "at most 64")):
+        done = lib.run([lib.FATHOM, "record", "-q", f"--trace={name}", "-o", "named", "./named"], folder)
+        tap.check(done.returncode == 2 and said in done.stderr, f"no names: {name}", done.stderr)
+
+
 def check_calls_that_wait(tap, folder):
     """Calls that come seldom by the wall are timed, each of them, however little CPU time they take; also
     behind many that came at once."""
@@ -354,6 +411,7 @@ def main():
             child.unlink()
         check_links(tap, folder)
         check_calls_that_wait(tap, folder)
+        check_names(tap, folder)
         done = lib.must([lib.FATHOM, "record", "--trace=leaf,nothing_of_that_name", "-o", "leaf", "./prog"], folder)
         tap.check("call nothing" in done.stderr, "a function that calls nothing is told of", done.stderr)
         tap.check("no call of these traced functions was recorded: nothing_of_that_name (" in done.stderr,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "record/finish/notes.h"
+#include "runtime/traced/names.h"
 
 static_assert(FM_DURATION_STEPS == FM_REC_DURATION_STEPS, "one is the other");
 static_assert(FM_DURATION_STEP_END == FM_REC_DURATION_OCTAVES * FM_REC_DURATION_STEPS,
@@ -78,32 +79,21 @@ static void emit_spans(const struct fm_raw_recording *recording, const uint32_t 
     }
 }
 
-/* Of a C++ symbol, Parser::parse as 6Parser5parse: as the runtime chose it. */
-static char *mangled(const char *name)
-{
-    g_auto(GStrv) parts = g_strsplit(name, "::", -1);
-    GString *text = g_string_new(NULL);
-    for (char **part = parts; *part != NULL; part++)
-        g_string_append_printf(text, "%zu%s", strlen(*part), *part);
-    return g_string_free(text, FALSE);
-}
-
-static bool is_named(const struct fm_node_ps *ps, const char *name, const char *part)
+static bool is_named(const struct fm_node_ps *ps, const char *name)
 {
     const char *symbol = ps->linkage != NULL ? ps->linkage : ps->name;
-    size_t bytes = strlen(name);
-    return (strncmp(symbol, name, bytes) == 0 && (symbol[bytes] == '\0' || symbol[bytes] == '.')) ||
-           (g_str_has_prefix(symbol, "_Z") && strstr(symbol, part) != NULL);
+    struct fm_symbol_parts parts;
+    return fm_symbol_is_as_linked(symbol, name) ||
+           (fm_symbol_parse(symbol, &parts) && fm_symbol_is(&parts, name));
 }
 
 static bool was_met(const struct fm_raw_recording *recording, const struct fm_nodes *nodes,
                     const char *name)
 {
-    g_autofree char *part = mangled(name);
     for (uint32_t i = 0; i < recording->csd_count; i++) {
         const struct fm_raw_csd *csd = &recording->csds[i];
         uint32_t ps = csd->durations != 0 ? nodes->pd_ps[csd->callee] : FM_NONE;
-        if (ps != FM_NONE && is_named(fm_nodes_ps(nodes, ps), name, part))
+        if (ps != FM_NONE && is_named(fm_nodes_ps(nodes, ps), name))
             return true;
     }
     return false;
