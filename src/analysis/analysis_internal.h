@@ -155,6 +155,7 @@ static inline uint64_t fm_csd_total(const struct fm_analysis *a, uint32_t csd, u
         return fm_pd_total(a, callee, measure);
     return fm_clique_total(a, a->pd_clique[callee], measure);
 }
+unsigned fm_total_measures(const struct fm_analysis *a, unsigned *measures);
 uint64_t fm_pd_own(const struct fm_analysis *a, uint32_t pd, unsigned measure);
 
 int64_t *fm_sparse_at(struct fm_sparse_costs *costs, unsigned inherited, uint32_t id, uint32_t ps);
@@ -169,6 +170,13 @@ struct fm_clique_search; /* cliques.c */
 struct fm_nested_search; /* nested.c */
 struct fm_module_search; /* summary.c */
 
+/* Arrays of zeros that were made before anything was known of nodes. */
+#define FM_RESERVED_MAX 5
+struct fm_reserved {
+    uint32_t *arrays[FM_RESERVED_MAX]; /* NULL: taken, or none */
+    size_t counts[FM_RESERVED_MAX];
+};
+
 struct fm_analysis_job {
     struct fm_analysis *analysis;
     unsigned phase;
@@ -177,6 +185,8 @@ struct fm_analysis_job {
     uint32_t inner;    /* where that is */
     bool failed;       /* not enough memory */
     GArray *untouched; /* struct fm_untouched: large new arrays */
+    struct fm_reserved reserved;
+    unsigned reserved_count; /* that have been made, with those of the job beside */
     struct fm_clique_search *cliques;
     struct fm_nested_search *nested;
     struct fm_module_search *modules;
@@ -190,8 +200,9 @@ struct fm_analysis_job {
     uint32_t first_csd;
 };
 
-/* Array of zeros, or NULL and job->failed. */
+/* Array of zeros, a reserved one if it fits, or NULL and job->failed. */
 uint32_t *fm_job_numbers(struct fm_analysis_job *job, size_t count);
+void fm_reserved_clear(struct fm_reserved *reserved);
 
 /* Pages of new arrays that the kernel has not given yet: they are asked for one at a time, before
  * a phase that has just made arrays goes on. Such a phase returns false while there are some. */
@@ -211,7 +222,8 @@ fm_phase_run fm_phase_entries, fm_phase_callers, fm_phase_sites, fm_phase_sort_s
     fm_phase_procs;                            /* indexes.c */
 fm_phase_run fm_phase_own, fm_phase_propagate; /* propagate.c */
 fm_phase_run fm_phase_nested;                  /* nested.c */
-fm_phase_run fm_phase_sum_csds, fm_phase_merge, fm_phase_sum_pds, fm_phase_modules; /* summary.c */
+fm_phase_run fm_phase_sum_pds, fm_phase_sum_csds, fm_phase_merge, fm_phase_subtract,
+    fm_phase_modules; /* summary.c */
 /* Sums of the job's own, for a thread beside. False: not enough memory. */
 bool fm_csd_sums_init(const struct fm_analysis *analysis, struct fm_csd_sums *sums);
 void fm_csd_sums_clear(struct fm_csd_sums *sums);

@@ -211,6 +211,37 @@ static void note_parent(struct fm_analysis *a, uint32_t pd, uint32_t csd)
     a->clique_parent[clique] = csd;
 }
 
+/* Where the csds are numbered as they stand in slots there is no need to look at those, as long as
+ * no clique is entered twice. True at the end; else job->stage is 1, and nothing has been noted. */
+static bool note_csds_in_order(struct fm_analysis_job *job, uint32_t *budget)
+{
+    struct fm_analysis *a = job->analysis;
+    const struct fm_profile *profile = a->profile;
+    for (; *budget > 0 && job->inner < profile->csd_count && a->clique_entries_extra == 0;
+         --*budget) {
+        uint32_t csd = ++job->inner;
+        note_parent(a, profile->csd_caller[csd], csd);
+    }
+    if (a->clique_entries_extra > 0) {
+        memset(a->clique_parent, 0, (a->clique_count + (size_t)1) * sizeof(uint32_t));
+        memset(a->storage->csd_enters, 0, (profile->csd_count / 32 + (size_t)1) * sizeof(uint32_t));
+        a->clique_entries_extra = 0;
+        job->stage = 1;
+    }
+    return job->stage == 0 && job->inner == profile->csd_count;
+}
+
+static void note_slots(struct fm_analysis *a, uint32_t pd)
+{
+    uint32_t slots = fm_slot_count(a->profile, pd);
+    for (uint32_t slot = 0; slot < slots; slot++) {
+        uint32_t count;
+        const uint32_t *csds = fm_profile_slot(a->profile, pd, slot, &count);
+        while (count > 0)
+            note_parent(a, pd, csds[--count]);
+    }
+}
+
 /* The csd that enters each clique: should there be several, the last counts, of arcs all do. And
  * which pds are alone in theirs. */
 bool fm_phase_parents(struct fm_analysis_job *job, uint32_t budget)
@@ -221,20 +252,18 @@ bool fm_phase_parents(struct fm_analysis_job *job, uint32_t budget)
         a->clique_parent = fm_job_numbers(job, a->clique_count + 1u);
         a->storage->csd_enters = fm_job_numbers(job, profile->csd_count / 32 + 1u);
         a->storage->pd_alone = fm_job_numbers(job, profile->pd_count / 32 + 1u);
+        job->stage = profile->csds_in_order && !fm_profile_is(profile, FM_NATURE_ARCS) ? 0 : 1;
     }
     if (job->failed || fm_job_must_touch(job))
         return false;
+    if (job->stage == 0 && !note_csds_in_order(job, &budget))
+        return false;
     for (; budget > 0 && job->cursor < profile->pd_count; budget--) {
         uint32_t pd = ++job->cursor, clique = a->pd_clique[pd];
-        uint32_t slots = fm_slot_count(profile, pd);
         fm_bit_set(a->storage->pd_alone, pd,
                    a->clique_first[clique + 1] - a->clique_first[clique] == 1);
-        for (uint32_t slot = 0; slot < slots; slot++) {
-            uint32_t count;
-            const uint32_t *csds = fm_profile_slot(profile, pd, slot, &count);
-            while (count > 0)
-                note_parent(a, pd, csds[--count]);
-        }
+        if (job->stage == 1)
+            note_slots(a, pd);
     }
     return job->cursor == profile->pd_count;
 }

@@ -147,6 +147,31 @@ bool fm_phase_callers(struct fm_analysis_job *job, uint32_t budget)
     return job->cursor == profile->csd_count;
 }
 
+/* Of the csds that are numbered as they stand in slots: those of the last caller that is left. */
+static uint32_t put_caller(struct fm_analysis *a, uint32_t last)
+{
+    const struct fm_profile *profile = a->profile;
+    uint32_t first = last;
+    while (first > 1 && profile->csd_caller[first - 1] == profile->csd_caller[last])
+        first--;
+    for (uint32_t csd = first; csd <= last; csd++)
+        put(a->css_csd_first, a->css_csds, profile->csd_css[csd], csd);
+    return last - first + 1;
+}
+
+static uint32_t put_slots(struct fm_analysis *a, uint32_t pd)
+{
+    const struct fm_profile *profile = a->profile;
+    uint32_t slots = fm_slot_count(profile, pd);
+    for (uint32_t slot = 0; slot < slots; slot++) {
+        uint32_t count;
+        const uint32_t *csds = fm_profile_slot(profile, pd, slot, &count);
+        for (uint32_t i = 0; i < count; i++)
+            put(a->css_csd_first, a->css_csds, profile->csd_css[csds[i]], csds[i]);
+    }
+    return 1;
+}
+
 /* csds by css, latest caller first, in a slot's order. */
 bool fm_phase_sites(struct fm_analysis_job *job, uint32_t budget)
 {
@@ -158,17 +183,14 @@ bool fm_phase_sites(struct fm_analysis_job *job, uint32_t budget)
     if (!count_keys(job, &budget, a->css_csd_first, profile->css_count + 1, profile->csd_count,
                     css_of))
         return false;
-    for (; budget > 0 && job->cursor < profile->pd_count; budget--) {
-        uint32_t pd = profile->pd_count - job->cursor++;
-        uint32_t slots = fm_slot_count(profile, pd);
-        for (uint32_t slot = 0; slot < slots; slot++) {
-            uint32_t count;
-            const uint32_t *csds = fm_profile_slot(profile, pd, slot, &count);
-            for (uint32_t i = 0; i < count; i++)
-                put(a->css_csd_first, a->css_csds, profile->csd_css[csds[i]], csds[i]);
-        }
+    uint32_t count = profile->csds_in_order ? profile->csd_count : profile->pd_count;
+    while (budget > 0 && job->cursor < count) {
+        uint32_t last = count - job->cursor;
+        uint32_t done = profile->csds_in_order ? put_caller(a, last) : put_slots(a, last);
+        job->cursor += done;
+        budget -= MIN(budget, done);
     }
-    return job->cursor == profile->pd_count;
+    return job->cursor == count;
 }
 
 static int compare_keys(const void *a, const void *b)

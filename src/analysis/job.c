@@ -24,10 +24,11 @@ enum phase {
     PHASE_PROCS,
     PHASE_OWN,
     PHASE_PROPAGATE,
+    PHASE_SUM_PDS,
     PHASE_NESTED,
     PHASE_SUM_CSDS,
     PHASE_MERGE,
-    PHASE_SUM_PDS,
+    PHASE_SUBTRACT,
     PHASE_MODULES,
     PHASES,
 };
@@ -49,10 +50,11 @@ static const struct {
     [PHASE_PROCS] = {"callers", fm_phase_procs, OVER_PDS, 0.05},
     [PHASE_OWN] = {"costs", fm_phase_own, OVER_CSDS, 0.05},
     [PHASE_PROPAGATE] = {"costs", fm_phase_propagate, OVER_CLIQUES, 0.07},
+    [PHASE_SUM_PDS] = {"costs", fm_phase_sum_pds, OVER_PDS, 0.04},
     [PHASE_NESTED] = {"costs", fm_phase_nested, OVER_NOTHING, 0.09},
     [PHASE_SUM_CSDS] = {"summaries", fm_phase_sum_csds, OVER_CSDS, 0.25},
     [PHASE_MERGE] = {"summaries", fm_phase_merge, OVER_NOTHING, 0.01},
-    [PHASE_SUM_PDS] = {"summaries", fm_phase_sum_pds, OVER_PDS, 0.04},
+    [PHASE_SUBTRACT] = {"summaries", fm_phase_subtract, OVER_NOTHING, 0.01},
     [PHASE_MODULES] = {"summaries", fm_phase_modules, OVER_NOTHING, 0.01},
 };
 
@@ -110,6 +112,7 @@ static void beside_free(struct fm_analysis_job *beside)
     if (beside == NULL)
         return;
     fm_nested_search_free(beside->nested);
+    fm_reserved_clear(&beside->reserved);
     fm_csd_sums_clear(&beside->sums);
     g_array_unref(beside->untouched);
     g_free(beside);
@@ -125,6 +128,32 @@ void fm_analysis_job_set_beside(struct fm_analysis_job *job, bool beside)
     job->beside->analysis = job->analysis;
     job->beside->untouched = g_array_new(FALSE, FALSE, sizeof(struct fm_untouched));
     job->beside->next_csd = job->next_csd;
+}
+
+/* Totals: of those measures that some call read so far has something of. */
+bool fm_analysis_job_reserve(struct fm_analysis_job *job,
+                             void (*ask)(void *user, void *array, size_t bytes), void *user)
+{
+    g_return_val_if_fail(job != NULL && ask != NULL && job->phase == 0, false);
+    const struct fm_profile *profile = job->analysis->profile;
+    unsigned measures[FM_MEASURES_MAX];
+    size_t pds = profile->pd_count + (size_t)2, csds = profile->csd_count;
+    size_t totals = (pds - 1) * fm_total_measures(job->analysis, measures);
+    const size_t counts[FM_RESERVED_MAX][2] = {
+        {pds, totals}, {pds, pds}, {pds, csds}, {pds, csds}, {pds, pds}};
+    struct fm_analysis_job *jobs[] = {job, job->beside};
+    unsigned next = job->reserved_count;
+    if (job->beside == NULL || next == 2 * FM_RESERVED_MAX)
+        return false;
+    struct fm_reserved *reserved = &jobs[next % 2]->reserved;
+    size_t count = counts[next / 2][next % 2];
+    uint32_t *array = fm_memory_try_array(count, sizeof(uint32_t));
+    reserved->arrays[next / 2] = array; /* where there is none they ask again */
+    reserved->counts[next / 2] = count;
+    job->reserved_count++;
+    if (array != NULL)
+        ask(user, array, count * sizeof(uint32_t));
+    return true;
 }
 
 /* A page for every so many nodes. */
@@ -156,11 +185,13 @@ static void work(struct fm_analysis_job *job, uint32_t nodes)
 
 /* --- the thread beside ---
  *
- * here:    cliques, members, parents                      | propagate | sum_csds         | merge
- * ... beside:  entries, callers, sites, sort_sites, procs, own |           | nested, sum_csds |
+ * here:       cliques, members, parents | propagate, sum_pds                     | sum_csds | merge
+ * ... beside: own              | entries, callers, sites, sort_sites, procs      | nested, sum_csds
+ * |
  *
- * What is behind a bar needs all that stands before it. The csds are summed up by both, in
- * stretches, as soon as they come to it; merge adds the one's sums to the other's. */
+ * What is behind a bar needs all that stands before it, but propagate, and sum_pds where it is not
+ * of arcs, need own alone of what is done beside. The csds are summed up by both, in stretches, as
+ * soon as they come to it; merge adds the one's sums to the other's. */
 
 static bool work_beside(void *user)
 {
@@ -177,30 +208,48 @@ static void begin_beside(struct fm_analysis_job *job, enum phase phase, enum pha
 }
 
 /* Whether what was begun there is done. */
-static bool beside_is_done(struct fm_analysis_job *job)
+static bool beside_is_done(struct fm_analysis_job *job, uint64_t wait_us)
 {
     if (job->worker == NULL)
         return true;
-    if (!fm_worker_wait(job->worker, WAIT_US))
+    if (!fm_worker_wait(job->worker, wait_us))
         return false;
     g_clear_pointer(&job->worker, fm_worker_free);
     job->failed |= job->beside->failed;
     return true;
 }
 
+/* What goes on beside, one after the other. */
+static void go_on_beside(struct fm_analysis_job *job)
+{
+    if (job->phase == PHASE_CLIQUES && job->beside->end == 0)
+        begin_beside(job, PHASE_OWN, PHASE_OWN + 1);
+    else if (job->beside->end == PHASE_OWN + 1 && beside_is_done(job, 0))
+        begin_beside(job, PHASE_ENTRIES, PHASE_OWN);
+}
+
 /* Before a phase is begun or gone on with. False: what it needs is not there yet. */
 static bool may_go_on(struct fm_analysis_job *job)
 {
-    if (job->phase == PHASE_CLIQUES && job->worker == NULL)
-        begin_beside(job, PHASE_ENTRIES, PHASE_OWN + 1);
+    go_on_beside(job);
     if (job->phase == PHASE_ENTRIES)
         job->phase = PHASE_PROPAGATE;
+    if (job->phase == PHASE_PROPAGATE && job->beside->end == PHASE_OWN + 1) {
+        (void)beside_is_done(job, WAIT_US); /* the next step begins with what follows there */
+        return false;
+    }
+    if (job->phase == PHASE_SUM_PDS && fm_profile_is(job->analysis->profile, FM_NATURE_ARCS))
+        return beside_is_done(job, WAIT_US);
     if (job->phase == PHASE_NESTED) {
+        if (!beside_is_done(job, WAIT_US))
+            return false;
+        fm_reserved_clear(&job->reserved); /* what did not fit */
+        fm_reserved_clear(&job->beside->reserved);
         job->failed |= !fm_csd_sums_init(job->analysis, &job->beside->sums);
         begin_beside(job, PHASE_NESTED, PHASE_SUM_CSDS + 1);
         job->phase = PHASE_SUM_CSDS;
     }
-    return (job->phase != PHASE_PROPAGATE && job->phase != PHASE_MERGE) || beside_is_done(job);
+    return job->phase != PHASE_MERGE || beside_is_done(job, WAIT_US);
 }
 
 enum fm_job_state fm_analysis_job_step(struct fm_analysis_job *job, uint32_t nodes, GError **error)
@@ -231,7 +280,7 @@ static double phase_fraction(const struct fm_analysis_job *job)
                         [OVER_CSSS] = a->profile->css_count,
                         [OVER_CLIQUES] = a->clique_count};
     uint32_t total = items[phases[job->phase].over];
-    return total == 0 ? 0 : (double)job->cursor / total;
+    return total == 0 ? 0 : MIN((double)job->cursor / total, 1);
 }
 
 /* Of the phases of one name, NULL = all. */
@@ -270,6 +319,7 @@ void fm_analysis_job_free(struct fm_analysis_job *job)
         return;
     fm_worker_free(job->worker);
     beside_free(job->beside);
+    fm_reserved_clear(&job->reserved);
     fm_clique_search_free(job->cliques);
     fm_nested_search_free(job->nested);
     fm_module_search_free(job->modules);

@@ -17,6 +17,11 @@ struct fm_analysis_job *fm_analysis_job_new_recount(struct fm_analysis *base,
 /* Some of the work is done in a thread beside the caller's, or none; the result is the same. By
  * default large profiles have one where there is a processor for it. Before the first step. */
 void fm_analysis_job_set_beside(struct fm_analysis_job *job, bool beside);
+/* While the nodes of the profile are still read, of which it looks at none: makes an array that
+ * will be needed, and calls ask, which may ask the kernel for its pages. False: there are no more,
+ * or there is no thread beside. Before the first step. */
+bool fm_analysis_job_reserve(struct fm_analysis_job *job,
+                             void (*ask)(void *user, void *array, size_t bytes), void *user);
 /* Does work for about `nodes` nodes (> 0), which takes the order of 100 ns each. On FM_JOB_FAILED
  * sets *error: FM_ERROR_LIMIT, not enough memory. */
 enum fm_job_state fm_analysis_job_step(struct fm_analysis_job *job, uint32_t nodes, GError **error);

@@ -43,7 +43,7 @@ uint64_t fm_pd_own(const struct fm_analysis *a, uint32_t pd, unsigned measure)
 }
 
 /* Which measures totals are kept of: where in a pd's totals each stands. */
-static unsigned total_measures(const struct fm_analysis *a, unsigned *measures)
+unsigned fm_total_measures(const struct fm_analysis *a, unsigned *measures)
 {
     unsigned count = 0;
     for (unsigned m = FM_FIRST_INHERITED; m < a->profile->measure_count; m++) {
@@ -84,7 +84,7 @@ bool fm_phase_own(struct fm_analysis_job *job, uint32_t budget)
     struct fm_analysis *a = job->analysis;
     struct fm_analysis_storage *storage = a->storage;
     const struct fm_profile *profile = a->profile;
-    unsigned measures[FM_MEASURES_MAX], count = total_measures(a, measures);
+    unsigned measures[FM_MEASURES_MAX], count = fm_total_measures(a, measures);
     if (storage->pd_totals == NULL) {
         for (unsigned i = 0; i < count; i++)
             storage->total_place[measures[i]] = (uint8_t)(i + 1);
@@ -156,7 +156,7 @@ static void propagate_clique(struct fm_analysis *a, uint32_t clique, const unsig
 bool fm_phase_propagate(struct fm_analysis_job *job, uint32_t budget)
 {
     struct fm_analysis *a = job->analysis;
-    unsigned measures[FM_MEASURES_MAX], count = total_measures(a, measures);
+    unsigned measures[FM_MEASURES_MAX], count = fm_total_measures(a, measures);
     bool given = fm_profile_is(a->profile, FM_NATURE_ARCS) || a->clique_entries_extra > 0;
     for (; given && budget > 0 && job->inner < a->profile->csd_count; budget--)
         add_given(a, ++job->inner, measures, count);

@@ -134,10 +134,6 @@ bool fm_phase_sum_csds(struct fm_analysis_job *job, uint32_t budget)
     const struct fm_analysis *a = job->analysis;
     uint32_t count = a->profile->csd_count;
     const struct present present = present_measures(a);
-    if (job->sums.ps_own == NULL)
-        alloc_sums(job);
-    if (job->failed)
-        return false;
     for (; budget > 0; budget--) {
         if (job->cursor == job->inner) {
             uint32_t first = __atomic_load_n(job->next_csd, __ATOMIC_RELAXED);
@@ -263,13 +259,17 @@ static void compensate(struct fm_analysis *a)
     }
 }
 
-/* Descendants by procedure: totals of its pds - own. */
+/* Descendants by procedure: totals of its pds, for now. */
 bool fm_phase_sum_pds(struct fm_analysis_job *job, uint32_t budget)
 {
     struct fm_analysis *a = job->analysis;
     const struct fm_profile *profile = a->profile;
     struct fm_analysis_storage *storage = a->storage;
     const struct present present = present_measures(a);
+    if (job->sums.ps_own == NULL)
+        alloc_sums(job);
+    if (job->failed)
+        return false;
     for (; budget > 0 && job->cursor < profile->pd_count; budget--) {
         uint32_t pd = ++job->cursor;
         size_t first = (size_t)profile->pd_ps[pd] * storage->inherited;
@@ -283,16 +283,23 @@ bool fm_phase_sum_pds(struct fm_analysis_job *job, uint32_t budget)
                 paid[m] = fm_wrap_add(paid[m], total);
         }
     }
-    if (job->cursor < profile->pd_count)
-        return false;
-    for (; budget > 0 && job->inner < profile->ps_count; budget--) {
-        uint32_t ps = ++job->inner;
+    return job->cursor == profile->pd_count;
+}
+
+/* ... - own, and what is contained twice. */
+bool fm_phase_subtract(struct fm_analysis_job *job, uint32_t budget)
+{
+    struct fm_analysis *a = job->analysis;
+    const struct fm_profile *profile = a->profile;
+    struct fm_analysis_storage *storage = a->storage;
+    for (; budget > 0 && job->cursor < profile->ps_count; budget--) {
+        uint32_t ps = ++job->cursor;
         int64_t *desc = &storage->ps_desc[(size_t)ps * storage->inherited];
         const int64_t *own = &storage->ps_own[(size_t)ps * profile->measure_count];
         for (unsigned m = 0; m < storage->inherited; m++)
             desc[m] = fm_wrap_sub(desc[m], own[FM_FIRST_INHERITED + m]);
     }
-    if (job->inner < profile->ps_count)
+    if (job->cursor < profile->ps_count)
         return false;
     compensate(a);
     fm_analysis_pd_cost(a, profile->root_pd, &a->root_total);

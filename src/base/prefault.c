@@ -15,6 +15,7 @@
 struct range {
     uintptr_t at, end; /* what is left of it: whole pages */
     size_t bytes;      /* of all of it */
+    bool later;        /* than those that are not */
 };
 
 struct fm_prefault {
@@ -32,14 +33,14 @@ struct fm_prefault *fm_prefault_new(void)
     return prefault;
 }
 
-/* Of which the least part is done: all are filled side by side. */
+/* Of which the least part is done: all are filled side by side, but those of later. */
 static guint most_wanted(const GArray *ranges)
 {
     guint found = 0;
     double most = -1;
     for (guint i = 0; i < ranges->len; i++) {
         const struct range *range = &g_array_index(ranges, struct range, i);
-        double left = (double)(range->end - range->at) / (double)range->bytes;
+        double left = (double)(range->end - range->at) / (double)range->bytes + !range->later;
         if (left > most) {
             most = left;
             found = i;
@@ -79,11 +80,10 @@ static bool step(void *user)
     return more;
 }
 
-void fm_prefault_add(struct fm_prefault *prefault, void *array, size_t bytes)
+static void add(struct fm_prefault *prefault, void *array, size_t bytes, bool later)
 {
-    g_return_if_fail(prefault != NULL);
     const struct range range = {((uintptr_t)array + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1),
-                                ((uintptr_t)array + bytes) & ~(PAGE_BYTES - 1), bytes};
+                                ((uintptr_t)array + bytes) & ~(PAGE_BYTES - 1), bytes, later};
     if (array == NULL || range.at >= range.end)
         return;
     pthread_mutex_lock(&prefault->lock);
@@ -94,6 +94,18 @@ void fm_prefault_add(struct fm_prefault *prefault, void *array, size_t bytes)
         prefault->worker = fm_worker_new(step, prefault);
     else
         fm_worker_again(prefault->worker);
+}
+
+void fm_prefault_add(struct fm_prefault *prefault, void *array, size_t bytes)
+{
+    g_return_if_fail(prefault != NULL);
+    add(prefault, array, bytes, false);
+}
+
+void fm_prefault_add_later(struct fm_prefault *prefault, void *array, size_t bytes)
+{
+    g_return_if_fail(prefault != NULL);
+    add(prefault, array, bytes, true);
 }
 
 void fm_prefault_forget(struct fm_prefault *prefault, const void *array, size_t bytes)

@@ -12,6 +12,8 @@ struct fm_prefault;
 struct fm_prefault *fm_prefault_new(void);
 /* Large ones, not yet in memory, that are filled side by side from their beginnings. */
 void fm_prefault_add(struct fm_prefault *prefault, void *array, size_t bytes);
+/* One that is filled after those: asked for while nothing is left of them. */
+void fm_prefault_add_later(struct fm_prefault *prefault, void *array, size_t bytes);
 /* Before an array is freed or moved that was added, in whole or in parts. */
 void fm_prefault_forget(struct fm_prefault *prefault, const void *array, size_t bytes);
 /* Whether there is nothing left to ask for. */

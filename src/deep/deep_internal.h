@@ -148,14 +148,29 @@ struct fm_fault {
  * counts fit the ps. pd_slot_first must be complete. On failure fills *fault (g_free its text). */
 FM_MUST_USE bool fm_profile_resolve(struct fm_profile *profile, struct fm_fault *fault);
 
-/* The same in steps of about `budget` nodes; begin with zeros. */
+/* What one thread has done of the contexts. */
+struct fm_resolved {
+    uint32_t at, end; /* the stretch that it has taken */
+    bool failed;      /* at `at` */
+    bool disorder;    /* csds of one of them do not ascend */
+    struct fm_fault fault;
+};
+
+/* The same in steps of about `budget` nodes; begin with zeros, end with fm_resolving_clear(). It
+ * must not move. */
 struct fm_resolving {
+    bool beside; /* contexts are looked at by a thread beside, too */
     unsigned stage;
     uint32_t cursor;
+    struct fm_profile *profile;
+    uint32_t next_pd;            /* before the first that no thread has taken; atomic */
+    struct fm_resolved parts[2]; /* here, beside */
+    struct fm_worker *worker;
 };
 FM_MUST_USE enum fm_job_state fm_profile_resolve_step(struct fm_profile *profile,
                                                       struct fm_resolving *resolving,
                                                       uint32_t budget, struct fm_fault *fault);
+void fm_resolving_clear(struct fm_resolving *resolving);
 double fm_profile_resolve_fraction(const struct fm_profile *profile,
                                    const struct fm_resolving *resolving);
 

@@ -270,9 +270,11 @@ struct fm_profile {
     struct fm_column pd_points; /* coverage counts, pd by pd */
     uint64_t *pd_point_first;   /* [pd_count + 2] into pd_points; NULL unless coverage is dynamic */
 
-    uint32_t *csd_caller;                      /* [csd_count + 1] pd */
-    uint32_t *csd_callee;                      /* [csd_count + 1] pd */
-    uint32_t *csd_css;                         /* [csd_count + 1] css */
+    uint32_t *csd_caller; /* [csd_count + 1] pd */
+    uint32_t *csd_callee; /* [csd_count + 1] pd */
+    uint32_t *csd_css;    /* [csd_count + 1] css */
+    bool csds_in_order;   /* numbered as they stand in the slots of pd 1, 2, 3, ...: no slot need be
+                             looked at to walk over them in that order */
     struct fm_column csd_own[FM_MEASURES_MAX]; /* [csd_count + 1] each */
     /* FM_NATURE_ARCS: what the calls cost with all that they called, as the source says, since it
      * does not follow from the graph; of inherited measures. Own costs are known by function there

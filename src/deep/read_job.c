@@ -305,11 +305,19 @@ struct fm_profile_job *fm_profile_job_new_file(struct fm_mapped_file *file)
     return job;
 }
 
-void fm_profile_job_prefault(struct fm_profile_job *job)
+void fm_profile_job_set_beside(struct fm_profile_job *job)
 {
     g_return_if_fail(job != NULL && !job->header_is_read);
     if (job->reading.prefault == NULL)
         job->reading.prefault = fm_prefault_new();
+    job->resolving.beside = true;
+}
+
+void fm_profile_job_ask_for(struct fm_profile_job *job, void *array, size_t bytes)
+{
+    g_return_if_fail(job != NULL);
+    if (job->reading.prefault != NULL)
+        fm_prefault_add_later(job->reading.prefault, array, bytes);
 }
 
 /* Opens the file; FM_ERROR_IO when that cannot be done. */
@@ -327,6 +335,7 @@ void fm_profile_job_free(struct fm_profile_job *job)
 {
     if (!job)
         return;
+    fm_resolving_clear(&job->resolving); /* before what it looks at */
     reading_clear(&job->reading);
     reading_clear(&job->again);
     g_free(job->ordered_slots);

@@ -11,8 +11,12 @@ struct fm_profile_job;
 
 /* Of an open file, which it takes. */
 struct fm_profile_job *fm_profile_job_new_file(struct fm_mapped_file *file);
-/* Before the first step: memory is asked for by a thread beside. What is read is the same. */
-void fm_profile_job_prefault(struct fm_profile_job *job);
+/* Before the first step: a thread beside asks for memory, and does half of the checks at the end.
+ * What is read is the same. */
+void fm_profile_job_set_beside(struct fm_profile_job *job);
+/* While nodes are read, where that thread is: pages of an array that will be filled when they have
+ * been. It must outlive the job. */
+void fm_profile_job_ask_for(struct fm_profile_job *job, void *array, size_t bytes);
 /* Does work for about `nodes` nodes (> 0), which takes the order of 100 ns each. Errors: those of
  * fm_profile_read(). The first step reads the header alone. */
 enum fm_job_state fm_profile_job_step(struct fm_profile_job *job, uint32_t nodes, GError **error);

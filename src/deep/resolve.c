@@ -5,6 +5,11 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/worker.h"
+
+#define PDS_A_STRETCH 16384u /* that one thread resolves at a time */
+#define PDS_BESIDE 20000u    /* a step of the thread beside */
+#define WAIT_US 1000         /* for it, in a step */
 
 FM_PRINTF(5, 6)
 static bool fail(struct fm_fault *fault, enum fm_node_token token, uint32_t id, int code,
@@ -65,8 +70,9 @@ static bool check_points(const struct fm_profile *profile, uint32_t pd, struct f
                 pd, found, profile->ps[ps].point_count, ps);
 }
 
-static bool resolve_slot(struct fm_profile *profile, uint32_t pd, uint32_t slot, uint32_t css,
-                         struct fm_fault *fault)
+/* *last: the csd before those of the slot. */
+static inline bool resolve_slot(struct fm_profile *profile, uint32_t pd, uint32_t slot,
+                                uint32_t css, struct fm_resolved *part, uint32_t *last)
 {
     uint32_t entry = profile->slots[profile->pd_slot_first[pd] + slot];
     enum fm_site_kind expected = profile->css[css].kind;
@@ -82,16 +88,20 @@ static bool resolve_slot(struct fm_profile *profile, uint32_t pd, uint32_t slot,
             list[0] = count; /* the kind above the count has served; a list has one slot */
     }
     if (found != expected)
-        return fail(fault, FM_TOKEN_PD, pd, FM_ERROR_FORMAT,
+        return fail(&part->fault, FM_TOKEN_PD, pd, FM_ERROR_FORMAT,
                     "slot %u of proc dynamic %u is of kind %u, expected %u as call site static %u",
                     slot, pd, found, expected, css);
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
         profile->csd_css[csds[i]] = css;
+        part->disorder |= csds[i] < *last;
+        *last = csds[i];
+    }
     return true;
 }
 
-static bool resolve_pd(struct fm_profile *profile, uint32_t pd, struct fm_fault *fault)
+static bool resolve_pd(struct fm_profile *profile, uint32_t pd, struct fm_resolved *part)
 {
+    struct fm_fault *fault = &part->fault;
     uint32_t ps = profile->pd_ps[pd];
     if (ps == 0)
         return missing(fault, FM_TOKEN_PD, pd, profile->pd_count);
@@ -104,15 +114,88 @@ static bool resolve_pd(struct fm_profile *profile, uint32_t pd, struct fm_fault 
     if (profile->pd_point_first && !check_points(profile, pd, fault))
         return false;
     const uint32_t *sites = &profile->css_of_ps[proc->css_first];
-    for (uint32_t slot = 0; slot < slots; slot++) {
-        if (!resolve_slot(profile, pd, slot, sites[slot], fault))
+    for (uint32_t slot = 0, last = 0; slot < slots; slot++) {
+        if (!resolve_slot(profile, pd, slot, sites[slot], part, &last))
             return false;
     }
     return true;
 }
 
+/* The next contexts that no thread has taken; false: there are none. */
+static bool take_stretch(struct fm_resolving *resolving, struct fm_resolved *part)
+{
+    uint32_t count = resolving->profile->pd_count;
+    uint32_t first = __atomic_load_n(&resolving->next_pd, __ATOMIC_RELAXED);
+    do {
+        if (first == count)
+            return false;
+        part->end = first + MIN(PDS_A_STRETCH, count - first);
+    } while (!__atomic_compare_exchange_n(&resolving->next_pd, &first, part->end, false,
+                                          __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    part->at = first;
+    return true;
+}
+
+/* Stretches are taken in order: when a thread finds a fault, all contexts before it have been
+ * looked at, or are by the other one. True when this thread is done. */
+static bool resolve_stretches(struct fm_resolving *resolving, struct fm_resolved *part,
+                              uint32_t budget)
+{
+    struct fm_resolved own = *part; /* the two stand too near each other to write to all the time */
+    bool done = false;
+    for (; budget > 0 && !own.failed && !done; budget--) {
+        if (own.at < own.end || take_stretch(resolving, &own))
+            own.failed = !resolve_pd(resolving->profile, ++own.at, &own);
+        else
+            done = true;
+    }
+    *part = own;
+    if (own.failed) /* later ones are of no interest */
+        __atomic_store_n(&resolving->next_pd, resolving->profile->pd_count, __ATOMIC_RELAXED);
+    return done || own.failed;
+}
+
+static bool resolve_beside(void *user)
+{
+    struct fm_resolving *resolving = user;
+    return !resolve_stretches(resolving, &resolving->parts[1], PDS_BESIDE);
+}
+
+/* All contexts, with a thread beside or without: the fault is that of the first one that has one.
+ */
+static enum fm_job_state resolve_pds(struct fm_resolving *resolving, uint32_t budget,
+                                     struct fm_fault *fault)
+{
+    struct fm_resolved *here = &resolving->parts[0], *beside = &resolving->parts[1];
+    if (resolving->beside && resolving->worker == NULL)
+        resolving->worker = fm_worker_new(resolve_beside, resolving);
+    bool done = resolve_stretches(resolving, here, budget);
+    resolving->cursor = __atomic_load_n(&resolving->next_pd, __ATOMIC_RELAXED);
+    if (!done || (resolving->worker != NULL && !fm_worker_wait(resolving->worker, WAIT_US)))
+        return FM_JOB_MORE;
+    g_clear_pointer(&resolving->worker, fm_worker_free);
+    resolving->beside = false;
+    if (!here->failed && !beside->failed) {
+        resolving->profile->csds_in_order = !here->disorder && !beside->disorder; /* so far */
+        return FM_JOB_DONE;
+    }
+    bool first = here->failed && (!beside->failed || here->at < beside->at);
+    *fault = first ? here->fault : beside->fault;
+    (first ? here : beside)->fault.text = NULL;
+    return FM_JOB_FAILED;
+}
+
+void fm_resolving_clear(struct fm_resolving *resolving)
+{
+    fm_worker_free(resolving->worker);
+    for (unsigned i = 0; i < G_N_ELEMENTS(resolving->parts); i++)
+        g_free(resolving->parts[i].fault.text);
+    *resolving = (struct fm_resolving){0};
+}
+
 static bool check_csd(struct fm_profile *profile, uint32_t csd, struct fm_fault *fault)
 {
+    profile->csds_in_order &= profile->csd_caller[csd - 1] <= profile->csd_caller[csd];
     if (profile->csd_callee[csd] == 0)
         return missing(fault, FM_TOKEN_CSD, csd, profile->csd_count);
     if (profile->csd_caller[csd] == 0)
@@ -129,7 +212,7 @@ static const struct {
     {check_css, offsetof(struct fm_profile, css_count)},
     {resolve_ps, offsetof(struct fm_profile, ps_count)},
     {check_css_belongs, offsetof(struct fm_profile, css_count)},
-    {resolve_pd, offsetof(struct fm_profile, pd_count)},
+    {NULL, offsetof(struct fm_profile, pd_count)}, /* resolve_pds() */
     {check_csd, offsetof(struct fm_profile, csd_count)},
 };
 
@@ -144,6 +227,8 @@ enum fm_job_state fm_profile_resolve_step(struct fm_profile *profile,
                                           struct fm_resolving *resolving, uint32_t budget,
                                           struct fm_fault *fault)
 {
+    if (resolving->profile == NULL) /* once: the thread beside looks at it */
+        resolving->profile = profile;
     if (resolving->stage == 0 && resolving->cursor == 0 &&
         (profile->root_pd == 0 || profile->root_pd > profile->pd_count)) {
         fail(fault, FM_TOKEN_END, 0, FM_ERROR_FORMAT, "root is proc dynamic %u, expected 1 to %u",
@@ -152,6 +237,12 @@ enum fm_job_state fm_profile_resolve_step(struct fm_profile *profile,
     }
     for (; resolving->stage < G_N_ELEMENTS(stages); resolving->stage++, resolving->cursor = 0) {
         uint32_t count = stage_count(profile, resolving->stage);
+        if (stages[resolving->stage].run == NULL) {
+            enum fm_job_state state = resolve_pds(resolving, budget, fault);
+            if (state != FM_JOB_DONE)
+                return state;
+            continue;
+        }
         for (; budget > 0 && resolving->cursor < count; budget--) {
             if (!stages[resolving->stage].run(profile, ++resolving->cursor, fault))
                 return FM_JOB_FAILED;
@@ -186,5 +277,6 @@ bool fm_profile_resolve(struct fm_profile *profile, struct fm_fault *fault)
     enum fm_job_state state = FM_JOB_MORE;
     while (state == FM_JOB_MORE)
         state = fm_profile_resolve_step(profile, &resolving, UINT32_MAX, fault);
+    fm_resolving_clear(&resolving);
     return state == FM_JOB_DONE;
 }

@@ -40,7 +40,8 @@ struct fm_hot_search {
     GArray *recursions;     /* struct recursion */
     GArray *contexts;       /* struct context; the first is none */
     uint8_t *calls_itself;  /* a bit for each clique */
-    GArray *levels;         /* struct level */
+    struct level *levels;   /* a stack */
+    uint32_t level_count, level_capacity;
     uint32_t
         *nearest; /* [clique_count + 1] as in struct level, where numbers are no walk; or NULL */
 };
@@ -59,7 +60,6 @@ struct fm_hot_search *fm_hot_search_new(const struct fm_analysis *a,
     search->contexts = g_array_new(FALSE, TRUE, sizeof(struct context));
     g_array_set_size(search->contexts, 1);
     search->calls_itself = g_new0(uint8_t, a->clique_count / 8 + 1u);
-    search->levels = g_array_new(FALSE, FALSE, sizeof(struct level));
     return search;
 }
 
@@ -72,7 +72,7 @@ void fm_hot_search_free(struct fm_hot_search *search)
     g_array_unref(search->recursions);
     g_array_unref(search->contexts);
     g_free(search->calls_itself);
-    g_array_unref(search->levels);
+    g_free(search->levels);
     g_free(search->nearest);
     g_free(search);
 }
@@ -155,7 +155,7 @@ static uint32_t add_recursion(struct fm_hot_search *search, uint32_t clique, uin
 }
 
 /* Whose clique the parent csd of this one leaves; 0 = it has none. */
-static uint32_t clique_above(const struct fm_analysis *a, uint32_t clique)
+static inline uint32_t clique_above(const struct fm_analysis *a, uint32_t clique)
 {
     uint32_t parent = a->clique_parent[clique];
     return parent == 0 ? 0 : a->pd_clique[a->profile->csd_caller[parent]];
@@ -164,10 +164,18 @@ static uint32_t clique_above(const struct fm_analysis *a, uint32_t clique)
 /* Closes all levels that do not lead to `above`. False: it is not among those that are open. */
 static bool close_levels(struct fm_hot_search *search, uint32_t above)
 {
-    GArray *levels = search->levels;
-    while (levels->len > 0 && g_array_index(levels, struct level, levels->len - 1).clique != above)
-        g_array_set_size(levels, levels->len - 1);
-    return above == 0 || levels->len > 0;
+    while (search->level_count > 0 && search->levels[search->level_count - 1].clique != above)
+        search->level_count--;
+    return above == 0 || search->level_count > 0;
+}
+
+static void open_level(struct fm_hot_search *search, uint32_t clique, uint32_t context)
+{
+    if (search->level_count == search->level_capacity) {
+        search->level_capacity = MAX(256u, search->level_capacity * 2);
+        search->levels = g_renew(struct level, search->levels, search->level_capacity);
+    }
+    search->levels[search->level_count++] = (struct level){clique, context};
 }
 
 /* Numbers are no walk over the tree: what is nearest to each clique is kept. */
@@ -195,7 +203,7 @@ static bool find_above(struct fm_hot_search *search, uint32_t clique, uint32_t *
         begin_again(search);
         return false;
     } else if (above != 0) {
-        *ret = g_array_index(search->levels, struct level, search->levels->len - 1).context;
+        *ret = search->levels[search->level_count - 1].context;
     }
     return true;
 }
@@ -215,12 +223,10 @@ static bool look_at_cliques(struct fm_hot_search *search, uint32_t nodes)
             context = add_recursion(search, clique, context);
             nodes -= MIN(nodes - 1, members);
         }
-        if (search->nearest != NULL) {
+        if (search->nearest != NULL)
             search->nearest[clique] = context;
-        } else {
-            const struct level level = {clique, context};
-            g_array_append_val(search->levels, level);
-        }
+        else
+            open_level(search, clique, context);
         nodes--;
     }
     return search->cursor == a->clique_count;

@@ -48,6 +48,7 @@ struct fm_hot {
     bool beside;                  /* somebody else steps on with it */
     bool found;                   /* it is done; atomic */
     GHashTable *path_hashes;      /* clique -> GUINT64, while paths are found */
+    GArray *climbed;              /* uint32_t; path_hash()'s own */
     struct fm_view_wrappers *wrappers;
     struct hot_list lists[FM_HOT_MEASURES][2]; /* [1]: wrappers skipped */
     struct fm_hot_recursion dearest[FM_HOT_MEASURES][FM_HOT_MAX];
@@ -89,6 +90,7 @@ struct fm_hot *fm_hot_new(const struct fm_analysis *a)
     add_measure(hot, "peak_bytes");
     hot->cursor = 1;
     hot->path_hashes = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+    hot->climbed = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     hot->search = fm_hot_search_new(a, hot->measures, hot->measure_count);
     for (unsigned m = 0; m < FM_HOT_MEASURES; m++)
         hot->candidates[m].all = g_new(struct candidate, CANDIDATES_MAX);
@@ -99,6 +101,7 @@ static void forget_work(struct fm_hot *hot)
 {
     g_clear_pointer(&hot->search, fm_hot_search_free);
     g_clear_pointer(&hot->path_hashes, g_hash_table_unref);
+    g_clear_pointer(&hot->climbed, g_array_unref);
     for (unsigned m = 0; m < FM_HOT_MEASURES; m++)
         g_clear_pointer(&hot->candidates[m].all, g_free);
 }
@@ -222,28 +225,30 @@ static bool look_at_recursions(struct fm_hot *hot, uint32_t nodes)
 /* --- paths of the dearest --- */
 
 /* Of the names of its steps; contexts of one path have the same. 64 bits of well mixed hash: two
- * paths that meet would be counted as one. */
+ * paths that meet would be counted as one. Above a step whose hash is known nobody needs to climb.
+ */
 static uint64_t path_hash(struct fm_hot *hot, uint32_t clique)
 {
     const struct fm_analysis *a = hot->a;
-    uint64_t *known = g_hash_table_lookup(hot->path_hashes, GUINT_TO_POINTER(clique));
-    if (known)
-        return *known;
-    uint32_t steps = fm_view_path(a, clique, NULL, 0);
-    g_autofree uint32_t *path = g_new(uint32_t, MAX(steps, 1));
-    fm_view_path(a, clique, path, steps);
     uint64_t hash = 0x9e3779b97f4a7c15u;
-    for (uint32_t i = 0; i < steps; i++) {
-        known = g_hash_table_lookup(hot->path_hashes, GUINT_TO_POINTER(path[i]));
-        if (known) {
-            hash = *known;
-            continue;
+    const uint64_t *known = NULL;
+    g_array_set_size(hot->climbed, 0);
+    for (uint32_t at = clique; known == NULL && !fm_view_is_outside(a, at);) {
+        known = g_hash_table_lookup(hot->path_hashes, GUINT_TO_POINTER(at));
+        if (known == NULL) {
+            g_array_append_val(hot->climbed, at);
+            at = fm_analysis_clique_of_csd_caller(a, a->clique_parent[at]);
         }
+    }
+    if (known != NULL)
+        hash = *known;
+    for (guint i = hot->climbed->len; i-- > 0;) {
+        uint32_t step = g_array_index(hot->climbed, uint32_t, i);
         uint64_t name =
-            (uint64_t)fm_view_clique_name(a, path[i]) << 32 | fm_view_clique_procs(a, path[i]);
+            (uint64_t)fm_view_clique_name(a, step) << 32 | fm_view_clique_procs(a, step);
         hash = (hash ^ name) * 0xbf58476d1ce4e5b9u;
         hash ^= hash >> 31;
-        g_hash_table_insert(hot->path_hashes, GUINT_TO_POINTER(path[i]),
+        g_hash_table_insert(hot->path_hashes, GUINT_TO_POINTER(step),
                             g_memdup2(&hash, sizeof hash));
     }
     return hash;

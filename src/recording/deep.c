@@ -20,6 +20,7 @@
 #define NODES_A_CHECK 20000            /* there, in one step */
 #define BYTES_LARGE ((size_t)16 << 20) /* files that are read with a thread beside */
 #define WAIT_US 1000                   /* for it, in a step */
+#define RESERVE_FRACTION 0.2           /* of a file: then it is known which measures it has */
 
 struct fm_deep_recording_job {
     struct fm_deep_recording *recording;
@@ -33,6 +34,7 @@ struct fm_deep_recording_job {
     struct fm_procrep_job *bodies; /* NAME.procrep, while it is read */
     unsigned extras;               /* of FM_PART_SUMMARIES, that are done */
     bool alone;                    /* nothing lies beside it */
+    bool large;                    /* it is read with a thread beside */
 };
 
 const char *fm_deep_recording_part_name(enum fm_deep_recording_part part)
@@ -55,8 +57,24 @@ static struct fm_deep_recording_job *job_new(const char *path)
 static void begin_analysis(struct fm_deep_recording_job *job)
 {
     job->recording->known = FM_KNOWN_PROFILE;
-    job->analysing = fm_analysis_job_new(job->recording->profile);
+    if (job->analysing == NULL)
+        job->analysing = fm_analysis_job_new(job->recording->profile);
     job->part = FM_PART_CLIQUES;
+}
+
+static void ask_for_pages(void *reading, void *array, size_t bytes)
+{
+    fm_profile_job_ask_for(reading, array, bytes);
+}
+
+/* What the analysis will need, an array a step, while the thread beside has little to do. */
+static void reserve(struct fm_deep_recording_job *job)
+{
+    if (!job->large || fm_profile_job_fraction(job->reading) < RESERVE_FRACTION)
+        return;
+    if (job->analysing == NULL)
+        job->analysing = fm_analysis_job_new(job->recording->profile);
+    (void)fm_analysis_job_reserve(job->analysing, ask_for_pages, job->reading);
 }
 
 /* Until it is read, the profile belongs to the reading. */
@@ -68,6 +86,7 @@ static enum fm_job_state step_reading(struct fm_deep_recording_job *job, uint32_
     if (state == FM_JOB_MORE && header != NULL) {
         job->recording->profile = (struct fm_profile *)(uintptr_t)header;
         job->recording->known = FM_KNOWN_HEADER;
+        reserve(job);
     } else if (state == FM_JOB_DONE) {
         job->recording->profile = fm_profile_job_take(job->reading);
         g_clear_pointer(&job->reading, fm_profile_job_free);
@@ -92,8 +111,9 @@ bool fm_deep_recording_job_new_file(struct fm_mapped_file *file, struct fm_roots
     job->roots = fm_roots_ref(roots);
     size_t bytes = file->size;
     job->reading = fm_profile_job_new_file(file);
-    if (bytes >= BYTES_LARGE && fm_worker_pays())
-        fm_profile_job_prefault(job->reading);
+    job->large = bytes >= BYTES_LARGE && fm_worker_pays();
+    if (job->large)
+        fm_profile_job_set_beside(job->reading);
     if (step_reading(job, 1, error) == FM_JOB_FAILED) {
         fm_deep_recording_job_free(job);
         return false;

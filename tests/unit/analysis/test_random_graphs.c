@@ -392,11 +392,13 @@ static struct fm_build *random_graph(GRand *rand)
     }
     uint32_t csds = 0;
     int backward = g_rand_int_range(rand, 0, 4); /* how often calls lead to lower ids */
-    for (uint32_t pd = 1; pd <= pds; pd++) {
+    bool from_last = g_rand_boolean(rand);       /* and whether the last is the first to call */
+    for (uint32_t i = 1; i <= pds; i++) {
+        uint32_t pd = from_last ? pds + 1 - i : i;
         for (uint32_t site = 0; site < sites[pd_ps[pd]]; site++) {
             bool list = kinds[pd_ps[pd]][site] != FM_SITE_NORMAL;
             int calls = g_rand_int_range(rand, 0, list ? 4 : 2);
-            for (int i = 0; i < calls && csds < CSD_MAX; i++, csds++) {
+            for (int call = 0; call < calls && csds < CSD_MAX; call++, csds++) {
                 bool back = g_rand_int_range(rand, 0, 4) < backward;
                 uint32_t low = back || pd == pds ? 1 : pd + 1;
                 add_call(build, pd, site, (uint32_t)g_rand_int_range(rand, (int)low, (int)pds + 1),
@@ -411,14 +413,18 @@ static void test_random(void)
 {
     g_autoptr(GRand) rand = g_rand_new_with_seed(20260101);
     struct reference *reference = g_new0(struct reference, 1);
+    unsigned seen[2][2] = {{0}}; /* calls in the order of slots or not, cliques entered twice */
     for (unsigned i = 0; i < 20000; i++) {
         struct fm_analysis *a = analyse(random_graph(rand));
+        seen[a->profile->csds_in_order][a->clique_entries_extra > 0]++;
         reference_run(reference, a->profile);
         compare_nodes(a, reference);
         compare_sums(a, reference);
         compare_indexes(a);
         done(a);
     }
+    for (unsigned i = 0; i < 4; i++)
+        g_assert_cmpuint(seen[i / 2][i % 2], >, 500);
     g_free(reference);
 }
 
@@ -487,6 +493,12 @@ static void compare_all(const struct fm_analysis *left, const struct fm_analysis
     }
 }
 
+static void count_array(void *user, void *array, size_t bytes)
+{
+    memset(array, 0, bytes);
+    ++*(unsigned *)user;
+}
+
 /* With a thread beside the one that asks for the steps everything is the same; and a job may be
  * given up while that works. */
 static void test_beside(void)
@@ -496,11 +508,18 @@ static void test_beside(void)
         struct fm_analysis *here = analyse(random_graph(rand));
         struct fm_analysis_job *job = fm_analysis_job_new(here->profile);
         fm_analysis_job_set_beside(job, true);
+        unsigned arrays = 0;
+        for (unsigned step = 0; step < i % 12; step++) /* then and when: all, or some */
+            if (!fm_analysis_job_reserve(job, count_array, &arrays))
+                break;
+        g_assert_cmpuint(arrays, ==, MIN(i % 12, 10));
         for (unsigned step = 0; step < i; step++)
             (void)fm_analysis_job_step(job, 1, NULL);
         fm_analysis_job_free(job);
         job = fm_analysis_job_new(here->profile);
         fm_analysis_job_set_beside(job, true);
+        for (unsigned step = 0; step < i % 12; step++)
+            (void)fm_analysis_job_reserve(job, count_array, &arrays);
         double fraction = 0;
         while (fm_analysis_job_step(job, 1 + i, NULL) == FM_JOB_MORE) {
             g_assert_cmpfloat(fm_analysis_job_fraction(job), >=, fraction - 1e-9);

@@ -57,15 +57,18 @@ static void pages_come(void)
         return;
     }
     struct fm_prefault *prefault = fm_prefault_new();
-    unsigned char *one = pages(), *other = pages();
+    unsigned char *one = pages(), *other = pages(), *later = pages();
+    fm_prefault_add_later(prefault, later, ARRAY_BYTES);
     fm_prefault_add(prefault, one, ARRAY_BYTES);
     fm_prefault_add(prefault, other + 10, ARRAY_BYTES - 20);
     wait_until_done(prefault);
+    g_assert_cmpuint(resident(later), ==, ARRAY_BYTES / PAGE_BYTES);
     g_assert_cmpuint(resident(one), ==, ARRAY_BYTES / PAGE_BYTES);
     g_assert_cmpuint(resident(other), ==, ARRAY_BYTES / PAGE_BYTES - 2);
     fm_prefault_free(prefault);
     munmap(one, ARRAY_BYTES);
     munmap(other, ARRAY_BYTES);
+    munmap(later, ARRAY_BYTES);
 }
 
 static void what_is_written_meanwhile_stays(void)

@@ -530,11 +530,39 @@ static void test_goal_paths(void)
     g_assert_cmpstr(path, ==, "");
 }
 
+/* Calls from these contexts, at these slots, in this order: are they in the order of slots? */
+static bool are_in_order(const uint32_t (*calls)[2], unsigned count)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(FmProfile) profile = NULL;
+    struct fm_build *build = fm_build_new(FM_FLAVOUR_C, "order");
+    uint32_t ps = fm_build_ps(build, &(struct fm_ps){.name = "f", .raw_name = "f"});
+    for (unsigned site = 1; site <= 2; site++)
+        fm_build_css(build, ps, &(struct fm_css){.kind = FM_SITE_HIGHER_ORDER, .line = site});
+    for (unsigned pd = 1; pd <= 2; pd++)
+        fm_build_pd(build, ps);
+    for (unsigned i = 0; i < count; i++)
+        fm_build_csd(build, calls[i][0], calls[i][1], 2);
+    g_assert_true(fm_build_finish(build, &profile, &error));
+    return profile->csds_in_order;
+}
+
+static void test_order(void)
+{
+    g_assert_true(are_in_order((const uint32_t[][2]){{1, 0}}, 1));
+    g_assert_true(are_in_order((const uint32_t[][2]){{1, 0}, {1, 0}, {1, 1}, {2, 0}}, 4));
+    g_assert_true(are_in_order((const uint32_t[][2]){{1, 1}, {2, 0}, {2, 0}}, 3));
+    g_assert_false(are_in_order((const uint32_t[][2]){{1, 1}, {1, 0}}, 2));
+    g_assert_false(are_in_order((const uint32_t[][2]){{2, 0}, {1, 0}}, 2));
+    g_assert_false(are_in_order((const uint32_t[][2]){{1, 0}, {2, 0}, {1, 0}}, 3));
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/build/round-trip", test_round_trip);
     g_test_add_func("/build/contents", test_contents);
+    g_test_add_func("/build/order", test_order);
     g_test_add_func("/build/facts", test_facts);
     g_test_add_func("/build/damaged facts", test_damaged_facts);
     g_test_add_func("/build/damaged tick event", test_damaged_tick_event);
