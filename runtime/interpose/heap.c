@@ -51,11 +51,55 @@ static inline size_t chunk_usable(size_t word)
     return (word & ~(size_t)CHUNK_FLAGS) - sizeof word;
 }
 
+#ifdef FATHOM_STATIC
+static size_t usable_asked(void *block)
+{
+    return malloc_usable_size(block);
+}
+#else
+static uint64_t object_of(uint64_t function)
+{
+    struct dl_find_object found;
+    return _dl_find_object((void *)function, &found) == 0 ? (uint64_t)found.dlfo_map_start : 0;
+}
+
+/* The next malloc_usable_size; NULL: it is of another allocator than the blocks, which are glibc's.
+ */
+static size_t (*next_usable(void))(void *)
+{
+    static size_t (*next)(void *);
+    static int found; /* 1: next, 2: another's */
+    int known = __atomic_load_n(&found, __ATOMIC_ACQUIRE);
+    if (known == 0) {
+        void *symbol = dlsym(RTLD_NEXT, "malloc_usable_size");
+        memcpy(&next, &symbol, sizeof symbol);
+        known = object_of((uint64_t)symbol) == object_of((uint64_t)__libc_malloc) ? 1 : 2;
+        __atomic_store_n(&found, known, __ATOMIC_RELEASE);
+    }
+    return known == 1 ? next : NULL;
+}
+
+static size_t usable_asked(void *block)
+{
+    size_t (*next)(void *) = next_usable();
+    if (next != NULL)
+        return next(block);
+    size_t word = chunk_word(block);
+    return chunk_usable(word) - ((word & CHUNK_MAPPED) != 0 ? sizeof word : 0);
+}
+
+/* The program's question, too, is for blocks of the functions here. */
+FM_EXPORT size_t malloc_usable_size(void *block)
+{
+    return block != NULL ? usable_asked(block) : 0;
+}
+#endif
+
 static inline size_t usable_bytes(void *block)
 {
     if (FM_LIKELY(chunks_known) && FM_LIKELY((chunk_word(block) & CHUNK_MAPPED) == 0))
         return chunk_usable(chunk_word(block));
-    return malloc_usable_size(block);
+    return usable_asked(block);
 }
 
 #ifdef FATHOM_STATIC
@@ -66,12 +110,6 @@ static bool is_ours(void)
     return chunks_known;
 }
 #else
-static uint64_t object_of(uint64_t function)
-{
-    struct dl_find_object found;
-    return _dl_find_object((void *)function, &found) == 0 ? (uint64_t)found.dlfo_map_start : 0;
-}
-
 /* Another allocator that was preloaded or linked may have taken the __libc_ names. */
 static bool is_ours(void)
 {
@@ -104,7 +142,7 @@ record_make(struct fm_thread *thread, struct fm_rec_csd *csd, void *block)
 {
     uint64_t mask = fm_block_signals();
     if (chunks_known && (chunk_word(block) & CHUNK_MAPPED) == 0)
-        chunks_known = chunk_usable(chunk_word(block)) == malloc_usable_size(block);
+        chunks_known = chunk_usable(chunk_word(block)) == usable_asked(block);
     if (csd->alloc == 0) {
         if (chunks_known)
             fm_held_start();

@@ -4,15 +4,32 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <gnu/libc-version.h>
 #include <string.h>
 
 extern struct fm_wait_name __start_fm_wait_names[] FM_HIDDEN, __stop_fm_wait_names[] FM_HIDDEN;
 extern struct fm_wait_way __start_fm_wait_ways[] FM_HIDDEN, __stop_fm_wait_ways[] FM_HIDDEN;
 
+/* Names that came with glibc 2.38. To ask for a name that nobody has allocates, for the error, and
+ * an allocator may have made the first call, with a lock of its own held. */
+static bool has_name(const char *name)
+{
+    static const char later[] = "__isoc23_";
+    const char *version = gnu_get_libc_version(); /* 2.36 */
+    unsigned minor = 0;
+    if (strncmp(name, later, sizeof later - 1) != 0 || version[0] != '2' || version[1] != '.')
+        return true;
+    for (const char *at = version + 2; *at >= '0' && *at <= '9'; at++)
+        minor = minor * 10 + (unsigned)(*at - '0');
+    return minor >= 38;
+}
+
 /* Some have two codes for two layouts, and dlsym gave the older one before glibc 2.36. NULL: this C
  * library has none, and then nobody calls it. */
 static void *next_of(const char *name)
 {
+    if (!has_name(name))
+        return NULL;
     static const struct {
         const char *name, *version;
     } of_two[] = {
@@ -45,6 +62,17 @@ static bool is_within(struct range range, const void *place)
     return (uint64_t)place - range.low < range.high - range.low;
 }
 
+/* libc's, or as good as that: of libfathom.so, if that is behind, which is looked for only when
+ * there is something else than libc's, see has_name(). */
+static bool is_usual(struct range libc, struct range *own, const void *place)
+{
+    if (is_within(libc, place))
+        return true;
+    if (own->high == 0)
+        *own = object_of("fm_enter_slow_v1");
+    return is_within(*own, place);
+}
+
 static void *pointer_at(const void *place)
 {
     void *pointer;
@@ -52,7 +80,6 @@ static void *pointer_at(const void *place)
     return pointer;
 }
 
-/* Those of libfathom.so, if that is behind, are as good as libc's. */
 void fm_wait_resolve(void)
 {
     static int resolved;
@@ -63,12 +90,11 @@ void fm_wait_resolve(void)
         void *found = next_of(name->name);
         memcpy(name->next, &found, sizeof found);
     }
-    struct range libc = object_of("gnu_get_libc_version"), own = object_of("fm_enter_slow_v1");
+    struct range libc = object_of("gnu_get_libc_version"), own = {0, 0};
     for (struct fm_wait_way *way = __start_fm_wait_ways; way < __stop_fm_wait_ways; way++) {
         void *next = pointer_at(way->next), *companion = pointer_at(way->companion);
         bool seen = next == NULL || libc.high == 0 ||
-                    ((is_within(libc, next) || is_within(own, next)) &&
-                     (is_within(libc, companion) || is_within(own, companion)));
+                    (is_usual(libc, &own, next) && is_usual(libc, &own, companion));
         __atomic_store_n(way->way, seen ? way->seen : next, __ATOMIC_RELEASE);
     }
     __atomic_store_n(&resolved, 1, __ATOMIC_RELEASE);

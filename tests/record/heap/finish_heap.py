@@ -124,6 +124,17 @@ def one_unit(tap, folder):
                      f"{grade}, remembered: {heap}: what is not given back is left, byte for byte")
 
 
+def beside(tap, folder, other):
+    """A preloaded allocator that has malloc's own names: the program's blocks are glibc's, and so are their sizes."""
+    plain = lib.must(["./kept"], folder, env={**os.environ, "FATHOM_OUTPUT": "plain.rec"}).stdout
+    found = lib.run(["./kept"], folder, env={**os.environ, "LD_PRELOAD": str(other), "FATHOM_OUTPUT": "beside.rec"})
+    tap.same((found.returncode, found.stdout), (0, plain), "an allocator beside glibc's: the program runs as it does")
+    lib.must([lib.FATHOM, "finish", "-q", "beside.rec"], folder)
+    heap = lib.Profile(folder / "beside.data").heap
+    tap.same([heap["both", name] for name in ("allocs", "frees", "bytes", "live_bytes", "live_blocks")],
+             [1001, 1000, 11000, 10000, 1], "and its memory is recorded to the byte")
+
+
 def main():
     tap = lib.Tap()
     with tempfile.TemporaryDirectory() as name:
@@ -138,6 +149,10 @@ def main():
             check(tap, what + ", another allocator", executable, folder,
                   {"LD_PRELOAD": str(other)}, False)
         one_unit(tap, folder)
+        public = folder / "public.so"
+        lib.must(["gcc", "-O1", "-fPIC", "-shared", "-fno-builtin", "-DPUBLIC_NAMES",
+                  HERE / "runtime_programs" / "allocator.c", "-o", public], folder)
+        beside(tap, folder, public)
     return tap.done()
 
 
