@@ -392,6 +392,30 @@ static bool fail_command(struct piece found, GError **error)
     return fail(error, "command", found, expected);
 }
 
+/* A word without the argument that it needs: what is usually meant. */
+static bool fail_argument(struct piece word, enum fm_command_id id, GError **error)
+{
+    static const char *const usual[FM_CMD_COUNT] = {
+        [FM_CMD_PROC] = "proc/main",
+        [FM_CMD_CONTEXTS] = "contexts/main",
+        [FM_CMD_SOURCE] = "source/main.c",
+        [FM_CMD_ASM] = "asm/main",
+        [FM_CMD_FIND] = "find/main",
+        [FM_CMD_TREE] = "tree/time/down/3/all",
+        [FM_CMD_FLAME] = "flame/time/down/_/all",
+        [FM_CMD_GRAPH] = "graph/calls/all",
+        [FM_CMD_MEMORY] = "memory/held",
+        [FM_CMD_RECURSIONS] = "recursions/calls",
+        [FM_CMD_TOP_PROCS] = "top_procs/1-100/time/self/oa",
+        [FM_CMD_HELP] = "help/all",
+    };
+    g_autofree char *expected =
+        usual[id] == NULL
+            ? g_strdup("\"/\" and an argument after this word")
+            : g_strdup_printf("\"/\" and an argument after this word, such as %s", usual[id]);
+    return fail(error, "command", word, expected);
+}
+
 static bool parse_command(struct piece text, struct fm_command *ret, GError **error)
 {
     struct piece pieces[2] = {{0}};
@@ -408,7 +432,7 @@ static bool parse_command(struct piece text, struct fm_command *ret, GError **er
     command.id = (enum fm_command_id)id;
     if (count == 1) {
         if (fm_command_forms[id].shape != FM_SHAPE_PLAIN)
-            return fail(error, "command", text, "\"/\" and an argument after this word");
+            return fail_argument(text, command.id, error);
     } else if (!parse_arguments(pieces[1], &command, error)) {
         fm_command_clear(&command);
         return false;

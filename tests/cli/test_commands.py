@@ -133,6 +133,15 @@ class Report(unittest.TestCase):
         told = run("report", PROFILE, "menu")
         self.assertIn(f"fathom report menu {PROFILE}", told.stderr.decode())
 
+    def test_a_program_whose_recording_has_no_place_does_not_run(self):
+        with tempfile.TemporaryDirectory() as folder:
+            ran = os.path.join(folder, "ran")
+            told = run("record", "-o", os.path.join(folder, "missing", "prof"), "--", "touch", ran)
+            self.assertEqual(told.returncode, 1)
+            self.assertIn(b"cannot write recordings to ", told.stderr)
+            self.assertIn(b"/missing: No such file or directory", told.stderr)
+            self.assertFalse(os.path.exists(ran))
+
     def test_a_closed_pipe_is_an_error(self):
         with open("/dev/full", "wb") as full:
             told = subprocess.run([FATHOM, "report", "menu", PROFILE], stdout=full,

@@ -553,6 +553,18 @@ static int take(struct record_options *options)
     return status >= 0 ? status : tell_runtime(options);
 }
 
+/* Before the program runs, perhaps for hours. -1: go on. */
+static int check_output(const char *base)
+{
+    g_autofree char *folder = g_path_get_dirname(base);
+    if (access(folder, W_OK | X_OK) == 0)
+        return -1;
+    int code = errno;
+    g_autofree char *shown = fm_text_escaped(folder);
+    fprintf(stderr, "fathom record: cannot write recordings to %s: %s\n", shown, g_strerror(code));
+    return FM_EXIT_FAILED;
+}
+
 int fm_cmd_record(int argc, char **argv)
 {
     struct record_options options = {0};
@@ -561,6 +573,9 @@ int fm_cmd_record(int argc, char **argv)
         status = fm_cli_usage("record", "which program? `fathom record -- PROGRAM [ARGUMENT...]`");
     if (status < 0)
         status = take(&options);
+    const char *output = options.output == NULL ? "Deep" : options.output;
+    if (status < 0)
+        status = check_output(output);
     if (status < 0) {
         struct fm_finishing how = {.command = "record",
                                    .debug_path = options.debug_path,
@@ -571,8 +586,8 @@ int fm_cmd_record(int argc, char **argv)
                                    .keep_sources = options.keep_sources,
                                    .quiet = options.quiet,
                                    .all = options.all};
-        status = record_run(&how, options.output == NULL ? "Deep" : options.output, options.runs,
-                            &options.rotation, options.live ? &options.view : NULL, argv + command);
+        status = record_run(&how, output, options.runs, &options.rotation,
+                            options.live ? &options.view : NULL, argv + command);
     }
     record_options_clear(&options);
     return status;

@@ -252,6 +252,11 @@ static void errors_name_the_part_and_what_was_expected(void)
         {"Menu", "command: found \"Menu\", expected a command such as menu, find/TEXT, "
                  "proc/NAME, tree/time/down/3/all or program_modules"},
         {"menu/1", "menu: found \"1\", expected nothing after the command"},
+        {"help", "command: found \"help\", expected \"/\" and an argument after this word, such as "
+                 "help/all"},
+        {"memory",
+         "command: found \"memory\", expected \"/\" and an argument after this word, such "
+         "as memory/held"},
         {"clique", "command: found \"clique\", expected \"/\" and an argument after this word"},
         {"clique/", "clique: found \"\", expected a clique number or a name"},
         {"timeout/x", "timeout: found \"x\", expected minutes from 1 to 525600"},

@@ -63,6 +63,44 @@ static void the_order_says_the_measure(void)
     page_done(&page);
 }
 
+/* Where nothing was asked for: what the function has, though the program mostly waits. */
+static void a_function_is_shown_by_what_it_has(void)
+{
+    g_autoptr(FmDeepRecording) recording = world_waiting();
+    struct page page = page_of(recording, "proc/3"); /* parse */
+    JsonObject *caller = row_at(&page, "who_calls", "caller", 0);
+    g_assert_cmpfloat(cell_double(caller, "time_total_seconds"), ==, 0.6);
+    g_assert_nonnull(strstr(page_text(&page), "waited here and below: 0 ms"));
+    page_done(&page);
+    page = page_of(recording, "proc/4"); /* await */
+    caller = row_at(&page, "who_calls", "caller", 0);
+    g_assert_cmpfloat(cell_double(caller, "waiting_total_seconds"), ==, 3);
+    g_assert_nonnull(strstr(page_text(&page), "Waited itself 3,000 ms (100.0 %)"));
+    g_assert_nonnull(strstr(page_text(&page), "time here and below: 0 ms"));
+    page_done(&page);
+    page = page_of(recording, "proc/5"); /* get */
+    caller = row_at(&page, "who_calls", "caller", 0);
+    g_assert_cmpint(cell_int(caller, "calls_total_count"), ==, 50);
+    page_done(&page);
+    page = page_of(recording, "contexts/3");
+    g_assert_cmpstr(fact_string(&page, "measure"), ==, "time");
+    page_done(&page);
+    page = page_of(recording, "contexts/3" BY_CALLS);
+    g_assert_cmpstr(fact_string(&page, "measure"), ==, "calls");
+    page_done(&page);
+}
+
+static void the_first_page_has_what_waits_and_what_works(void)
+{
+    g_autoptr(FmDeepRecording) recording = world_waiting();
+    struct page page = page_of(recording, "menu");
+    g_assert_cmpstr(first_name(row_at(&page, "hot_functions", "function", 0)), ==, "await");
+    JsonObject *busy = row_at(&page, "busy_functions", "function", 0);
+    g_assert_cmpstr(first_name(busy), ==, "parse");
+    g_assert_cmpfloat(cell_double(busy, "time_self_seconds"), ==, 0.6);
+    page_done(&page);
+}
+
 static void a_context_is_shown_by_itself(void)
 {
     g_autoptr(FmDeepRecording) recording = world_c(NULL);
@@ -164,6 +202,8 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/report/neighbours/tables", callers_and_callees_have_a_table_each);
     g_test_add_func("/report/neighbours/measure", the_order_says_the_measure);
+    g_test_add_func("/report/neighbours/what-it-has", a_function_is_shown_by_what_it_has);
+    g_test_add_func("/report/neighbours/first-page", the_first_page_has_what_waits_and_what_works);
     g_test_add_func("/report/neighbours/context", a_context_is_shown_by_itself);
     g_test_add_func("/report/neighbours/graph", graphs_have_the_calls);
     g_test_add_func("/report/neighbours/dot", graphs_are_for_graphviz_too);

@@ -173,6 +173,39 @@ struct fm_deep_recording *world_c(const char *source_folder)
     return finish(build, source_folder ? "c.data" : "/nowhere/c.data");
 }
 
+struct fm_deep_recording *world_waiting(void)
+{
+    struct fm_build *build = fm_build_new(FM_FLAVOUR_C, "server");
+    unsigned waits = fm_build_measure(build, "waits", "waits", 1);
+    unsigned ns = fm_build_measure(build, "wait_ns", "nanoseconds", 1);
+    uint32_t system =
+        fm_build_ps(build, &(struct fm_ps){.label_kind = FM_LABEL_FUNCTION, .name = "threads"});
+    uint32_t main_ps = c_ps(build, NULL, "main.c", "main", 3);
+    uint32_t parse = c_ps(build, NULL, "main.c", "parse", 10);
+    uint32_t await = c_ps(build, NULL, "main.c", "await", 20);
+    uint32_t get = c_ps(build, NULL, "main.c", "get", 30);
+    fm_build_css(build, system, &(struct fm_css){.kind = FM_SITE_CALLBACK, .goal_path = "threads"});
+    site(build, main_ps, FM_SITE_NORMAL, parse, 4);
+    site(build, main_ps, FM_SITE_NORMAL, await, 5);
+    site(build, main_ps, FM_SITE_NORMAL, get, 6);
+    uint32_t root = fm_build_pd(build, system), pd_main = fm_build_pd(build, main_ps);
+    edge(build, root, 0, pd_main, 1);
+    uint32_t csd = edge(build, pd_main, 0, fm_build_pd(build, parse), 7);
+    fm_build_add(build, csd, FM_QUANTA, 60);
+    csd = edge(build, pd_main, 1, fm_build_pd(build, await), 2);
+    fm_build_add(build, csd, waits, 2);
+    fm_build_add(build, csd, ns, UINT64_C(3000000000));
+    edge(build, pd_main, 2, fm_build_pd(build, get), 50);
+    fm_build_waiting(build, &(struct fm_waiting){.csd = csd,
+                                                 .kind = "poll",
+                                                 .calls = 2,
+                                                 .waits = 2,
+                                                 .ns = UINT64_C(3000000000),
+                                                 .longest_ns = UINT64_C(2000000000)});
+    fm_build_header(build)->ticks_per_second = 100;
+    return finish(build, "/nowhere/server.data");
+}
+
 struct fm_deep_recording *world_many_callers(const char *path)
 {
     struct fm_build *build = fm_build_new(FM_FLAVOUR_MERCURY, "many");

@@ -15,6 +15,9 @@ struct fm_deep_recording *world_two_pds(void);
 /* A C program: main calls insert 3 times in a loop and qsort's callback compare; a second thread;
  * one function never called. source_folder: where its files are named to be. */
 struct fm_deep_recording *world_c(const char *source_folder);
+/* A C program that mostly waits: main calls parse (0.6 s of CPU time in 60 samples, 7 calls), await
+ * (3 s in poll) and get (50 calls, neither). */
+struct fm_deep_recording *world_waiting(void);
 /* Many callers of one procedure: callers p01 .. p45 in modules m0 .. m8; p07 calls it 7 times. */
 struct fm_deep_recording *world_many_callers(const char *path);
 

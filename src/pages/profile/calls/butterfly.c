@@ -58,6 +58,7 @@ static void add_others(struct fm_page *page, struct fm_list *list, uint32_t ps,
         g_autofree char *said =
             g_strdup_printf(further[i] == FM_QUERY_BY_WAITING ? "waited here and below: %s"
                             : measured.is_bytes               ? "allocated here and below: %s"
+                            : measured.is_time                ? "time here and below: %s"
                                                               : "total %s",
                             text);
         fm_add_text(list, said);
@@ -71,8 +72,9 @@ void fm_add_butterfly_lead(struct fm_page *page, const struct fm_measured *measu
     struct fm_list *list = fm_add_list(page->body, FM_LIST_HORIZONTAL, NULL);
     fm_list_set_id(list, "figures");
     fm_butterfly_figures(&both, page->analysis, ps, clique, measured->measure);
-    add_amount(list, measured, "Self", both.own);
-    add_amount(list, measured, "Total", both.total);
+    bool waiting = measured->asked == FM_QUERY_BY_WAITING;
+    add_amount(list, measured, waiting ? "Waited itself" : "Self", both.own);
+    add_amount(list, measured, waiting ? "here and below" : "Total", both.total);
     g_autofree char *calls = fm_format_int(both.calls);
     bool inlined = page->profile->ps[ps].inlined;
     g_autofree char *called = g_strdup_printf(

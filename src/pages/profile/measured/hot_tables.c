@@ -6,6 +6,7 @@
 
 #include "pages/profile/measured/path_text.h"
 #include "pages/profile/parts/names.h"
+#include "pages/profile/parts/preferences.h"
 #include "base/select.h"
 #include "digest/run/held.h"
 #include "digest/hottest.h"
@@ -171,7 +172,8 @@ void fm_add_hot_at_peak(struct fm_page *page, unsigned rows)
 
 /* --- functions --- */
 
-void fm_add_hot_functions(struct fm_page *page, const struct fm_measured *measured, unsigned rows)
+static void add_functions_table(struct fm_page *page, const struct fm_measured *measured,
+                                const char *heading, const char *name, unsigned rows)
 {
     const struct fm_top_query query = {
         .kind = fm_cost_kind_of(measured->measure),
@@ -188,10 +190,8 @@ void fm_add_hot_functions(struct fm_page *page, const struct fm_measured *measur
     }
     count = kept;
     if (count > 0) {
-        fm_add_heading(page->body, measured->asked == FM_QUERY_BY_WAITING
-                                       ? "Functions that wait most"
-                                       : "Hottest functions");
-        struct fm_table *table = fm_add_table(page->body, FM_BOX_NEVER, "hot_functions");
+        fm_add_heading(page->body, heading);
+        struct fm_table *table = fm_add_table(page->body, FM_BOX_NEVER, name);
         fm_table_ranked(table, NULL);
         fm_measured_column(table, measured, "Self", "self", 1);
         fm_measured_column(table, measured, "Total", "total", 1);
@@ -219,6 +219,21 @@ void fm_add_hot_functions(struct fm_page *page, const struct fm_measured *measur
         }
     }
     g_free(ps);
+}
+
+void fm_add_hot_functions(struct fm_page *page, const struct fm_measured *measured, unsigned rows)
+{
+    bool waiting = measured->asked == FM_QUERY_BY_WAITING;
+    add_functions_table(page, measured, waiting ? "Functions that wait most" : "Hottest functions",
+                        "hot_functions", rows);
+}
+
+void fm_add_busy_functions(struct fm_page *page, unsigned rows)
+{
+    struct fm_measured time;
+    fm_measured_init(&time, page->recording, FM_QUERY_BY_TIME);
+    if (fm_times_tell(page->profile) && !fm_measured_is_soft(&time, time.whole))
+        add_functions_table(page, &time, "Hottest functions", "busy_functions", rows);
 }
 
 /* --- recursions --- */

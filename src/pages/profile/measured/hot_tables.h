@@ -10,6 +10,8 @@
 /* Returns how many there are. */
 unsigned fm_add_hot_paths(struct fm_page *page, const struct fm_measured *measured, unsigned rows);
 void fm_add_hot_functions(struct fm_page *page, const struct fm_measured *measured, unsigned rows);
+/* By CPU time, where enough samples tell: of a program that mostly waits. */
+void fm_add_busy_functions(struct fm_page *page, unsigned rows);
 /* Returns how many there are. */
 unsigned fm_add_hot_recursions(struct fm_page *page, const struct fm_measured *measured,
                                unsigned rows);

@@ -19,7 +19,7 @@ static void add_switch(struct fm_page *page, enum fm_query_measure now, bool by_
     for (unsigned i = 0; i < count; i++) {
         bool no_order = measures[i] == FM_QUERY_BY_WAITING || measures[i] == FM_QUERY_BY_LIVE ||
                         measures[i] == FM_QUERY_BY_PEAK;
-        if (by_order && no_order)
+        if (by_order && no_order && measures[i] != now)
             continue;
         struct fm_query query = by_order ? fm_page_same(page) : fm_page_like(page);
         const struct fm_cost_order order = {.kind = costs[measures[i]], .with_descendants = true};
@@ -43,6 +43,33 @@ enum fm_query_measure fm_measure_preferred(const struct fm_page *page)
     if (preferences->order != FM_ORDER_COST)
         return FM_QUERY_BY_AUTO;
     return measures[preferences->cost.kind];
+}
+
+static double seconds_of(const struct fm_measured *measured, const struct fm_cost *cost)
+{
+    return (double)fm_cost_total(cost, measured->measure) * measured->tick;
+}
+
+void fm_measured_of_function(struct fm_measured *ret, const struct fm_page *page, uint32_t ps)
+{
+    enum fm_query_measure asked = fm_measure_preferred(page);
+    const struct fm_deep_recording *recording = page->recording;
+    struct fm_measured time, waiting;
+    struct fm_cost cost;
+    fm_measured_init(ret, recording, asked);
+    if (asked != FM_QUERY_BY_AUTO || recording->known < FM_KNOWN_COSTS || !ret->is_time)
+        return;
+    fm_measured_init(&time, recording, FM_QUERY_BY_TIME);
+    fm_measured_init(&waiting, recording, FM_QUERY_BY_WAITING);
+    fm_analysis_ps_cost(page->analysis, ps, &cost);
+    double ran = seconds_of(&time, &cost);
+    double waited = waiting.asked == FM_QUERY_BY_WAITING ? seconds_of(&waiting, &cost) : 0;
+    if (ret->asked == FM_QUERY_BY_WAITING && ran > waited)
+        *ret = time;
+    else if (ret->asked == FM_QUERY_BY_TIME && ran <= 0 && waited > 0)
+        *ret = waiting;
+    else if (ran <= 0 && waited <= 0 && fm_measure_is_recorded(recording, FM_QUERY_BY_CALLS))
+        fm_measured_init(ret, recording, FM_QUERY_BY_CALLS);
 }
 
 void fm_add_measure_orders(struct fm_page *page, enum fm_query_measure now)
