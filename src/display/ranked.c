@@ -139,6 +139,14 @@ char *fm_format_bytes(int64_t bytes)
     return formatted(&(struct cell){.kind = CELL_INT, .form = INT_BYTES, .integer = bytes});
 }
 
+char *fm_format_bytes_said(int64_t bytes)
+{
+    g_autofree char *text = fm_format_bytes(bytes);
+    bool plain = g_ascii_isdigit(text[strlen(text) - 1]);
+    return plain ? g_strdup_printf("%s byte%s", text, bytes == 1 ? "" : "s")
+                 : g_steal_pointer(&text);
+}
+
 char *fm_format_share(double fraction)
 {
     return formatted(

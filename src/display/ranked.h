@@ -50,4 +50,5 @@ void fm_cell_path(struct fm_table *table, const struct fm_path_part *parts, unsi
 
 /* As the cells show them; caller frees. */
 char *fm_format_bytes(int64_t bytes);
+char *fm_format_bytes_said(int64_t bytes); /* in a sentence: "1,224 bytes", "23.6 KiB" */
 char *fm_format_share(double fraction);

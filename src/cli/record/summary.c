@@ -13,6 +13,7 @@
 #include "digest/run/held.h"
 #include "digest/processes/roles.h"
 #include "digest/run/run.h"
+#include "display/ranked.h"
 
 #define SUMMARY_ROWS 10
 #define NAME_BYTES 100
@@ -168,19 +169,13 @@ static void print_phases(const struct fm_profile *profile)
 
 static void print_held(const struct fm_profile *profile)
 {
-    char text[32];
     unsigned live = fm_profile_measure(profile, "live_bytes");
-    uint64_t bytes = 0;
-    uint32_t contexts = 0;
-    for (uint32_t csd = 1; live != 0 && csd <= profile->csd_count; csd++) {
-        uint64_t own = fm_profile_own(profile, csd, (enum fm_measure_id)live);
-        bytes += own;
-        contexts += own > 0;
-    }
+    int64_t bytes = 0;
+    for (uint32_t csd = 1; live != 0 && csd <= profile->csd_count; csd++)
+        bytes += (int64_t)fm_profile_own(profile, csd, (enum fm_measure_id)live);
+    g_autofree char *text = fm_format_bytes_said(bytes);
     if (bytes > 0)
-        fprintf(stderr, ", %sB %s, from %" PRIu32 " context%s",
-                short_number((double)bytes, text, sizeof text), fm_held_words(profile)->held,
-                contexts, contexts == 1 ? "" : "s");
+        fprintf(stderr, ", %s %s", text, fm_held_words(profile)->held);
 }
 
 void fm_cli_print_totals(const struct fm_profile *profile, const struct fm_finish_notes *notes)
@@ -197,9 +192,9 @@ void fm_cli_print_totals(const struct fm_profile *profile, const struct fm_finis
         fprintf(stderr, ", %" PRIu64 " %s", profile->user_quanta, fm_profile_tick_words(profile));
     if (profile->user_quanta > 0 && !notes->samples_unknown)
         fprintf(stderr, " in %" PRIu64 " samples", notes->samples);
+    g_autofree char *most = fm_format_bytes_said((int64_t)profile->run_info.peak_bytes);
     if (profile->run_info.peak_bytes > 0)
-        fprintf(stderr, ", %sB of heap at most%s",
-                short_number((double)profile->run_info.peak_bytes, calls, sizeof calls),
+        fprintf(stderr, ", %s of heap at most%s", most,
                 fm_run_processes(profile) > 1 ? " in one process" : "");
     print_held(profile);
     fputs("\n", stderr);

@@ -82,7 +82,7 @@ def check_words(tap, folder):
     tap.check("No context held more at the end of this phase than when it began." in pages["middle"] and
               "never given back" not in pages["middle"].lower(),
               "a phase that gave back more than it took", pages["middle"])
-    tap.check("500 of it never given back" in pages["last"] and "Of this phase never given back" in pages["last"] and
+    tap.check("500 bytes of it never given back" in pages["last"] and "Of this phase never given back" in pages["last"] and
               "what it held more at the end of this phase" in pages["last"],
               "what the last phase added", pages["last"])
     facts = lib.must([lib.FATHOM, "dump", "--json", "middle.data"], folder).stdout

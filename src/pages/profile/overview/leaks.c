@@ -317,7 +317,7 @@ static void say_blocks(struct fm_page *page, uint64_t blocks, uint64_t bytes, co
 {
     if (blocks == 0)
         return;
-    g_autofree char *bytes_text = fm_format_bytes((int64_t)MIN(bytes, (uint64_t)INT64_MAX));
+    g_autofree char *bytes_text = fm_format_bytes_said((int64_t)MIN(bytes, (uint64_t)INT64_MAX));
     g_autofree char *text =
         g_strdup_printf("%" PRIu64 " block%s (%s) %s %s.", blocks, blocks == 1 ? "" : "s",
                         bytes_text, blocks == 1 ? "was" : "were", what);
@@ -357,7 +357,7 @@ static void add_lead(struct fm_page *page, uint64_t bytes, uint64_t blocks, uint
                                     : "Nothing was allocated by functions that were recorded.");
         return;
     }
-    g_autofree char *bytes_text = fm_format_bytes((int64_t)bytes);
+    g_autofree char *bytes_text = fm_format_bytes_said((int64_t)bytes);
     g_autofree char *blocks_text = fm_format_int((int64_t)blocks);
     g_autofree char *text = g_strdup_printf("%s in %s block%s of %u context%s %s. %s", bytes_text,
                                             blocks_text, blocks == 1 ? "" : "s", contexts,
@@ -376,7 +376,7 @@ static void add_recorded(struct fm_page *page, unsigned bytes, unsigned blocks)
     add_lead(page, all_bytes, all_blocks, holders->len);
     struct fm_query memory = fm_page_link(page, FM_CMD_MEMORY, 0);
     memory.command.memory = FM_QUERY_HELD;
-    fm_add_link(page->body, &memory, "By path, wrappers of malloc left out");
+    fm_add_link(page->body, &memory, "The same without wrappers of malloc");
     if (holders->len > 0)
         add_holders(page, holders, all_bytes);
     if (!page->profile->run_info.heap_info.recorded) {

@@ -133,7 +133,7 @@ static void add_peak(struct fm_page *page)
     const struct fm_run_info *info = &page->profile->run_info;
     const struct fm_heap_whole *whole = &info->heap_info.whole;
     int64_t peak = (int64_t)MIN(info->peak_bytes, (uint64_t)INT64_MAX);
-    g_autofree char *peak_text = fm_format_bytes(peak);
+    g_autofree char *peak_text = fm_format_bytes_said(peak);
     bool is_sum = fm_run_processes(page->profile) > 1;
     g_autoptr(GString) said = g_string_new(NULL);
     g_string_printf(said, "The most at one moment%s was %s", is_sum ? " in one process" : "",
@@ -146,7 +146,7 @@ static void add_peak(struct fm_page *page)
     }
     if (info->heap_info.recorded) {
         g_autofree char *error_text =
-            fm_format_bytes((int64_t)MIN(whole->peak_error, (uint64_t)INT64_MAX));
+            fm_format_bytes_said((int64_t)MIN(whole->peak_error, (uint64_t)INT64_MAX));
         if (is_sum)
             g_string_append(said, "; each context has the sum of what it held when its process "
                                   "held most, which was not at one moment");
@@ -172,8 +172,8 @@ static void add_balance(struct fm_page *page)
         return;
     int64_t taken = fm_cost_total(&page->analysis->root_total, FM_WORDS);
     int64_t back = total_of(page, "freed_bytes");
-    g_autofree char *taken_text = fm_format_bytes(taken);
-    g_autofree char *back_text = fm_format_bytes(back);
+    g_autofree char *taken_text = fm_format_bytes_said(taken);
+    g_autofree char *back_text = fm_format_bytes_said(back);
     g_autofree char *text =
         g_strdup_printf("In all, %s were allocated and %s given back.", taken_text, back_text);
     fm_add_text(page->body, text);
@@ -200,7 +200,7 @@ static void add_held(struct fm_page *page)
                                     ? words->none
                                     : "Nothing was allocated by functions that were recorded.");
     } else {
-        g_autofree char *bytes_text = fm_format_bytes(bytes);
+        g_autofree char *bytes_text = fm_format_bytes_said(bytes);
         g_autofree char *blocks_text = fm_format_int(blocks);
         g_autofree char *text =
             g_strdup_printf("%s in %s block%s %s. %s", bytes_text, blocks_text,

@@ -77,7 +77,7 @@ static void append_held(const struct fm_page *page, GString *lead)
         return;
     }
     unsigned places = fm_hot_paths(page->recording->hot, (enum fm_measure_id)measure, true, &paths);
-    g_autofree char *bytes = fm_format_bytes(held);
+    g_autofree char *bytes = fm_format_bytes_said(held);
     g_string_append_printf(lead, "; %s of it %s", bytes, words->held);
     if (places > 0)
         g_string_append_printf(lead, ", from %u%s place%s", places,
@@ -95,7 +95,7 @@ char *fm_summary_lead(const struct fm_page *page)
     g_autofree char *pieces = fm_format_int(fm_cost_total(&page->analysis->root_total, FM_ALLOCS));
     g_autofree char *functions = fm_format_int(count_functions(profile));
     g_autofree char *peak =
-        fm_format_bytes((int64_t)MIN(profile->run_info.peak_bytes, (uint64_t)INT64_MAX));
+        fm_format_bytes_said((int64_t)MIN(profile->run_info.peak_bytes, (uint64_t)INT64_MAX));
     g_autoptr(GString) lead = g_string_new(NULL);
     uint64_t exact;
     if (fm_measure_is_recorded(page->recording, FM_QUERY_BY_TIME))
