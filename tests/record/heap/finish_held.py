@@ -199,7 +199,7 @@ def pages(tap, folder):
     lib.must([lib.FATHOM, "merge", "--allow-repeats", "leaking.data", "leaking.data", "-o",
               "sum.data"], folder)
     text = lib.must([lib.FATHOM, "report", "leaks", "sum.data"], folder).stdout
-    tap.check(re.search(r"^1,400 in 14 blocks of 1 context ", text, re.M) and
+    tap.check(re.search(r"^1,400 bytes in 14 blocks of 1 context ", text, re.M) and
               re.search(r" 2,000  main \S use \S make +main \S use \S drop$", text, re.M), "leaks of a sum", text)
 
 
