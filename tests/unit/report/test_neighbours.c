@@ -88,6 +88,16 @@ static void a_function_is_shown_by_what_it_has(void)
     page = page_of(recording, "contexts/3" BY_CALLS);
     g_assert_cmpstr(fact_string(&page, "measure"), ==, "calls");
     page_done(&page);
+    static const char *const pages[][2] = {
+        {"tree/auto/down/3/proc/3", "time"},  {"tree/auto/down/3/proc/4", "waiting"},
+        {"tree/auto/down/3/all", "waiting"},  {"tree/waiting/down/3/proc/3", "waiting"},
+        {"flame/auto/down/_/proc/3", "time"}, {"flame/auto/down/_/proc/5", "calls"},
+    };
+    for (unsigned i = 0; i < G_N_ELEMENTS(pages); i++) {
+        page = page_of(recording, pages[i][0]);
+        g_assert_cmpstr(fact_string(&page, "measure"), ==, pages[i][1]);
+        page_done(&page);
+    }
 }
 
 static void the_first_page_has_what_waits_and_what_works(void)

@@ -398,7 +398,7 @@ static void add_in_context(struct fm_page *page, uint32_t clique)
         struct fm_list *list = fm_add_list(page->body, FM_LIST_HORIZONTAL, NULL);
         struct fm_query all = fm_page_link(page, FM_CMD_PROC, ps);
         struct fm_query contexts = fm_page_link(page, FM_CMD_CONTEXTS, ps);
-        fm_measured_of_function(&measured, page, ps);
+        fm_measured_of_function(&measured, page, fm_measure_preferred(page), ps);
         fm_add_butterfly_lead(page, &measured, ps, clique);
         fm_add_link(list, &all, "In all contexts");
         fm_add_link(list, &contexts, "Other contexts");

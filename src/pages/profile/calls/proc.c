@@ -268,7 +268,7 @@ static void add_where(struct fm_page *page, uint32_t ps)
 static void add_neighbours(struct fm_page *page, uint32_t ps)
 {
     struct fm_measured measured;
-    fm_measured_of_function(&measured, page, ps);
+    fm_measured_of_function(&measured, page, fm_measure_preferred(page), ps);
     if (page->query.compact)
         add_where(page, ps);
     fm_add_butterfly_lead(page, &measured, ps, 0);

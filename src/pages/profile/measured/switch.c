@@ -50,14 +50,14 @@ static double seconds_of(const struct fm_measured *measured, const struct fm_cos
     return (double)fm_cost_total(cost, measured->measure) * measured->tick;
 }
 
-void fm_measured_of_function(struct fm_measured *ret, const struct fm_page *page, uint32_t ps)
+void fm_measured_of_function(struct fm_measured *ret, const struct fm_page *page,
+                             enum fm_query_measure asked, uint32_t ps)
 {
-    enum fm_query_measure asked = fm_measure_preferred(page);
     const struct fm_deep_recording *recording = page->recording;
     struct fm_measured time, waiting;
     struct fm_cost cost;
     fm_measured_init(ret, recording, asked);
-    if (asked != FM_QUERY_BY_AUTO || recording->known < FM_KNOWN_COSTS || !ret->is_time)
+    if (asked != FM_QUERY_BY_AUTO || ps == 0 || recording->known < FM_KNOWN_COSTS || !ret->is_time)
         return;
     fm_measured_init(&time, recording, FM_QUERY_BY_TIME);
     fm_measured_init(&waiting, recording, FM_QUERY_BY_WAITING);

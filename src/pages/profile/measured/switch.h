@@ -7,9 +7,10 @@
 
 /* What the page's order says it is about; of other orders what tells most. */
 enum fm_query_measure fm_measure_preferred(const struct fm_page *page);
-/* The measure of a function's page. Where the order says none and the function has hardly any of
- * what tells most of the program: what it has. */
-void fm_measured_of_function(struct fm_measured *ret, const struct fm_page *page, uint32_t ps);
+/* The measure of a page about a function (0: of all). Where none is asked for and the function has
+ * hardly any of what tells most of the program: what it has. */
+void fm_measured_of_function(struct fm_measured *ret, const struct fm_page *page,
+                             enum fm_query_measure asked, uint32_t ps);
 /* The same page ordered by another one, for pages whose command has no measure. */
 void fm_add_measure_orders(struct fm_page *page, enum fm_query_measure now);
 /* The same page by another one. */

@@ -83,7 +83,7 @@ bool fm_report_flame(struct fm_page *page, GError **error)
     struct fm_measured measured;
     bool deeper;
     (void)error;
-    fm_measured_init(&measured, page->recording, command->measure);
+    fm_measured_of_function(&measured, page, command->measure, focus.ps);
     page->query.command.measure = measured.asked;
     g_autofree char *where = fm_focus_text(page, &focus);
     fm_page_begin(page, "flame",

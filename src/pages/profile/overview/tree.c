@@ -235,7 +235,7 @@ bool fm_report_tree(struct fm_page *page, GError **error)
     struct tree_view view = {.page = page};
     struct fm_view_node root;
     (void)error;
-    fm_measured_init(&view.measured, page->recording, command->measure);
+    fm_measured_of_function(&view.measured, page, command->measure, focus.ps);
     page->query.command.measure = view.measured.asked;
     g_autofree char *where = fm_focus_text(page, &focus);
     fm_page_begin(page, "tree",
