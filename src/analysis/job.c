@@ -185,9 +185,8 @@ static void work(struct fm_analysis_job *job, uint32_t nodes)
 
 /* --- the thread beside ---
  *
- * here:       cliques, members, parents | propagate, sum_pds                     | sum_csds | merge
- * ... beside: own              | entries, callers, sites, sort_sites, procs      | nested, sum_csds
- * |
+ * here:   cliques, members, parents | propagate, sum_pds                | sum_csds         | merge
+ * beside: own           | entries, callers, sites, sort_sites, procs    | nested, sum_csds |
  *
  * What is behind a bar needs all that stands before it, but propagate, and sum_pds where it is not
  * of arcs, need own alone of what is done beside. The csds are summed up by both, in stretches, as
