@@ -8,6 +8,7 @@
  * it. perf's come more often, but also just before a thread falls asleep in a call, which then
  * fails with EINTR; and the kernel sets its timer anew at each switch of threads. */
 #include "internal.h"
+#include "valgrind.h"
 
 #include <errno.h>
 #include <string.h>
@@ -122,20 +123,6 @@ bool fm_is_of_leaf(const struct fm_rec_csd *csd)
     return fm_is_hook_of_leaf(csd->hook_pc);
 }
 
-/* The question that valgrind answers, and that processors pass over: rotations that end where they
- * began, and an exchange of a register with itself ("client requests" in its manual). */
-static bool runs_under_valgrind(void)
-{
-    const uint64_t question[6] = {0x1001};
-    uint64_t answer = 0;
-    __asm__ volatile("rolq $3, %%rdi\n\trolq $13, %%rdi\n\trolq $61, %%rdi\n\trolq $51, %%rdi\n\t"
-                     "xchgq %%rbx, %%rbx"
-                     : "+d"(answer)
-                     : "a"(question)
-                     : "cc", "memory");
-    return answer != 0;
-}
-
 /* Where the function of the frame has called the foreign code that runs: within the call
  * instruction; 0: not found. Its return address lies below all else of the frame that leads into
  * that function: seen from the frame's end it comes first, as what deeper calls left lies beyond.
@@ -149,7 +136,7 @@ static uint64_t call_into_foreign_code(const struct fm_thread *thread,
     const struct fm_stack *stack = fm_stack_of(thread, sp);
     if (running->fn == 0 || sp < stack->low || cfa > stack->high || sp % 8 != 0 || cfa < sp + 24)
         return 0;
-    if (runs_under_valgrind()) /* it would tell of each word that was never written */
+    if (fm_under_valgrind()) /* it would tell of each word that was never written */
         return 0;
     const uint64_t *words = (const uint64_t *)sp; /* [0] up to the frame's own return address */
     uint64_t count = (cfa - sp) / 8 - 1;

@@ -6,6 +6,7 @@
  * malloc and free are short in programs that live on them, and what they wait for is the store
  * queue: so the counts are kept with as few stores as can be, and whatever is not usual is done out
  * of line (docs/decisions.md: what it costs). */
+#include "../valgrind.h"
 #include "held/held.h"
 
 #include <dlfcn.h>
@@ -136,13 +137,24 @@ __attribute__((constructor)) static void find_allocator(void)
 /* What malloc and free change is the first cache line of a record. */
 static_assert(offsetof(struct fm_rec_alloc, at_peak_bytes) == FM_CACHE_LINE, "the second line");
 
+/* memcheck puts blocks of its own in the place of glibc's, under the same names, and tells of a
+ * read in front of one. */
+static void check_chunks(void *block)
+{
+    fm_valgrind_be_quiet(true);
+    size_t word = chunk_word(block);
+    fm_valgrind_be_quiet(false);
+    if ((word & CHUNK_MAPPED) == 0)
+        chunks_known = chunk_usable(word) == usable_asked(block);
+}
+
 /* The first record of a callee; block: one in use. */
 __attribute__((noinline, cold)) static struct fm_rec_alloc *
 record_make(struct fm_thread *thread, struct fm_rec_csd *csd, void *block)
 {
     uint64_t mask = fm_block_signals();
-    if (chunks_known && (chunk_word(block) & CHUNK_MAPPED) == 0)
-        chunks_known = chunk_usable(chunk_word(block)) == usable_asked(block);
+    if (chunks_known)
+        check_chunks(block);
     if (csd->alloc == 0) {
         if (chunks_known)
             fm_held_start();
