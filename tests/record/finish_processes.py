@@ -182,10 +182,26 @@ int main(int argc, char **argv)
 """
 
 
+# Ends after a twentieth of a second of CPU time: too few samples to tell what a call costs.
+SHORT = r"""
+#include <time.h>
+static volatile unsigned sum;
+__attribute__((noinline)) unsigned tiny(unsigned n) { return n * 2654435761u; }
+int main(void)
+{
+    while (clock() < CLOCKS_PER_SEC / 20)
+        for (unsigned i = 0; i < 50000; i++)
+            for (sum = tiny(i) & 0xfffffff8; sum % 8 != 7; sum++)
+                ;
+    return 0;
+}
+"""
+
+
 def said_rightly(tap, folder):
     """What is wrong with a build, what the hooks cost, and what is not finished yet."""
     folder = pathlib.Path(folder)
-    for name, text in (("one", ONE), ("two", TWO), ("tiny", TINY)):
+    for name, text in (("one", ONE), ("two", TWO), ("tiny", TINY), ("short", SHORT)):
         (folder / f"{name}.c").write_text(text)
     lib.must(["gcc", "-g", "-c", "one.c", "two.c"], folder)
     lib.must([lib.FATHOM, "cc", "gcc", "one.o", "two.o", "-o", "old"], folder)
@@ -216,6 +232,10 @@ def said_rightly(tap, folder):
         tap.check(abs(float(each) - float(hooks) * 1e9 / calls) <= 0.1 * float(each) + 0.2 and
                   abs(rate * float(own) - calls) <= (0.006 / float(own) + 0.01) * calls,
                   "what a call cost and how many there are a second are told of its own figures", done.stderr)
+    lib.must([lib.FATHOM, "cc", "--grade=deep", "gcc", "-O2", "-g", "short.c", "-o", "short"], folder)
+    said = [lib.record(["./short"], folder).stderr for _ in range(5)]
+    tap.check(not any("for each of" in text for text in said),
+              "what a call cost is not told of a run of a twentieth of a second", said)
     if "tiny made" not in done.stderr:
         shares = done.stderr.split(" s of your code, ")
         own, hooks = shares[0].split()[-1], shares[1].split()[0]

@@ -200,14 +200,19 @@ void fm_cli_print_totals(const struct fm_profile *profile, const struct fm_finis
     fputs("\n", stderr);
 }
 
+/* A sample stands for some 4 ms. Of a twentieth of a second there are a dozen, which tell times to
+ * a third; of fewer the same program has another figure in each run. */
+#define ENOUGH_SECONDS 0.05
+
 /* When the hooks take more time than the program: what to leave out. */
 static void print_hooks_share(const struct fm_profile *profile)
 {
     double unit = profile->ticks_per_second == 0 ? 0 : 1.0 / (double)profile->ticks_per_second;
     if (profile->instrumentation_quanta == 0 || profile->ticks_per_second == 0)
         return;
-    fprintf(stderr, "%.2f s of your code, %.2f s of fathom's hooks",
-            (double)profile->user_quanta * unit, (double)profile->instrumentation_quanta * unit);
+    double own = (double)profile->user_quanta * unit;
+    double hooks = (double)profile->instrumentation_quanta * unit;
+    fprintf(stderr, "%.2f s of your code, %.2f s of fathom's hooks", own, hooks);
     g_autofree uint64_t *calls = g_new0(uint64_t, profile->ps_count + 1);
     uint64_t all = 0;
     uint32_t most = 0;
@@ -219,13 +224,10 @@ static void print_hooks_share(const struct fm_profile *profile)
         all += some;
         most = calls[ps] > calls[most] ? ps : most;
     }
-    if (profile->instrumentation_quanta > FM_FEW_QUANTA && profile->user_quanta > FM_FEW_QUANTA &&
-        all > 0) {
+    if (MIN(own, hooks) >= ENOUGH_SECONDS && all > 0) {
         char rate[32];
-        double second = (double)profile->user_quanta * unit;
-        fprintf(stderr, ": about %.1f ns for each of %s calls a second",
-                (double)profile->instrumentation_quanta * unit * 1e9 / (double)all,
-                short_number((double)all / second, rate, sizeof rate));
+        fprintf(stderr, ": about %.1f ns for each of %s calls a second", hooks * 1e9 / (double)all,
+                short_number((double)all / own, rate, sizeof rate));
     }
     if (profile->instrumentation_quanta > profile->user_quanta && calls[most] > all / 2) {
         g_autofree char *name = short_name(profile, most);
