@@ -6,6 +6,7 @@ bodies left out on both sides. Arguments: a program's command line, instead of t
 may end with any status; before it --callers=N, if its libraries have more than 40 functions between
 two of the program's, and --input=FILE, its standard input."""
 import argparse
+import bisect
 import collections
 import os
 import pathlib
@@ -19,6 +20,7 @@ from runtime_rec import Rec
 
 LEVELS = [["-O1"], ["-O2"], ["-O3"], ["-Os"], ["-O2", "-fPIC"], ["-O2", "-flto"],
           ["-O2", "-fcf-protection", "-fstack-protector-all"],
+          ["-O2", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables"],
           ["-O2", "-freorder-blocks-and-partition"]]
 PROGRAMS = ["recursion.c", "mutual.c", "pointers.c", "sorting.c", "longjmp.c", "exceptions.cc",
             "threads.c", "inlining.c", "jumps.c", "unwinding.cc", "room.c", "arguments.c",
@@ -36,6 +38,7 @@ class Recorded:
         self.names = {}
         for module in modules:
             self.names.update(body.entries_of(module))
+        self.starts = sorted(self.names)
         self.edges, self.entries, self.inlined = collections.Counter(), {}, 0
         for thread in self.rec.threads:
             pds, csds = thread["pds"], thread["csds"]
@@ -69,9 +72,13 @@ class Recorded:
         return found
 
     def place(self, pd):
-        """File and address: there may be several functions of a name, libfathom's own too."""
+        """File and address: there may be several functions of a name, libfathom's own too. Without
+        unwind tables recordings have a function's hook in the place of its entry."""
         module = self.rec.module(pd["fn"], pd["epoch"])
-        return module["path"], pd["fn"] - module["bias"]
+        place = module["path"], pd["fn"] - module["bias"]
+        if place not in self.names:
+            place = self.starts[bisect.bisect_right(self.starts, place) - 1]
+        return place
 
     def name(self, pd):
         return self.names[self.place(pd)] if pd["fn"] else None
