@@ -78,6 +78,27 @@ static int open_event(const struct event *event, bool user_alone)
     return (int)syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
+/* Where the setting is low enough it is something else. */
+static void tell_refusal(const struct event *event, GError **error)
+{
+    g_autofree char *text = NULL;
+    const char *level = "not known";
+    int enough = event->counted ? 1 : 2;
+    if (g_file_get_contents("/proc/sys/kernel/perf_event_paranoid", &text, NULL, NULL))
+        level = g_strstrip(text);
+    if (text != NULL && g_ascii_strtoll(level, NULL, 10) <= enough)
+        g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE,
+                    "--tick: this user may not count %s, though kernel.perf_event_paranoid is %s: "
+                    "the container or a security module forbids perf_event_open",
+                    event->name, level);
+    else
+        g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE,
+                    "--tick: the kernel does not let this user count %s: "
+                    "kernel.perf_event_paranoid is %s; `sysctl kernel.perf_event_paranoid=%d` "
+                    "changes it, and containers may forbid perf_event_open altogether",
+                    event->name, level, enough);
+}
+
 bool fm_tick_event_check(const char *text, GError **error)
 {
     const struct event *event;
@@ -96,14 +117,7 @@ bool fm_tick_event_check(const char *text, GError **error)
         return true;
     }
     if (failure == EACCES || failure == EPERM) {
-        g_autofree char *level = NULL;
-        g_file_get_contents("/proc/sys/kernel/perf_event_paranoid", &level, NULL, NULL);
-        g_set_error(
-            error, FM_ERROR, FM_ERROR_UNAVAILABLE,
-            "--tick: the kernel does not let this user count %s: kernel.perf_event_paranoid "
-            "is %s; `sysctl kernel.perf_event_paranoid=%d` changes it, and containers may "
-            "forbid perf_event_open altogether",
-            event->name, level != NULL ? g_strstrip(level) : "not known", event->counted ? 1 : 2);
+        tell_refusal(event, error);
     } else if (failure == ENOENT || failure == ENODEV || failure == EOPNOTSUPP ||
                failure == EINVAL) {
         g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE,

@@ -50,6 +50,31 @@ int main(void)
 }
 """
 
+FORBID = r"""
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof filter / sizeof filter[0], filter};
+    if (argc < 2 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+        return 77;
+    execvp(argv[1], argv + 1);
+    return 78;
+}
+"""
+
 
 def without_run(text):
     """All but the sentence of the run, which says what threads used of processors, and waited, by clocks."""
@@ -157,6 +182,20 @@ def check_refused(tap, folder):
               done.stdout + done.stderr)
 
 
+def check_forbidden(tap, folder):
+    """As containers do it: no setting would help, so none is named."""
+    level = pathlib.Path("/proc/sys/kernel/perf_event_paranoid")
+    (folder / "forbid.c").write_text(FORBID)
+    lib.must(["cc", "forbid.c", "-o", "forbid"], folder)
+    done = lib.run(["./forbid", lib.FATHOM, "record", "--tick=page-faults", "/bin/echo", "done"], folder)
+    if done.returncode == 77 or not level.exists() or int(level.read_text()) > 2:
+        tap.skip("a forbidden event", "needs seccomp, and kernel.perf_event_paranoid of at most 2")
+        return
+    tap.check(done.returncode != 0 and "container" in done.stderr and "sysctl" not in done.stderr and
+              done.stdout == "" and done.stderr.count("\n") == 1, "a forbidden event: no setting is to blame",
+              done.stdout + done.stderr)
+
+
 def main():
     tap = lib.Tap()
     with tempfile.TemporaryDirectory() as name:
@@ -182,6 +221,7 @@ def main():
             tap.check(" s CPU" in done.stderr, "cpu-clock is time", done.stderr)
         check_rest(tap, folder)
         check_refused(tap, folder)
+        check_forbidden(tap, folder)
         for wrong in ("page-fault", "page-faults:0", "page-faults:x", "page-faults:5000000000", "context-switches:2"):
             done = record(folder, wrong, "wrong")
             tap.check(done.returncode == 2 and "--tick" in done.stderr and done.stdout == "", f"{wrong} is refused",
