@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static struct {
@@ -58,6 +59,7 @@ static struct fm_thread *ticks_off(void)
         (uint32_t)getpid() != fm_process.header->pid)
         return NULL;
     fm_ticks_stop(thread);
+    fm_process.header->end_monotonic_ns = fm_now_ns(CLOCK_MONOTONIC);
     fm_process.header->state = FM_REC_EXECED;
     return thread;
 }
@@ -67,6 +69,7 @@ static int failed(struct fm_thread *thread, int result)
     int saved_errno = errno;
     if (thread != NULL) {
         fm_process.header->state = FM_REC_RUNNING;
+        fm_process.header->end_monotonic_ns = 0;
         fm_ticks_start(thread);
     }
     errno = saved_errno;

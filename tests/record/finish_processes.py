@@ -64,6 +64,10 @@ def executing(tap, folder):
     profile = lib.Profile(pathlib.Path(folder) / "parent.data")
     tap.same((profile.calls()["work"], profile.quanta["work"] > 5), (1, True),
              "after an exec that failed recording goes on, with ticks")
+    children = sorted(pathlib.Path(folder).glob("parent.*.rec"))
+    told = lib.must([lib.FATHOM, "ctl", children[0], "status"], folder).stdout
+    tap.check("became another program" in told and re.search(r"^seconds\t\d+\.\d+$", told, re.M),
+              "one that became another program tells how long it was this one", told)
 
 
 def statuses(tap, folder):

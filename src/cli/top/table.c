@@ -58,6 +58,7 @@ bool fm_top_open(struct fm_top *top, const char *path, const char *debug_path, G
     top->calls_before = g_hash_table_new_full(NULL, NULL, NULL, g_free);
     top->read_ns = now_ns();
     top->running = fm_followed_is_running(top->watch);
+    top->alive_ns = top->running ? top->read_ns : 0;
     fm_top_arrange(top);
     return true;
 }
@@ -212,6 +213,8 @@ bool fm_top_read(struct fm_top *top, GError **error)
         return false;
     top->running = running && fm_followed_is_running(top->watch);
     top->read_ns = now_ns();
+    if (top->running)
+        top->alive_ns = top->read_ns;
     fm_top_arrange(top);
     return true;
 }
@@ -230,6 +233,10 @@ double fm_top_seconds(const struct fm_top *top)
 {
     const struct fm_rec_header *header = &top->watch->header;
     uint64_t begin = top->since != NULL ? top->since_ns : header->start_monotonic_ns;
-    uint64_t end = top->running ? top->read_ns : header->end_monotonic_ns;
+    uint64_t end = header->end_monotonic_ns;
+    if (top->running)
+        end = top->read_ns;
+    else if (end == 0) /* it was killed */
+        end = MAX(top->alive_ns, header->wait_latest[header->wait_latest_at & 1].ns);
     return end > begin ? (double)(end - begin) * 1e-9 : 0;
 }

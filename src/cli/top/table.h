@@ -35,7 +35,8 @@ struct fm_top {
     struct fm_followed *watch;
     struct fm_followed_names *names;
     struct fm_followed_moment *since; /* NULL: since the beginning */
-    uint64_t since_ns, read_ns; /* of CLOCK_MONOTONIC: of that moment, of the latest reading */
+    /* Of CLOCK_MONOTONIC: of that moment, of the latest reading, and of that at which it ran. */
+    uint64_t since_ns, read_ns, alive_ns;
     bool running;               /* the program, at the latest reading */
     enum fm_top_order order;
     char *search;      /* "" = all; part of a name, whatever the case */

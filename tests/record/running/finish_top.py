@@ -208,6 +208,32 @@ def batch(tap, folder, program):
     tap.same((len(after), after[0]["leaf"]["calls"]), (1, "1500"), "one that ended has one table")
 
 
+def seconds(head):
+    return float(re.match(r"# process \d+\t\w+\t([0-9.]+) s\t", head)[1])
+
+
+def killed(tap, folder):
+    """What a program that was killed, or became another one, did not say is how long it ran."""
+    program = Steps(folder)
+    program.step("w 1")
+    running = subprocess.Popen([lib.FATHOM, "top", "--batch", "--delay", "0.05", "--rows", "1", "out.rec"],
+                               cwd=folder, stdout=subprocess.PIPE, text=True)
+    heads = []
+    while len(heads) < 4:
+        heads += [line for line in [running.stdout.readline()] if line.startswith("#")]
+    child = int(pathlib.Path(f"/proc/{program.process.pid}/task/{program.process.pid}/children").read_text())
+    time.sleep(0.005)
+    program.step("w 1")  # behind a wait, which tells the latest moment
+    os.kill(child, signal.SIGKILL)
+    heads += [line for line in running.communicate(timeout=DEADLINE)[0].splitlines() if line.startswith("#")]
+    program.process.wait(DEADLINE)
+    tap.check("\tended\t" in heads[-1] and seconds(heads[-1]) >= max(map(seconds, heads[:-1])),
+              "killed: it ran as long as it was seen to", heads)
+    later = lib.must([lib.FATHOM, "top", "--batch", "out.rec"], folder).stdout.splitlines()[0]
+    tap.check("\tended\t" in later and seconds(later) > 0, "and later until the latest moment that is known", later)
+    (pathlib.Path(folder) / "out.rec").unlink()
+
+
 def stopped(tap, folder):
     """SIGTSTP gives the terminal back, SIGCONT takes it again, whatever size it has by then."""
     top = Top(folder, "out.rec")
@@ -308,6 +334,7 @@ def main():
                   "-lpthread"], folder)
         batch(tap, folder, Steps(folder))
         (pathlib.Path(folder) / "out.rec").unlink()
+        killed(tap, folder)
         help_text = lib.run([lib.FATHOM, "top", "out.rec"], folder, stdin=subprocess.DEVNULL).stderr
         if "without ncurses" in help_text:
             tap.skip("the screen", "built without ncurses")
