@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -15,6 +16,8 @@
 #define BEGUN_SECONDS 10 /* a file without a byte that is older is not just being begun */
 #define BEGUN_WAITS 200u
 #define BEGUN_WAIT_US 5000u
+#define LINE_BYTES 64u
+#define LINES_MAX 1024u /* at once, by the kernel */
 
 bool fm_raw_bytes_fail(const struct fm_raw_bytes *bytes, uint32_t ref, const char *found,
                        const char *expected, GError **error)
@@ -55,8 +58,27 @@ const char *fm_raw_bytes_text(const struct fm_raw_bytes *bytes, uint32_t ref)
     return text->bytes;
 }
 
+ssize_t fm_raw_bytes_in_order(int file, void *to, size_t bytes, uint64_t at)
+{
+    struct iovec lines[LINES_MAX];
+    int count = 0;
+    for (size_t done = 0; done < bytes && count < (int)LINES_MAX; count++) {
+        size_t size = MIN(LINE_BYTES - (size_t)((at + done) % LINE_BYTES), bytes - done);
+        lines[count] = (struct iovec){(uint8_t *)to + done, size};
+        done += size;
+    }
+    return preadv(file, lines, count, (off_t)at);
+}
+
+static bool is_written(const struct fm_rec_header *header)
+{
+    return header->state == FM_REC_RUNNING && header->snapshot_of == 0 &&
+           fm_raw_process_start((int)header->pid) == header->process_start;
+}
+
 /* More of the file, up to size. */
-static bool read_until(struct fm_raw_bytes *bytes, int file, size_t size, GError **error)
+static bool read_until(struct fm_raw_bytes *bytes, int file, size_t size, bool in_order,
+                       GError **error)
 {
     uint8_t *data = g_try_realloc(bytes->data, size);
     if (data != NULL)
@@ -67,8 +89,10 @@ static bool read_until(struct fm_raw_bytes *bytes, int file, size_t size, GError
         return false;
     }
     while (bytes->size < size) {
-        ssize_t got =
-            pread(file, bytes->data + bytes->size, size - bytes->size, (off_t)bytes->size);
+        uint8_t *to = bytes->data + bytes->size;
+        ssize_t got = in_order
+                          ? fm_raw_bytes_in_order(file, to, size - bytes->size, bytes->size)
+                          : pread(file, to, size - bytes->size, (off_t)bytes->size);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0) {
@@ -174,6 +198,7 @@ static bool read_file(struct fm_raw_bytes *bytes, int file, struct fm_rec_header
     }
     /* What is in place leads to nothing that is not in place yet, and in a file that grows, nothing
      * of what was read leads beyond the end that it has when all before is read. */
+    bool in_order = is_written(&header);
     for (unsigned rounds = 0; rounds < GROWING_ROUNDS; rounds++) {
         /* The file is sparse and may be reserved far beyond what it holds. */
         uint64_t used = MIN(header.bytes_used, (uint64_t)status.st_size);
@@ -182,7 +207,7 @@ static bool read_file(struct fm_raw_bytes *bytes, int file, struct fm_rec_header
         if (used <= bytes->size)
             break;
         size_t before = bytes->size;
-        if (!read_until(bytes, file, (size_t)used, error))
+        if (!read_until(bytes, file, (size_t)used, in_order, error))
             return false;
         if (before == bytes->size || fstat(file, &status) != 0 ||
             pread(file, &header, sizeof header, 0) != (ssize_t)sizeof header)
