@@ -300,6 +300,25 @@ static int write_all(int fd, const char *bytes, uint64_t size, uint64_t offset)
     return 0;
 }
 
+#define PART_WORDS 512
+
+/* What others write meanwhile: what stands further back is read later. One copy by the kernel may
+ * meet a link that is new, and what it leads to as it was before. */
+static int write_in_order(int fd, const char *bytes, uint64_t size, uint64_t offset)
+{
+    uint64_t part[PART_WORDS];
+    int result = 0;
+    for (uint64_t done = 0; done < size && result == 0;) {
+        uint64_t more = size - done < sizeof part ? size - done : sizeof part;
+        const uint64_t *from = (const uint64_t *)(const void *)(bytes + done);
+        for (uint64_t i = 0; i < more / sizeof *from; i++)
+            part[i] = __atomic_load_n(&from[i], __ATOMIC_ACQUIRE);
+        result = write_all(fd, (const char *)part, more, offset + done);
+        done += more;
+    }
+    return result;
+}
+
 static int snapshot_write(uint32_t number)
 {
     struct fm_process *p = &fm_process;
@@ -316,8 +335,8 @@ static int snapshot_write(uint32_t number)
     fm_waiting_note_moment(); /* the snapshot's end */
     struct fm_rec_header header = *p->header;
     header.snapshot_of = number;
-    int result =
-        write_all(fd, p->base + sizeof header, header.bytes_used - sizeof header, sizeof header);
+    int result = write_in_order(fd, p->base + sizeof header, header.bytes_used - sizeof header,
+                                sizeof header);
     if (result == 0)
         result = write_all(fd, (const char *)&header, sizeof header, 0);
     fm_file_close(fd);

@@ -37,7 +37,7 @@ struct fm_top {
     struct fm_followed_moment *since; /* NULL: since the beginning */
     /* Of CLOCK_MONOTONIC: of that moment, of the latest reading, and of that at which it ran. */
     uint64_t since_ns, read_ns, alive_ns;
-    bool running;               /* the program, at the latest reading */
+    bool running; /* the program, at the latest reading */
     enum fm_top_order order;
     char *search;      /* "" = all; part of a name, whatever the case */
     uint32_t function; /* whose callers and callees are shown; FM_FOLLOWED_NONE: all functions */

@@ -90,9 +90,8 @@ static bool read_until(struct fm_raw_bytes *bytes, int file, size_t size, bool i
     }
     while (bytes->size < size) {
         uint8_t *to = bytes->data + bytes->size;
-        ssize_t got = in_order
-                          ? fm_raw_bytes_in_order(file, to, size - bytes->size, bytes->size)
-                          : pread(file, to, size - bytes->size, (off_t)bytes->size);
+        ssize_t got = in_order ? fm_raw_bytes_in_order(file, to, size - bytes->size, bytes->size)
+                               : pread(file, to, size - bytes->size, (off_t)bytes->size);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A recording is read while its program writes: by a kernel that copies the lines of each piece from
- * the last to the first, which a processor may do, no link is met without what it leads to. */
+/* A recording is read while its program writes: by a kernel that copies the lines of each piece
+ * from the last to the first, which a processor may do, no link is met without what it leads to. */
 #include <fcntl.h>
 #include <glib.h>
 #include <glib/gstdio.h>
