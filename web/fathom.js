@@ -372,6 +372,32 @@ function onKey(event) {
   if (Object.hasOwn(ACTIONS, event.key)) ACTIONS[event.key](event);
 }
 
+// When the reader, or a script, asked for another page. Not by "beforeunload": who listens to that is asked before
+// an address that was typed is gone to, and a page that is replaced by then loses it for good.
+let leftAt = -Infinity;
+function leave(event) {
+  if (!event.defaultPrevented) leftAt = performance.now(); // it may be a download, and the page stays
+}
+function watchLeaving() {
+  if (window.navigation) {
+    window.navigation.addEventListener("navigate", (event) => {
+      if (event.navigationType !== "reload" && !event.destination.sameDocument) leave(event);
+    });
+    return;
+  }
+  document.addEventListener("submit", leave);
+  document.addEventListener("click", (event) => {
+    if (event.target.closest?.("a[href]")) leave(event);
+  });
+}
+
+// Asks for the page again, but not in the place of the one that is being gone to.
+function askAgain() {
+  const left = leftAt + RELOAD_MS - performance.now();
+  if (left > 0) setTimeout(askAgain, left);
+  else location.reload();
+}
+
 // Keeps the line of an unfinished page up to date, and asks for the page again when more is known
 // than it was made of. A hidden page lets its connection go: browsers allow few of them. Without
 // streams it is asked for again after a while.
@@ -382,7 +408,7 @@ function watchUnfinished(line) {
   function again() {
     source?.close();
     source = null;
-    location.reload();
+    askAgain();
   }
   function later() {
     setTimeout(() => { if (!document.hidden) again(); }, RELOAD_MS);
@@ -449,9 +475,10 @@ if (!document.body.matches(".trace")) {
   }
   document.addEventListener("keydown", onKey);
   completeSearch(document.getElementById("search"));
+  watchLeaving();
   watchUnfinished(document.querySelector(".incomplete"));
   if (served && window.EventSource)
-    import("./profile/live.js").then(({ watchGrowing }) => watchGrowing(growingLine, served, partsOf));
+    import("./profile/live.js").then(({ watchGrowing }) => watchGrowing(growingLine, served, partsOf, askAgain));
   for (const figure of document.querySelectorAll("figure.flame[data-query]"))
     import("./profile/flame.js").then(({ startFlame }) => startFlame(figure));
   const graph = document.querySelector("body:not(.kept) figure.callgraph");

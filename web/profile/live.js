@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of a program that runs, kept up to date: the server sends the page and then what differs from
 // one version to the next; rows that changed are put in, all else stays as it is.
-const RELOAD_MS = 2000;
 const LAST_MS = 30000;
 let served = null; // tables and parts as they came, before anything of them was sorted or taken out
 let partsOf = null; // of a document: its headings, texts and figures
@@ -112,8 +111,8 @@ async function beginPhase(address) {
   location.assign(page); // which is asked for again until the phase is there
 }
 
-// It can be paused; a hidden page lets its connection go.
-export function watchGrowing(line, asServed, partsIn) {
+// It can be paused; a hidden page lets its connection go. askAgain: for the page, unless it is being left.
+export function watchGrowing(line, asServed, partsIn, askAgain) {
   served = asServed;
   partsOf = partsIn;
   const text = document.createElement("span");
@@ -123,11 +122,6 @@ export function watchGrowing(line, asServed, partsIn) {
   let shown = null;
   let held = false;
   let paused = false;
-  let leaving = false;
-  addEventListener("beforeunload", () => {
-    leaving = true;
-    setTimeout(() => { leaving = false; }, RELOAD_MS); // it may have been a download
-  });
   text.textContent = line.textContent;
   button.type = "button";
   button.textContent = "Pause";
@@ -148,8 +142,7 @@ export function watchGrowing(line, asServed, partsIn) {
     if (paused || held || newest === shown) return;
     shown = newest;
     if (!takeNewer(newest)) {
-      if (leaving) setTimeout(() => location.reload(), RELOAD_MS); // else the reader's own click would be lost
-      else location.reload();
+      askAgain();
       return;
     }
     line.dataset.shown = Number(line.dataset.shown ?? 0) + 1;
@@ -176,7 +169,7 @@ export function watchGrowing(line, asServed, partsIn) {
     const state = JSON.parse(event.data);
     text.textContent = state.text;
     if (state.finished) { // this page of the whole profile
-      location.reload();
+      askAgain();
       return;
     }
     line.dataset.generation = state.generation;
