@@ -46,6 +46,12 @@ def test_cat_of_ctf():
     assert line == {"time_ns": 2000, "cap": 0, "type": "syscall_exit_read", "fields": {"ret": 5}}
     out = run("cat", "--csv", "--cap", "1", folder).stdout
     assert out.splitlines()[1] == '1500,1,irq_handler_entry,"irq=9 name=""eth0"""', out
+    out = run("cat", "--type", "sched_switch", "--type", "irq_handler_entry", folder).stdout
+    assert [line.split()[2] for line in out.splitlines()] == ["sched_switch", "irq_handler_entry",
+                                                              "sched_switch"], out
+    done = run("cat", "--type", "irq_handler_entry", "--type", "shed_switch", folder, status=1)
+    assert len(done.stdout.splitlines()) == 1, done.stdout
+    assert "no event there has the type 'shed_switch'" in done.stderr, done.stderr
 
 
 def test_filters():

@@ -47,6 +47,10 @@ static bool choose_types(struct fm_cmd_log_printer *printer, GError **error)
         unsigned long number = strtoul(digits, &end, 10);
         if (type != NULL) {
             number = type->number;
+        } else if (printer->own_types != NULL && end == digits) {
+            g_hash_table_replace(printer->own_types, *name, GUINT_TO_POINTER(false));
+            printer->by_type = true;
+            continue;
         } else if (end == digits || *end != '\0' || number > 65535) {
             g_set_error(error, FM_ERROR, FM_ERROR_USAGE,
                         "'%s' is not an event type; `fathom log types` lists them", *name);
@@ -137,6 +141,7 @@ void fm_cmd_log_printer_done(struct fm_cmd_log_printer *printer)
     if (printer->out != NULL)
         g_string_free(printer->out, TRUE);
     g_clear_pointer(&printer->names, g_hash_table_unref);
+    g_clear_pointer(&printer->own_types, g_hash_table_unref);
     g_strfreev(printer->types);
     g_strfreev(printer->capabilities);
     g_free(printer->from);

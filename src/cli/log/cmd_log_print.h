@@ -12,7 +12,8 @@ struct fm_cmd_log_printer {
     /* Set by begin. */
     enum fm_eventlog_format as;
     bool by_type, by_capability;
-    uint8_t *type_chosen;       /* 65,536 */
+    GHashTable *own_types; /* set before: names that only the trace knows -> whether it has them */
+    uint8_t *type_chosen;  /* 65,536 */
     uint8_t *capability_chosen; /* 65,536; index 0 = none */
     uint64_t from_ns, to_ns;
     GHashTable *names; /* of interned strings */

@@ -232,11 +232,39 @@ static void append_event(GString *out, const struct fm_tracefile_context *at,
     }
 }
 
+static bool is_of_type(const struct fm_cmd_log_printer *printer,
+                       const struct fm_tracefile_context *at)
+{
+    uint32_t id = at->event.id;
+    void *name;
+    if (!printer->by_type || (id <= UINT16_MAX && printer->type_chosen[id]))
+        return true;
+    if (!g_hash_table_lookup_extended(printer->own_types, name_of(at), &name, NULL))
+        return false;
+    g_hash_table_replace(printer->own_types, name, GUINT_TO_POINTER(true));
+    return true;
+}
+
+/* A name may be a slip: then there is nothing, which is to be said. */
+static int tell_of_types_not_met(const struct fm_cmd_log_printer *printer, const char *path)
+{
+    int status = FM_EXIT_DONE;
+    for (char **name = printer->types; name != NULL && *name != NULL; name++) {
+        void *met;
+        if (!g_hash_table_lookup_extended(printer->own_types, *name, NULL, &met) || met != NULL)
+            continue;
+        fm_cli_print_error("fathom log cat: no event there has the type '%s'; "
+                           "`fathom log stat %s` lists them",
+                           *name, path);
+        status = FM_EXIT_FAILED;
+    }
+    return status;
+}
+
 static bool is_chosen(const struct fm_cmd_log_printer *printer,
                       const struct fm_tracefile_context *at)
 {
-    uint32_t id = at->event.id;
-    return (!printer->by_type || (id <= UINT16_MAX && printer->type_chosen[id])) &&
+    return is_of_type(printer, at) &&
            (!printer->by_capability ||
             (at->event.cpu <= 65534 && printer->capability_chosen[at->event.cpu + 1]));
 }
@@ -258,12 +286,14 @@ int fm_cmd_log_cat_trace(struct fm_cmd_log_printer *printer, const char *path, c
     GError *error = NULL;
     struct fm_cmd_log_trace reading = {.event = print_event, .user = printer};
     int status = FM_EXIT_DONE;
+    printer->own_types = g_hash_table_new(g_str_hash, g_str_equal);
     if (fm_cmd_log_printer_begin(printer, &error) &&
         fm_cmd_log_trace_open(&reading, path, filters, &error)) {
         reading.from_ns = printer->from_ns;
         reading.to_ns = printer->to_ns;
         fm_cmd_log_trace_read(&reading);
         fm_cmd_log_printer_flush(printer);
+        status = tell_of_types_not_met(printer, path);
     } else {
         status = fm_cli_fail("log cat", error);
     }
