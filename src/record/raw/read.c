@@ -398,15 +398,18 @@ static bool read_threads(struct fm_raw_reading *in, GError **error)
     return true;
 }
 
+/* Numbers of threads count on from the process's, and begin again at small ones when the greatest
+ * is given: so it is the distance from the process's that grows. */
 static gint by_creation(gconstpointer left, gconstpointer right, gpointer data)
 {
     const struct fm_raw_recording *recording = data;
     const struct fm_raw_thread *a = &recording->threads[*(const uint32_t *)left];
     const struct fm_raw_thread *b = &recording->threads[*(const uint32_t *)right];
-    bool a_main = a->tid == recording->header.pid, b_main = b->tid == recording->header.pid;
-    if (a_main != b_main)
-        return a_main ? -1 : 1;
-    return a->tid != b->tid ? (a->tid < b->tid ? -1 : 1) : (a->number < b->number ? -1 : 1);
+    uint32_t a_distance = a->tid - recording->header.pid;
+    uint32_t b_distance = b->tid - recording->header.pid;
+    if (a_distance != b_distance)
+        return a_distance < b_distance ? -1 : 1;
+    return a->number < b->number ? -1 : 1;
 }
 
 uint32_t *fm_raw_order_threads(struct fm_raw_recording *recording)

@@ -477,6 +477,44 @@ static void waits_are_those_of_the_file_and_the_open_one(void)
     g_assert_cmpuint(fm_thread_time_unseen(&info->threads[0]), ==, 1000 - 700 - 70);
 }
 
+static void add_thread(struct image *image, uint32_t tid)
+{
+    uint32_t ref = add(image, sizeof(struct fm_rec_thread)), root = add_pd(image, 0);
+    struct fm_rec_thread *first = bytes_at(image, header_of(image)->first_thread);
+    struct fm_rec_thread *thread = bytes_at(image, ref);
+    *thread = (struct fm_rec_thread){.state = FM_REC_THREAD_LIVE,
+                                     .tid = tid,
+                                     .number = 1, /* they began at once */
+                                     .root_pd = root,
+                                     .root_csd = add_csd(image, 0, root, 0, 0),
+                                     .next = first->next};
+    first->next = ref;
+}
+
+/* The kernel begins again at small numbers when it has come to the greatest. */
+static void threads_are_in_the_order_of_their_creation(void)
+{
+    static struct image image;
+    struct fm_raw_recording *recording = NULL;
+    g_autoptr(GError) error = NULL;
+    make(&image);
+    add_thread(&image, 301);
+    add_thread(&image, 4999);
+    add_thread(&image, 300);
+    add_thread(&image, 4712);
+    g_autofree char *path = write_image(&image, FILE_BYTES);
+    g_assert_true(fm_raw_recording_load(path, &recording, &error));
+    g_assert_no_error(error);
+    g_unlink(path);
+    static const uint32_t expected[] = {4711, 4712, 4999, 300, 301};
+    g_assert_cmpuint(recording->thread_count, ==, G_N_ELEMENTS(expected));
+    for (uint32_t i = 0; i < G_N_ELEMENTS(expected); i++) {
+        g_assert_cmpuint(recording->threads[i].tid, ==, expected[i]);
+        g_assert_cmpuint(recording->threads[i].number, ==, i + 1);
+    }
+    fm_raw_recording_free(recording);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -489,6 +527,8 @@ int main(int argc, char **argv)
     g_test_add_func("/recording/samples_are_checked", samples_are_checked);
     g_test_add_func("/recording/samples_are_not_more_than_their_edge",
                     samples_are_not_more_than_their_edge);
+    g_test_add_func("/recording/threads_are_in_the_order_of_their_creation",
+                    threads_are_in_the_order_of_their_creation);
     g_test_add_func("/recording/truncated_anywhere", truncated_anywhere);
     g_test_add_func("/recording/damaged_anywhere", damaged_anywhere);
     g_test_add_func("/recording/waits", waits_are_those_of_the_file_and_the_open_one);
