@@ -2,8 +2,10 @@
 #include "base/files/mapped.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -217,4 +219,48 @@ void fm_mapped_file_free(struct fm_mapped_file *file)
     close(file->descriptor);
     g_free(file->path);
     g_free(file);
+}
+
+static void copy_in_order(uint8_t *to, const uint8_t *from, size_t bytes)
+{
+    size_t done = 0;
+    for (; done < bytes && (uintptr_t)(from + done) % sizeof(uint64_t) != 0; done++)
+        to[done] = __atomic_load_n(from + done, __ATOMIC_ACQUIRE);
+    for (; bytes - done >= sizeof(uint64_t); done += sizeof(uint64_t)) {
+        const uint64_t *word = (const uint64_t *)(const void *)(from + done);
+        uint64_t value = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+        memcpy(to + done, &value, sizeof value);
+    }
+    for (; done < bytes; done++)
+        to[done] = __atomic_load_n(from + done, __ATOMIC_ACQUIRE);
+}
+
+/* How much of these bytes the file has; -1: errno. */
+static ssize_t bytes_there(int descriptor, size_t bytes, uint64_t at)
+{
+    struct stat status;
+    if (fstat(descriptor, &status) != 0)
+        return -1;
+    uint64_t size = (uint64_t)status.st_size;
+    return at >= size ? 0 : (ssize_t)MIN(bytes, size - at);
+}
+
+ssize_t fm_mapped_read_in_order(int descriptor, void *to, size_t bytes, uint64_t at)
+{
+    g_assert(to != NULL && bytes <= SSIZE_MAX);
+    install_handler();
+    ssize_t there = bytes_there(descriptor, bytes, at);
+    if (there <= 0)
+        return there;
+    size_t before = (size_t)(at % (uint64_t)sysconf(_SC_PAGESIZE));
+    size_t mapped = before + (size_t)there;
+    uint8_t *from = mmap(NULL, mapped, PROT_READ, MAP_SHARED, descriptor, (off_t)(at - before));
+    if (from == MAP_FAILED)
+        return -1;
+    struct fm_mapped_guard *guard = take_guard(from, mapped);
+    copy_in_order(to, from + before, (size_t)there);
+    atomic_store(&guard->start, (uintptr_t)0);
+    munmap(from, mapped);
+    /* What the file has lost meanwhile was read as zeros. */
+    return bytes_there(descriptor, (size_t)there, at);
 }

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/compiler.h"
 #include "base/files/roots.h"
@@ -44,6 +45,12 @@ FM_MUST_USE bool fm_mapped_file_check(const struct fm_mapped_file *file, GError 
  * count as our memory. */
 void fm_mapped_file_release_before(const struct fm_mapped_file *file, size_t offset);
 void fm_mapped_file_free(struct fm_mapped_file *file); /* NULL is allowed */
+
+/* As pread(), of a file that another process writes through a mapping of its own: what stands
+ * further back is read later, word by word, so whoever meets a link meets what it leads to. A copy
+ * by the kernel may fetch lines of the cache in any order. Where the file is cut short meanwhile,
+ * as much is read as is left of it. */
+FM_MUST_USE ssize_t fm_mapped_read_in_order(int descriptor, void *to, size_t bytes, uint64_t at);
 
 typedef struct fm_mapped_file FmMappedFile;
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(FmMappedFile, fm_mapped_file_free)

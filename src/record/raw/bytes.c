@@ -5,19 +5,17 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/files/mapped.h"
 #include "record/raw/recording.h"
 
 #define GROWING_ROUNDS 10000u
 #define BEGUN_SECONDS 10 /* a file without a byte that is older is not just being begun */
 #define BEGUN_WAITS 200u
 #define BEGUN_WAIT_US 5000u
-#define LINE_BYTES 64u
-#define LINES_MAX 1024u /* at once, by the kernel */
 
 bool fm_raw_bytes_fail(const struct fm_raw_bytes *bytes, uint32_t ref, const char *found,
                        const char *expected, GError **error)
@@ -58,18 +56,6 @@ const char *fm_raw_bytes_text(const struct fm_raw_bytes *bytes, uint32_t ref)
     return text->bytes;
 }
 
-ssize_t fm_raw_bytes_in_order(int file, void *to, size_t bytes, uint64_t at)
-{
-    struct iovec lines[LINES_MAX];
-    int count = 0;
-    for (size_t done = 0; done < bytes && count < (int)LINES_MAX; count++) {
-        size_t size = MIN(LINE_BYTES - (size_t)((at + done) % LINE_BYTES), bytes - done);
-        lines[count] = (struct iovec){(uint8_t *)to + done, size};
-        done += size;
-    }
-    return preadv(file, lines, count, (off_t)at);
-}
-
 static bool is_written(const struct fm_rec_header *header)
 {
     return header->state == FM_REC_RUNNING && header->snapshot_of == 0 &&
@@ -90,7 +76,7 @@ static bool read_until(struct fm_raw_bytes *bytes, int file, size_t size, bool i
     }
     while (bytes->size < size) {
         uint8_t *to = bytes->data + bytes->size;
-        ssize_t got = in_order ? fm_raw_bytes_in_order(file, to, size - bytes->size, bytes->size)
+        ssize_t got = in_order ? fm_mapped_read_in_order(file, to, size - bytes->size, bytes->size)
                                : pread(file, to, size - bytes->size, (off_t)bytes->size);
         if (got < 0 && errno == EINTR)
             continue;

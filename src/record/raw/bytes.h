@@ -5,7 +5,6 @@
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #include "base/compiler.h"
 #include "runtime/recording_format.h"
@@ -25,9 +24,6 @@ FM_MUST_USE bool fm_raw_bytes_read(struct fm_raw_bytes *bytes, const char *path,
 FM_MUST_USE bool fm_raw_bytes_read_again(struct fm_raw_bytes *bytes, int file,
                                          struct fm_rec_header *ret, GError **error);
 void fm_raw_bytes_done(struct fm_raw_bytes *bytes);
-/* As pread(), but what stands further back is read later. One copy by the kernel may fetch lines of
- * the cache in any order, and so meet a link that is new, and what it leads to as it was before. */
-FM_MUST_USE ssize_t fm_raw_bytes_in_order(int file, void *to, size_t bytes, uint64_t at);
 /* The header of an open recording. One that its program is about to write is waited for, some
  * tenths of a second: its state comes last. Errors: FM_ERROR_UNAVAILABLE when it has not come by
  * then, and those of fm_raw_bytes_check_header(). */

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "record/raw/bytes.h"
+#include "base/files/mapped.h"
 #include "record/running/control.h"
 #include "record/running/internal.h"
 
@@ -37,7 +37,7 @@ bool fm_running_copy_to(int from, const struct fm_rec_header *live, int to, uint
     uint64_t at = sizeof header;
     /* What is copied leads to nothing beyond the end of that moment. */
     for (uint64_t end; at < (end = __atomic_load_n(&live->bytes_used, __ATOMIC_ACQUIRE));) {
-        ssize_t got = fm_raw_bytes_in_order(from, buffer, MIN(COPY_BYTES, end - at), at);
+        ssize_t got = fm_mapped_read_in_order(from, buffer, MIN(COPY_BYTES, end - at), at);
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0 || !write_all(to, buffer, (size_t)got, at))

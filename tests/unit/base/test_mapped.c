@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files mapped for reading, and what is refused. */
+#include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
 #include <signal.h>
@@ -47,6 +48,58 @@ static void test_contents(void)
     fm_mapped_file_release_before(file, 65536);
     g_assert_cmpint(file->bytes[0], ==, 'x');
     g_assert_true(fm_mapped_file_check(file, &error));
+    g_unlink(path);
+}
+
+static void test_in_order(void)
+{
+    g_autofree char *path = file_of("in-order", 100000);
+    int descriptor = open(path, O_RDWR | O_CLOEXEC);
+    char bytes[9000];
+    g_assert_cmpint(pwrite(descriptor, "0123456789abcdef", 16, 4090), ==, 16);
+    for (size_t from = 4085; from < 4100; from++) /* on no bound of a word or page, and on each */
+        for (size_t size = 0; size < 20; size++) {
+            memset(bytes, '-', sizeof bytes);
+            g_assert_cmpint(fm_mapped_read_in_order(descriptor, bytes, size, from), ==, size);
+            g_assert_cmpint(bytes[size], ==, '-');
+            for (size_t i = 0; i < size; i++)
+                g_assert_cmpint(bytes[i], ==,
+                                from + i < 4090 || from + i >= 4106
+                                    ? 'x'
+                                    : "0123456789abcdef"[from + i - 4090]);
+        }
+    g_assert_cmpint(fm_mapped_read_in_order(descriptor, bytes, sizeof bytes, 99000), ==, 1000);
+    g_assert_cmpint(fm_mapped_read_in_order(descriptor, bytes, sizeof bytes, 100000), ==, 0);
+    g_assert_cmpint(fm_mapped_read_in_order(descriptor, bytes, sizeof bytes, 1u << 30), ==, 0);
+    close(descriptor);
+    g_assert_cmpint(fm_mapped_read_in_order(descriptor, bytes, sizeof bytes, 0), ==, -1);
+    g_assert_cmpint(errno, ==, EBADF);
+    g_unlink(path);
+}
+
+/* Cut short and made longer again, all the while it is read. */
+static gpointer cut(gpointer data)
+{
+    const int *descriptor = data;
+    for (int i = 0; i < 2000; i++) {
+        g_assert_cmpint(ftruncate(*descriptor, 8192), ==, 0);
+        g_assert_cmpint(ftruncate(*descriptor, 1000000), ==, 0);
+    }
+    return NULL;
+}
+
+static void test_in_order_shrinks(void)
+{
+    g_autofree char *path = file_of("cut", 1000000), *bytes = g_malloc(1000000);
+    int descriptor = open(path, O_RDWR | O_CLOEXEC);
+    GThread *thread = g_thread_new("cut", cut, &descriptor);
+    for (int i = 0; i < 500; i++) {
+        ssize_t got = fm_mapped_read_in_order(descriptor, bytes, 1000000, 0);
+        g_assert_true(got == 8192 || got == 1000000);
+        g_assert_cmpint(bytes[8191], ==, 'x');
+    }
+    g_thread_join(thread);
+    close(descriptor);
     g_unlink(path);
 }
 
@@ -135,6 +188,8 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     folder = g_dir_make_tmp("fathom-mapped-XXXXXX", NULL);
     g_test_add_func("/mapped/contents", test_contents);
+    g_test_add_func("/mapped/in-order", test_in_order);
+    g_test_add_func("/mapped/in-order-shrinks", test_in_order_shrinks);
     g_test_add_func("/mapped/empty", test_empty);
     g_test_add_func("/mapped/refused", test_refused);
     g_test_add_func("/mapped/shrinks", test_shrinks);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A recording is read while its program writes: by a kernel that copies the lines of each piece
- * from the last to the first, which a processor may do, no link is met without what it leads to. */
+/* A recording is read while its program writes: no link is met without what it leads to. The kernel
+ * of this test copies the lines of each piece from the last to the first, which a processor may do,
+ * and pages of a mapped recording are there when they are first looked at. */
 #include <fcntl.h>
 #include <glib.h>
 #include <glib/gstdio.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -14,21 +16,25 @@
 #include "record/raw/recording.h"
 #include "record/running/control.h"
 
-#define BYTES 8192
+#define PAGE 4096L
+#define PAGES 16
+#define BYTES (PAGES * PAGE)
 #define LINE 64
 
-static uint8_t *memory; /* of the file, as the program has it */
-static long target;     /* what the link in front of it leads to */
+static uint8_t *memory;                    /* of the file, as the program has it */
+static long target;                        /* what the link in front of it leads to */
+static uint8_t *looked_at, *looked_at_end; /* what is mapped of it, from mapped_at on */
+static long mapped_at, page_read;
 
 static uint64_t *word(long at)
 {
     return (uint64_t *)(void *)(memory + at);
 }
 
-/* The program: as soon as the target has been copied it writes that, and then the link. */
-static void copied(long at)
+/* The program: as soon as the target has been read it writes that, and then the link. */
+static void copied(long begin, long end)
 {
-    if (memory == NULL || at / LINE != target / LINE)
+    if (memory == NULL || target < begin || target >= end)
         return;
     *word(target) = 1;
     *word(target - LINE) = 1;
@@ -42,7 +48,7 @@ static ssize_t copy_backwards(int file, char *to, size_t bytes, long at)
         long more = syscall(SYS_pread64, file, to + (begin - at), end - begin, begin);
         if (more < 0)
             return more;
-        copied(begin);
+        copied(begin, begin + LINE);
         got += more;
         end = begin;
     }
@@ -68,6 +74,35 @@ ssize_t preadv64(int file, const struct iovec *parts, int count, off64_t at)
             break;
     }
     return all;
+}
+
+/* Another page is first looked at: the one before has been read. */
+static void on_fault(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    uint8_t *page = (uint8_t *)info->si_addr - (uintptr_t)info->si_addr % PAGE;
+    if (page < looked_at || page >= looked_at_end) {
+        signal(number, SIG_DFL);
+        return;
+    }
+    copied(page_read, page_read + PAGE);
+    page_read = mapped_at + (page - looked_at);
+    mprotect(page, PAGE, PROT_READ);
+}
+
+void *mmap64(void *at, size_t bytes, int protection, int flags, int file, off64_t offset);
+void *mmap64(void *at, size_t bytes, int protection, int flags, int file, off64_t offset)
+{
+    bool watched = memory != NULL && file >= 0 && protection == PROT_READ;
+    void *got =
+        (void *)syscall(SYS_mmap, at, bytes, watched ? PROT_NONE : protection, flags, file, offset);
+    if (watched && got != MAP_FAILED) {
+        looked_at = got;
+        looked_at_end = looked_at + bytes;
+        mapped_at = offset;
+        page_read = -PAGE;
+    }
+    return got;
 }
 
 static char *make(int *ret_file)
@@ -110,7 +145,7 @@ static void check(const uint8_t *bytes)
 
 static void test_reading(void)
 {
-    for (target = 1024; target < BYTES; target += 1000) {
+    for (target = PAGE; target < BYTES - PAGE; target += PAGE) { /* its link is a page before */
         int file;
         char *path = make(&file);
         struct fm_raw_bytes bytes = {.path = path};
@@ -125,7 +160,7 @@ static void test_reading(void)
 
 static void test_copy(void)
 {
-    for (target = 1024; target < BYTES; target += 1000) {
+    for (target = PAGE; target < BYTES - PAGE; target += PAGE) { /* its link is a page before */
         int file;
         uint64_t ns;
         char *path = make(&file);
@@ -143,6 +178,8 @@ static void test_copy(void)
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
+    struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
+    g_assert_cmpint(sigaction(SIGSEGV, &action, NULL), ==, 0);
     g_test_add_func("/record/in-order/reading", test_reading);
     g_test_add_func("/record/in-order/copy", test_copy);
     return g_test_run();
