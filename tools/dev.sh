@@ -32,5 +32,5 @@ for suite in $suites; do
     fi
 done
 [ $# -gt 0 ] && [ "$1" = "$build" ] && shift
-meson test -C "$build" --no-rebuild --print-errorlogs --timeout-multiplier 4 --setup quick layers circles
-[ $# -eq 0 ] || meson test -C "$build" --no-rebuild --print-errorlogs --timeout-multiplier 4 --setup quick "$@"
+meson test -C "$build" --no-rebuild --print-errorlogs --setup quick layers circles
+[ $# -eq 0 ] || meson test -C "$build" --no-rebuild --print-errorlogs --setup quick "$@"

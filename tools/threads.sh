@@ -13,4 +13,4 @@ beside="tests/unit/base/test_base_worker tests/unit/base/test_base_prefault test
     tests/unit/trace/test_tape tests/unit/schedule/test_trace_modules"
 ninja -C "$build" src/cli/fathom $targets $beside >"$build/ninja.log" || { tail -40 "$build/ninja.log"; exit 1; }
 meson test -C "$build" --no-rebuild --suite runtime-eventlog --suite beside --no-suite soak \
-    --no-suite slow --timeout-multiplier 5 --print-errorlogs
+    --no-suite slow --print-errorlogs
