@@ -26,7 +26,8 @@ def objects(build):
 
 def needs(files):
     """{source: {source that it needs: names}} of one library."""
-    table = {source: built_objects.symbols(output) for source, output in files}
+    names = built_objects.symbols([output for _, output in files])
+    table = {source: names[output] for source, output in files}
     where = {name: source for source, (defined, _) in table.items() for name in defined}
     graph = {}
     for source, (defined, needed) in table.items():

@@ -29,8 +29,10 @@ def allowed(path):
 def main(root, build):
     root, build = pathlib.Path(root).resolve(), pathlib.Path(build).resolve()
     where, users, outside = {}, collections.defaultdict(set), set()
-    for source, output, top in built_objects.compiled(build):
-        defined, needed = built_objects.symbols(output)
+    objects = list(built_objects.compiled(build))
+    names = built_objects.symbols([output for _, output, _ in objects])
+    for source, output, top in objects:
+        defined, needed = names[output]
         if top == "src":
             for name in needed - defined:
                 users[name].add(source)
