@@ -3,7 +3,8 @@
 """Runs a test with a temporary folder of its own, and removes it whatever happens: own_folder.py
 COMMAND... What a test leaves there is told, and with FATHOM_LEFTOVERS=fail makes it fail.
 
-What finishing keeps of programs for later runs (FATHOM_CACHE) has a folder of its own, too.
+What finishing keeps of programs for later runs (FATHOM_CACHE) has a folder of its own, too. Tests may
+import the modules of this folder (PYTHONPATH).
 
 The folder stands in the usual temporary folder under a short name, as the names of sockets may have
 108 bytes. FATHOM_KEEP_TEMPORARY=1 keeps what is left, to be looked at. While this program lives it holds
@@ -22,6 +23,7 @@ ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 FOLDER, KEPT, CACHE = "ft-", "fk-", "fc-"
 SECONDS_TO_LOCK = 600 # a young folder may not have its lock yet
 NAMED = re.compile(f"({FOLDER}|{CACHE})[a-z0-9_]{{8}}") # as mkdtemp names
+SHARED = os.path.dirname(os.path.abspath(__file__)) # modules that all tests may import
 LISTED = 20
 LEFTOVERS = 99
 
@@ -47,7 +49,8 @@ def heed():
 
 def run(command, folder, cache):
     """The signals that end are heeded while the test runs: before, nobody would end it."""
-    environment = {**os.environ, "TMPDIR": folder, "FATHOM_CACHE": cache}
+    path = os.pathsep.join(filter(None, [SHARED, os.environ.get("PYTHONPATH")]))
+    environment = {**os.environ, "TMPDIR": folder, "FATHOM_CACHE": cache, "PYTHONPATH": path}
     with subprocess.Popen(command, env=environment, preexec_fn=heed) as process:
         try:
             heed()
