@@ -9,6 +9,8 @@ import shutil
 import subprocess
 import sys
 
+from patience import wait_until
+
 FATHOM = os.environ["FATHOM"]
 # Where a test names no grade it counts the calls of the source.
 os.environ["FATHOM_GRADE"] = "full"
@@ -107,6 +109,14 @@ def build(source, folder, compiler, flags, wrapped=True, name="prog", grade="ful
         arguments = [folder / "plugin.so"]
     must(front + flags + [PROGRAMS / source, "-o", name, "-lpthread", "-ldl"], folder)
     return [folder / name] + arguments
+
+
+def program_of(recorder, name):
+    """The process that runs a program of this name, as a child of `fathom record`."""
+    def found():
+        children = pathlib.Path(f"/proc/{recorder}/task/{recorder}/children").read_text().split()
+        return [int(child) for child in children if os.readlink(f"/proc/{child}/exe").endswith("/" + name)][0]
+    return wait_until(found, f"process {recorder} has started {name}")
 
 
 def record(command, folder, name="out", status=0, join="none", **options):

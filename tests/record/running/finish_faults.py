@@ -10,9 +10,9 @@ import sys
 import tempfile
 
 import finish_lib as lib
+from patience import PATIENCE
 
 HERE = pathlib.Path(__file__).resolve().parent
-DEADLINE = 60
 WAITED_MS, BLOCKS = 300, 2500
 BYTES = BLOCKS * 4096
 
@@ -36,7 +36,7 @@ class Program:
     def end(self):
         self.process.stdin.close()
         self.process.stdin = None
-        self.process.communicate(timeout=DEADLINE)
+        self.process.communicate(timeout=PATIENCE)
 
 
 def report(folder, *words):
@@ -143,7 +143,7 @@ def live(tap, folder):
         if b"still serving" in line:
             break
     program.process.terminate()
-    program.process.wait(DEADLINE)
+    program.process.wait(PATIENCE)
     program.process.stdout.close()
     program.process.stderr.close()
 

@@ -9,7 +9,8 @@ import sys
 import tempfile
 
 import finish_lib as lib
-from view_lib import DEADLINE, View
+from patience import PATIENCE
+from view_lib import View
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -32,7 +33,7 @@ def main():
         killed = View(folder, "out.rec")
         left = folders()
         killed.process.kill()
-        tap.same(killed.process.wait(DEADLINE), -signal.SIGKILL, "one is killed")
+        tap.same(killed.process.wait(PATIENCE), -signal.SIGKILL, "one is killed")
         killed.process.stdout.close()
         tap.same((folders("fathom-live-*"), len(left)), (left, 1), "and leaves its folder")
         lives = View(folder, "out.rec")

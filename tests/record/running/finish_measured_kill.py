@@ -15,10 +15,10 @@ import tempfile
 import time
 
 import finish_lib as lib
+from patience import PATIENCE, wait_until
 
 HERE = pathlib.Path(__file__).resolve().parent
 RACE = pathlib.Path(sys.argv[1]).resolve()
-DEADLINE = 60
 
 
 def steps_of(log, threads):
@@ -32,19 +32,21 @@ def run(folder, number, threads, delay):
         [lib.FATHOM, "record", "-q", "-k", "--trace=hold", "-o", name, "--", "./measured", log,
          str(threads)],
         cwd=folder, stderr=subprocess.PIPE, text=True)
-    end = time.monotonic() + DEADLINE
-    while not (log.exists() and log.stat().st_size == 4096 and all(steps_of(log, threads))):
-        assert recorder.poll() is None, recorder.stderr.read()
-        assert time.monotonic() < end, "it does not begin"
-        time.sleep(0.002)
-    child = int(pathlib.Path(f"/proc/{recorder.pid}/task/{recorder.pid}/children").read_text())
+
+    def all_threads_count():
+        if recorder.poll() is not None:
+            raise RuntimeError(f"record ended: {recorder.stderr.read()}")
+        return log.stat().st_size == 4096 and all(steps_of(log, threads))
+
+    wait_until(all_threads_count, "all threads count")
+    child = lib.program_of(recorder.pid, "measured")
     reader = subprocess.Popen([RACE, f"{name}.rec", "100"], cwd=folder, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True)
     time.sleep(delay)
     before = sum(steps_of(log, threads))
     os.kill(child, signal.SIGKILL)
-    said, failed = reader.communicate(timeout=DEADLINE)
-    stderr = recorder.communicate(timeout=DEADLINE)[1]
+    said, failed = reader.communicate(timeout=PATIENCE)
+    stderr = recorder.communicate(timeout=PATIENCE)[1]
     assert recorder.returncode == -signal.SIGKILL, (recorder.returncode, stderr)
     return before, sum(steps_of(log, threads)), reader.returncode, said, failed
 

@@ -10,10 +10,10 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 
 import finish_lib as lib
-from view_lib import DEADLINE, Pages, calls_of
+from patience import PATIENCE, wait_until
+from view_lib import Pages, calls_of, reaches
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -42,28 +42,20 @@ class Live:
     def pages(self):
         """As soon as there is a profile: "/" leads to its menu."""
         pages = Pages(self.address[2], None)
-        end = time.monotonic() + DEADLINE
-        while time.monotonic() < end:
+
+        def leads_on():
             status, text = pages.get("/")
-            if status == 303:
-                pages.file = pages.location.split("&")[-1]
-                return pages
-            assert "has recorded nothing yet" in text, text[:3000]
-            time.sleep(0.05)
-        return None
+            assert status == 303 or "has recorded nothing yet" in text, text[:3000]
+            return status == 303
+        wait_until(leads_on, "the first page leads to the profile's menu")
+        pages.file = pages.location.split("&")[-1]
+        return pages
 
     def end(self, number):
         """After that signal, when the whole profile is served."""
         self.process.send_signal(number)
-        rest = self.process.communicate(timeout=DEADLINE)
+        rest = self.process.communicate(timeout=PATIENCE)
         return self.process.returncode, rest[1].decode()
-
-
-def reaches(pages, wanted):
-    end = time.monotonic() + DEADLINE
-    while wanted not in calls_of(pages) and time.monotonic() < end:
-        time.sleep(0.1)
-    return calls_of(pages)
 
 
 def whole_run(tap, folder):
@@ -112,18 +104,20 @@ def processes(tap, folder):
     live = Live(folder, "./steps")
     live.step("w 10")
     live.step("f 20")  # from here on the child is told what to do
-    pages, end = Pages(live.address[2], None), time.monotonic() + DEADLINE
-    files = []
-    while len(files) < 2 and time.monotonic() < end:
-        files = re.findall(r'href="deep\?menu&amp;([^"]*)"', pages.get("/")[1])
-        time.sleep(0.05)
+    pages = Pages(live.address[2], None)
+
+    def listed(*names):
+        """The links of each name on the first page, when both processes have all of them."""
+        def both():
+            front = pages.get("/")[1]
+            found = [re.findall(rf'href="deep\?{name}&amp;([^"]*)"', front) for name in names]
+            assert all(len(links) == 2 for links in found), found
+            return found
+        return wait_until(both, f"both processes have links to {names}")
+
+    files, = listed("menu")
     tap.same(len(files), 2, "both processes are listed")
-    waits = leaks = ()
-    while not (len(waits) == len(leaks) == 2) and time.monotonic() < end:
-        front = pages.get("/")[1]
-        waits = re.findall(r'href="deep\?waits&amp;([^"]*)"', front)
-        leaks = re.findall(r'href="deep\?leaks&amp;([^"]*)"', front)
-        time.sleep(0.05)
+    waits, leaks = listed("waits", "leaks")
     tap.same((sorted(waits), sorted(leaks)), (sorted(files), sorted(files)),
              "one click from what each of them waits for and holds")
     tap.check("What it waited for" in Pages(pages.host, waits[0]).page("menu") and
@@ -150,9 +144,9 @@ def processes(tap, folder):
         status, page = pages.get(f"/deep?menu&{file}")
         tap.check(status == 303 and pages.location.endswith("out.data"),
                   "pages of both lead on to the profile of both", (status, pages.location, page[:300]))
-    listed = re.findall(r'href="deep\?menu&amp;([^"]*)"', pages.get("/")[1])
+    links = re.findall(r'href="deep\?menu&amp;([^"]*)"', pages.get("/")[1])
     whole = Pages(pages.host, (pages.location or "").split("&")[-1])
-    tap.check(30 in calls_of(whole), "which has the calls of both", (calls_of(whole), listed))
+    tap.check(30 in calls_of(whole), "which has the calls of both", (calls_of(whole), links))
     tap.same(live.end(signal.SIGTERM)[0], 0, "and is served until the end")
 
 
@@ -181,7 +175,7 @@ def asked_when_gone(tap, folder):
         except ProcessLookupError:
             live.process.send_signal(signal.SIGTERM)
         try:
-            live.process.communicate(timeout=DEADLINE)
+            live.process.communicate(timeout=PATIENCE)
             ended += 1
         except subprocess.TimeoutExpired:
             live.process.kill()
@@ -191,20 +185,20 @@ def asked_when_gone(tap, folder):
 
 def errors(tap, folder):
     plain = Live(folder, "/bin/true")
-    said = plain.process.communicate(timeout=DEADLINE)[1].decode()
+    said = plain.process.communicate(timeout=PATIENCE)[1].decode()
     tap.check(plain.process.returncode == 1 and "not built with" in said,
               "nothing to show: it ends", said)
     missing = Live(folder, "./no-such-program")
     tap.check(missing.address is None and "no-such-program" in missing.said, "no such program",
               missing.said)
-    missing.process.communicate(timeout=DEADLINE)
+    missing.process.communicate(timeout=PATIENCE)
     tap.same(missing.process.returncode, 127, "as the shell says it")
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = str(taken.getsockname()[1])
         busy = Live(folder, "/usr/bin/touch", "ran", options=("--port", port))
-        busy.process.communicate(timeout=DEADLINE)
+        busy.process.communicate(timeout=PATIENCE)
     tap.check(busy.process.returncode == 1 and port in busy.said, "a port that is taken", busy.said)
     tap.check(not (pathlib.Path(folder) / "ran").exists(), "and the program is not started")
     wrong = lib.run([lib.FATHOM, "record", "--port", "1", "--", "true"], folder)
@@ -216,7 +210,7 @@ def quit_by_page(tap, folder):
     live.step("w 10")
     pages = live.pages()
     pages.get(f"/deep?quit&{pages.file}")
-    rest = live.process.communicate(b"e 3", timeout=DEADLINE)[1].decode()
+    rest = live.process.communicate(b"e 3", timeout=PATIENCE)[1].decode()
     tap.same(live.process.returncode, 3, "a server that was told to quit lets the program go on")
     tap.check("out.data" in rest, "and its profile is made", rest)
 

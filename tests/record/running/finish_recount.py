@@ -6,23 +6,19 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-import time
 
 import finish_lib as lib
+from patience import PATIENCE, wait_until
 
 HERE = pathlib.Path(__file__).resolve().parent
 RECOUNT = pathlib.Path(sys.argv[1]).resolve()
-DEADLINE = 120
 RECOUNTS = 5
 
 
 def begun(path):
-    until = time.monotonic() + DEADLINE
-    while time.monotonic() < until:
-        if path.exists() and lib.run([lib.FATHOM, "ctl", path, "status"], path.parent).returncode == 0:
-            return True
-        time.sleep(0.02)
-    return False
+    return wait_until(lambda: path.exists() and
+                      lib.run([lib.FATHOM, "ctl", path, "status"], path.parent).returncode == 0,
+                      f"{path} is being recorded")
 
 
 def check(tap, folder, name, flags):
@@ -40,7 +36,7 @@ def check(tap, folder, name, flags):
                   f"{copies} copies, {recounts}, {calls} calls")
     finally:
         program.stdin.close()
-        program.wait(DEADLINE)
+        program.wait(PATIENCE)
 
 
 def main():

@@ -16,9 +16,9 @@ import termios
 import time
 
 import finish_lib as lib
+from patience import PATIENCE, wait_until
 
 HERE = pathlib.Path(__file__).resolve().parent
-DEADLINE = 60
 
 
 class Terminal:
@@ -134,20 +134,17 @@ class Top:
         os.write(self.master, keys.encode())
 
     def until(self, pattern, absent=None):
-        """The screen, when it shows the pattern; None if it never does."""
-        end = time.monotonic() + DEADLINE
-        while time.monotonic() < end:
-            if select.select([self.master], [], [], 0.1)[0]:
+        """The screen, when it shows the pattern and nothing more comes."""
+        def shown():
+            while select.select([self.master], [], [], 0.1)[0]:
                 self.terminal.feed(os.read(self.master, 65536).decode("utf-8", "replace"))
-                continue
             text = self.terminal.text()
-            if re.search(pattern, text) and not (absent and re.search(absent, text)):
-                return text
-        print("# " + self.terminal.text().replace("\n", "\n# "))
-        return None
+            assert re.search(pattern, text) and not (absent and re.search(absent, text)), text
+            return text
+        return wait_until(shown, f"the screen shows {pattern}")
 
     def end(self):
-        status = self.process.wait(DEADLINE)
+        status = self.process.wait(PATIENCE)
         after = termios.tcgetattr(self.slave)
         self.process.stderr.close()
         os.close(self.master)
@@ -168,7 +165,7 @@ class Steps:
 
     def end(self):
         self.process.stdin.close()
-        self.process.wait(DEADLINE)
+        self.process.wait(PATIENCE)
         self.process.stdout.close()
 
 
@@ -196,10 +193,10 @@ def batch(tap, folder, program):
                                 "out.rec"], cwd=folder, stdout=subprocess.PIPE, text=True)
     line = ""
     while not line.startswith("self_s"):
-        line = running.stdout.readline()
+        line = next(running.stdout)
     program.step("w 500")
     program.end()
-    rest, _ = running.communicate(timeout=DEADLINE)
+    rest, _ = running.communicate(timeout=PATIENCE)
     tap.same(running.returncode, 0, "it ends with the program")
     last = tables(rest)[-1]
     tap.check("\tended\t" in rest.strip().split("\n\n")[-1], "which the last table says", rest[-500:])
@@ -220,13 +217,13 @@ def killed(tap, folder):
                                cwd=folder, stdout=subprocess.PIPE, text=True)
     heads = []
     while len(heads) < 4:
-        heads += [line for line in [running.stdout.readline()] if line.startswith("#")]
-    child = int(pathlib.Path(f"/proc/{program.process.pid}/task/{program.process.pid}/children").read_text())
+        heads += [line for line in [next(running.stdout)] if line.startswith("#")]
+    child = lib.program_of(program.process.pid, "steps")
     time.sleep(0.005)
     program.step("w 1")  # behind a wait, which tells the latest moment
     os.kill(child, signal.SIGKILL)
-    heads += [line for line in running.communicate(timeout=DEADLINE)[0].splitlines() if line.startswith("#")]
-    program.process.wait(DEADLINE)
+    heads += [line for line in running.communicate(timeout=PATIENCE)[0].splitlines() if line.startswith("#")]
+    program.process.wait(PATIENCE)
     tap.check("\tended\t" in heads[-1] and seconds(heads[-1]) >= max(map(seconds, heads[:-1])),
               "killed: it ran as long as it was seen to", heads)
     later = lib.must([lib.FATHOM, "top", "--batch", "out.rec"], folder).stdout.splitlines()[0]
@@ -240,14 +237,15 @@ def stopped(tap, folder):
     top.until(r"leaf")
     own = termios.tcgetattr(top.slave)
     top.process.send_signal(signal.SIGTSTP)
-    status = None
-    end = time.monotonic() + DEADLINE
-    while status is None and time.monotonic() < end:  # it may have something to write first
-        if select.select([top.master], [], [], 0.05)[0]:
+
+
+    def change():
+        if select.select([top.master], [], [], 0.05)[0]:  # it may have something to write first
             os.read(top.master, 65536)
         pid, seen = os.waitpid(top.process.pid, os.WNOHANG | os.WUNTRACED)
-        status = seen if pid != 0 else None
-    tap.check(status is not None and os.WIFSTOPPED(status) and own != top.before and
+        return (seen,) if pid != 0 else None
+    status, = wait_until(change, "the stopped top tells its parent")
+    tap.check(os.WIFSTOPPED(status) and own != top.before and
               termios.tcgetattr(top.slave) == top.before,
               "stopped: the terminal is as before", status)
     top.resize(12, 80)

@@ -10,10 +10,10 @@ import tempfile
 import time
 
 import finish_lib as lib
+from patience import PATIENCE, wait_until
 
 HERE = pathlib.Path(__file__).resolve().parent
 RACE = pathlib.Path(sys.argv[1]).resolve()
-DEADLINE = 60
 BYTES_MAX = 8 << 20  # of a recording; then another begins
 
 
@@ -26,13 +26,14 @@ def race(tap, folder, number, readings):
     name = f"race{number}"
     program = grow(folder, name)
     path = pathlib.Path(folder) / f"{name}.rec"
-    until = time.monotonic() + DEADLINE
-    # The first of it is a header that is being written, then a graph without threads.
-    while time.monotonic() < until:
+
+    def has_threads():
         read = lib.run([RACE, path, 1], folder)
-        if read.returncode == 0 and int(read.stdout.split()[1]) > 1:
-            break
-        time.sleep(0.01)
+        assert read.returncode == 0 and int(read.stdout.split()[1]) > 1, read
+        return True
+
+    # The first of it is a header that is being written, then a graph without threads.
+    wait_until(has_threads, "the recording has threads")
     read = lib.run([RACE, path, readings, BYTES_MAX], folder)
     done = rose = grown = 0
     tap.check(read.returncode == 0, "readings while it grows", read.stderr)
@@ -40,7 +41,7 @@ def race(tap, folder, number, readings):
         _, threads, contexts, done, rose, grown = map(int, read.stdout.split())
         tap.check(contexts > 10 and threads > 1, f"{done} readings: there was a graph", read.stdout)
     program.stdin.close()
-    program.wait(DEADLINE)
+    program.wait(PATIENCE)
     last = lib.must([RACE, path, 1], folder)
     profile = lib.Profile(path.with_suffix(".data"))
     # In a profile each thread is one call more.
@@ -58,7 +59,7 @@ def main():
         lib.must([lib.FATHOM, "cc", "--grade=deep", "-O1", "-g", HERE / "grow.c", "-o", "grow",
                   "-lpthread"], folder)
         done = rose = grew = number = 0
-        until = time.monotonic() + DEADLINE
+        until = time.monotonic() + PATIENCE
         # Others may have the processors for a while, and then many readings find the same.
         while tap.failed == 0 and (done < readings or ((rose == 0 or grew == 0) and time.monotonic() < until)):
             some, rising, growing = race(tap, folder, number, max(readings - done, 200))

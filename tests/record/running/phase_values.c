@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Does what it is told on standard input, and says when it has: "l N" has a thread wait N times for
- * a lock that hold() has, "s N" uses N ms of CPU time in spin(), "o N" in other(), "z N" naps N
- * times, "c N" goes N times through one arm of choose(), "d N" through the other. */
+ * a lock that hold() has, "s N" uses N ms of CPU time in spin(), "o N" in other(), "r N" in rest(),
+ * "z N" naps N times, "c N" goes N times through one arm of choose(), "d N" through the other. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -78,6 +78,11 @@ OWN void other(int n)
     USE(n);
 }
 
+OWN void rest(int n)
+{
+    USE(n);
+}
+
 OWN void nap(void)
 {
     usleep(1000);
@@ -105,6 +110,8 @@ int main(void)
             spin(n);
         else if (order[0] == 'o')
             other(n);
+        else if (order[0] == 'r')
+            rest(n);
         else
             for (int i = 0; i < n; i++)
                 if (order[0] == 'l')

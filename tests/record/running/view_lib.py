@@ -4,11 +4,9 @@ import http.client
 import json
 import re
 import subprocess
-import time
 
 import finish_lib as lib
-
-DEADLINE = 60
+from patience import PATIENCE, wait_until
 
 
 class Pages:
@@ -17,7 +15,7 @@ class Pages:
         self.stream = self.location = None
 
     def get(self, path):
-        connection = http.client.HTTPConnection(self.host, timeout=DEADLINE)
+        connection = http.client.HTTPConnection(self.host, timeout=PATIENCE)
         connection.request("GET", path)
         answer = connection.getresponse()
         self.location = answer.getheader("Location")
@@ -27,17 +25,15 @@ class Pages:
 
     def page(self, query, ending=""):
         """When it is whole."""
-        end = time.monotonic() + DEADLINE
-        while time.monotonic() < end:
+        def whole():
             status, text = self.get(f"/deep{ending}?{query}&{self.file}")
-            if status == 200 and 'class="incomplete"' not in text:
-                return text
-            time.sleep(0.05)
-        raise AssertionError(f"{query} of {self.file}: {status} {text[:500]}")
+            assert status == 200 and 'class="incomplete"' not in text, f"{status} {text[:500]}"
+            return text
+        return wait_until(whole, f"{query} of {self.file} is whole")
 
     def moment(self, command="menu"):
         """What comes from now on: its pages, as soon as there are any."""
-        connection = http.client.HTTPConnection(self.host, timeout=DEADLINE)
+        connection = http.client.HTTPConnection(self.host, timeout=PATIENCE)
         connection.request("POST", f"/moment?{command}&{self.file}")
         answer = connection.getresponse()
         text = answer.read().decode()
@@ -51,7 +47,7 @@ class Pages:
         return phase
 
     def listen(self, query="menu"):
-        self.connection = http.client.HTTPConnection(self.host, timeout=DEADLINE)
+        self.connection = http.client.HTTPConnection(self.host, timeout=PATIENCE)
         self.connection.request("GET", f"/live?{query}&{self.file}")
         self.stream = self.connection.getresponse()
         return self.stream.status, self.stream.getheader("Content-Type")
@@ -101,7 +97,7 @@ class View(Pages):
     def end(self):
         self.close()
         self.process.terminate()
-        status = self.process.wait(DEADLINE)
+        status = self.process.wait(PATIENCE)
         self.process.stdout.close()
         return status
 
@@ -113,3 +109,12 @@ def calls_of(view):
         if "leaf" in line:
             return [int(word) for word in line.split(",") if word.isdigit()]
     return []
+
+
+def reaches(pages, wanted):
+    """The row of leaf(), when it has this number of calls."""
+    def found():
+        row = calls_of(pages)
+        assert wanted in row, row
+        return row
+    return wait_until(found, f"leaf() has {wanted} calls")
