@@ -229,6 +229,58 @@ async function choosesByDragging(page) {
   await waitFor(page, () => document.documentElement.dataset.trace === "ready");
 }
 
+// A drag is one step of history however slow it is, and so are the repeats of a key that is held: one
+// undo leads back whole. The pauses are longer than those that end a step of keys and wheel.
+async function undoesWholeDrags(page) {
+  const pause = () => page.waitForTimeout(600);
+  const before = { start: 2000, end: 4000 };
+  const length = () => page.evaluate(() => history.length);
+  const slowly = async (x, y) => {
+    await page.mouse.move(x, y);
+    await page.mouse.down();
+    for (const by of [-40, -80, -120]) {
+      await page.mouse.move(x + by, y);
+      await pause();
+    }
+    await page.mouse.up();
+  };
+  const ways = {
+    "the lanes": async () => {
+      const frame = await canvasOf(page);
+      await slowly(frame.x + 500, frame.y + 40);
+    },
+    "the axis": async () => {
+      const axis = await page.locator(".lanes.timeline .axis").boundingBox();
+      await slowly(axis.x + 500, axis.y + axis.height / 2);
+    },
+    "the overview": async () => {
+      const strip = await page.locator(".overview-canvas").boundingBox();
+      await slowly(strip.x + strip.width / 3, strip.y + 30);
+    },
+    "a key": async () => {
+      for (let i = 0; i < 3; i++) {
+        await page.keyboard.down("d");
+        await pause();
+      }
+      await page.keyboard.up("d");
+    },
+  };
+  for (const [what, change] of Object.entries(ways)) {
+    await open(page, [small], "&start=2000&end=4000");
+    const steps = await length();
+    await change();
+    const after = await windowOf(page);
+    assert.notDeepEqual(after, before, what);
+    await page.keyboard.press("z");
+    await until(`${what}: undo`, async () => (await windowOf(page)).start !== after.start);
+    assert.deepEqual(await windowOf(page), before, `${what}: one undo leads back`);
+    assert.equal(await length(), steps + 1, `${what}: one step`);
+    await page.keyboard.press("y");
+    await until(`${what}: redo`, async () => (await windowOf(page)).start !== before.start);
+    assert.deepEqual(await windowOf(page), after, `${what}: redo`);
+  }
+}
+
 async function filters(page) {
   await open(page, [small]);
   const input = page.locator('form.filter input[name="filter"]');
@@ -498,7 +550,7 @@ async function lightAndDark(page) {
 try {
   const page = await newPage();
   page.setDefaultTimeout(60000);
-  for (const step of [showsWhatIsThere, zoomsByWheel, worksByKeyboard, selects, choosesByDragging, filters,
+  for (const step of [showsWhatIsThere, zoomsByWheel, worksByKeyboard, selects, choosesByDragging, undoesWholeDrags, filters,
     listsEvents, tellsStatistics, drawsCounters, hidesLanes, setOfTwo, follows, twoTabs, lightAndDark, closesInMidPass]) {
     if (process.env.FATHOM_STEP && !process.env.FATHOM_STEP.split(",").includes(step.name)) continue;
     console.log(step.name);

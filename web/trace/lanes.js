@@ -340,6 +340,7 @@ export class Lanes {
     const move = (now) => {
       const at = this.place(now);
       if (!this.dragging && Math.abs(at.x - begin.x) < 4 && Math.abs(at.y - begin.y) < 4) return;
+      if (!this.dragging) page.beginDrag();
       this.dragging = true;
       if (choose) {
         this.brush = [this.time(begin.x), this.time(at.x)];
@@ -359,6 +360,7 @@ export class Lanes {
       this.brush = null;
       if (!dragged && now.type === "pointerup") this.click(this.place(now));
       else if (brush && now.type === "pointerup") page.setWindow(Math.min(...brush), Math.max(...brush));
+      if (dragged) page.endDrag();
       this.draw();
     };
     target.addEventListener("pointermove", move);

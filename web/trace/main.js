@@ -29,6 +29,8 @@ class Page {
     this.main = main;
     this.set = null;
     this.window = { start: 0, end: 1 };
+    this.unsaved = false; // something of the address is not in the history yet
+    this.dragging = this.keyDown = false;
     this.hidden = new Set();
     this.read(new URLSearchParams(location.search));
     this.overview = new Overview(this);
@@ -39,6 +41,8 @@ class Page {
     this.build();
     this.link = new Link(this.files, (event, data) => this.heard(event, data));
     addEventListener("popstate", () => {
+      clearTimeout(this.historyTimer);
+      this.unsaved = false;
       this.read(new URLSearchParams(location.search));
       this.setBounds();
       this.showInputs();
@@ -46,6 +50,7 @@ class Page {
       this.changed({ ask: true, history: false });
     });
     addEventListener("keydown", (event) => this.key(event), true);
+    for (const name of ["keyup", "blur"]) addEventListener(name, () => this.releaseKey(), true);
     addEventListener("resize", () => this.changed({ ask: true, history: false }));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
       readColours();
@@ -88,12 +93,44 @@ class Page {
     return `?${parameters}`;
   }
 
+  // Changes that belong together make one step of history: a whole drag, however long it takes, or
+  // turns of the wheel and keys until none has come for HISTORY_MS. A key that is held repeats itself.
   remember() {
     clearTimeout(this.historyTimer);
-    this.historyTimer = setTimeout(() => {
-      const address = this.address();
-      if (address !== location.search) history.pushState(null, "", address);
-    }, HISTORY_MS);
+    this.unsaved = true;
+    if (!this.dragging && !this.keyDown) this.historyTimer = setTimeout(() => this.save(), HISTORY_MS);
+  }
+
+  save() {
+    clearTimeout(this.historyTimer);
+    this.unsaved = false;
+    const address = this.address();
+    if (address !== location.search) history.pushState(null, "", address);
+  }
+
+  beginDrag() {
+    if (this.unsaved) this.save();
+    this.dragging = true;
+  }
+
+  endDrag() {
+    this.dragging = false;
+    this.save();
+  }
+
+  releaseKey() {
+    this.keyDown = false;
+    if (this.unsaved) this.remember();
+  }
+
+  undo() {
+    if (this.unsaved) this.save();
+    history.back();
+  }
+
+  redo() {
+    if (this.unsaved) this.save();
+    history.forward();
   }
 
   common() {
@@ -268,7 +305,7 @@ class Page {
       step("−", "Zoom out (S, −)", () => this.zoom(2)), step("+", "Zoom in (W, +)", () => this.zoom(0.5)),
       step("◂", "Earlier (A)", () => this.pan(-0.4)), step("▸", "Later (D)", () => this.pan(0.4)),
       step("Whole", "The whole span (Home)", () => this.whole()),
-      step("↶", "Undo the window (Z)", () => history.back()), step("↷", "Redo the window (Y)", () => history.forward()),
+      step("↶", "Undo the window (Z)", () => this.undo()), step("↷", "Redo the window (Y)", () => this.redo()),
       this.followButton);
     this.filterInput = this.input("filter", "Filter events:  event.name = RunThread & lane.name = \"worker*\"", 46);
     const words = element("datalist", { id: "filter-words" });
@@ -387,7 +424,7 @@ class Page {
       ArrowUp: () => { lanes.scroller.scrollTop -= 40; }, ArrowDown: () => { lanes.scroller.scrollTop += 40; },
       "+": () => this.zoom(0.5), "=": () => this.zoom(0.5), "-": () => this.zoom(2), Home: () => this.whole(),
       f: () => this.followButton.hidden || this.setFollow(!this.follow), Escape: () => this.drop(),
-      "/": () => this.filterInput.focus(), z: () => history.back(), y: () => history.forward(),
+      "/": () => this.filterInput.focus(), z: () => this.undo(), y: () => this.redo(),
       "?": () => this.showKeys(),
       ...Object.fromEntries(PANELS.map(([name], i) => [String(i + 1), () => this.choosePanel(name)])),
     };
@@ -395,6 +432,7 @@ class Page {
     if (inList || !Object.hasOwn(actions, key)) return;
     event.preventDefault();
     event.stopPropagation(); // the pages' own keys
+    this.keyDown = true;
     actions[key]();
   }
 

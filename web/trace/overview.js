@@ -105,19 +105,23 @@ export class Overview {
     this.canvas.setPointerCapture(event.pointerId);
     const move = (now) => {
       if (!moved && Math.abs(now.clientX - startX) < 3) return;
+      if (!moved) page.beginDrag();
       moved = true;
       const time = this.time(now);
       if (inside) page.setWindow(from.start + time - begin, from.end + time - begin, { keepWidth: true });
       else page.setWindow(Math.min(begin, time), Math.max(begin, time));
     };
-    const up = () => {
+    const up = (now) => {
       this.canvas.removeEventListener("pointermove", move);
       this.canvas.removeEventListener("pointerup", up);
-      if (moved) return;
+      this.canvas.removeEventListener("pointercancel", up);
+      if (moved) page.endDrag();
+      if (moved || now.type === "pointercancel") return;
       const half = (from.end - from.start) / 2;
       page.setWindow(begin - half, begin + half, { keepWidth: true });
     };
     this.canvas.addEventListener("pointermove", move);
     this.canvas.addEventListener("pointerup", up);
+    this.canvas.addEventListener("pointercancel", up);
   }
 }
