@@ -16,10 +16,9 @@
 #define RECORDINGS_MAX 256u /* looked at, at once: each has a descriptor */
 #define FOLDER_US 20000     /* at least, from one look for new recordings to the next */
 #define FOLDER_CLOCK_US \
-    100000               /* files that are made within it may leave a folder's time as it was */
-#define COST_SHARE 100   /* the next look is that many times as far as this one took */
-#define HEADER_TRIES 50u /* looks for a header that is still being written */
-#define ALIVE_LOOKS 97u  /* from one check whether a process lives to the next */
+    100000              /* files that are made within it may leave a folder's time as it was */
+#define COST_SHARE 100  /* the next look is that many times as far as this one took */
+#define ALIVE_LOOKS 97u /* from one check whether a process lives to the next */
 
 struct thread {
     uint32_t ref;
@@ -27,10 +26,11 @@ struct thread {
     gint64 looked_us; /* when it was looked at last, or began */
 };
 
-/* A recording whose process runs. */
+/* A recording whose process runs, or has yet to write its header. */
 struct recording {
-    int file;
-    unsigned tries;
+    char *path;
+    int file;                    /* -1: it could not be opened yet */
+    unsigned tries;              /* looks at a header that was not complete */
     struct fm_rec_header header; /* pid 0: it is not there yet */
     uint32_t newest;             /* thread that was the first of the list */
     GArray *threads;             /* struct thread */
@@ -42,7 +42,7 @@ struct recording {
 struct fm_asleep {
     char *base, *folder;
     GPtrArray *before;
-    GHashTable *known; /* paths that were opened, or are none */
+    GHashTable *known; /* paths that were found */
     GPtrArray *recordings;
     struct timespec changed; /* of the folder */
     gint64 folder_us;
@@ -51,7 +51,9 @@ struct fm_asleep {
 static void recording_free(gpointer data)
 {
     struct recording *r = data;
-    close(r->file);
+    if (r->file >= 0)
+        close(r->file);
+    g_free(r->path);
     g_array_unref(r->threads);
     g_hash_table_unref(r->places);
     g_free(r->sleeps);
@@ -110,11 +112,9 @@ static void find_recordings(struct fm_asleep *asleep, gint64 now_us)
         if (g_hash_table_contains(asleep->known, path))
             continue;
         g_hash_table_add(asleep->known, g_strdup(path));
-        int file = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-        if (file < 0)
-            continue;
         struct recording *r = g_new0(struct recording, 1);
-        r->file = file;
+        r->path = g_strdup(path);
+        r->file = -1;
         r->threads = g_array_new(FALSE, FALSE, sizeof(struct thread));
         r->places = g_hash_table_new(NULL, NULL);
         r->sleeps = g_new0(struct fm_rec_sleeps, 1);
@@ -132,20 +132,43 @@ static bool is_alive(const struct fm_rec_header *header)
     return fm_raw_process_start((int)header->pid) == header->process_start;
 }
 
-/* False: not yet, or never: is_over. */
+/* False: not yet, or never: is_over. A lack of descriptors passes, for example. */
+static bool is_opened(struct recording *r)
+{
+    if (r->file < 0)
+        r->file = open(r->path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (r->file < 0)
+        r->is_over = errno == ENOENT || errno == ELOOP || errno == EISDIR;
+    return r->file >= 0;
+}
+
+/* Nobody will complete its header. */
+static bool is_left(const struct recording *r, const struct fm_rec_header *header)
+{
+    struct stat status;
+    return (header->process_start != 0 && !is_alive(header)) || fstat(r->file, &status) != 0 ||
+           status.st_nlink == 0;
+}
+
+/* False: not yet, or never: is_over. The runtime sets `sleeps` and `wait_clock` some milliseconds
+ * after the state; with FATHOM_WAITING=off, never. */
 static bool begin(struct recording *r)
 {
-    struct fm_rec_header header;
-    if (!read_at(r->file, &header, sizeof header, 0) || header.state == 0) {
-        r->is_over = ++r->tries > HEADER_TRIES;
+    struct fm_rec_header header = {.state = 0};
+    if (!read_at(r->file, &header, sizeof header, 0))
+        header = (struct fm_rec_header){.state = 0};
+    r->is_over =
+        header.state != 0 &&
+        (header.state != FM_REC_RUNNING ||
+         memcmp(header.magic, FM_REC_MAGIC, sizeof header.magic) != 0 || header.version < 3 ||
+         header.byte_order != FM_REC_BYTE_ORDER || header.snapshot_of != 0);
+    if (r->is_over)
         return false;
-    }
-    r->is_over = header.state != FM_REC_RUNNING ||
-                 memcmp(header.magic, FM_REC_MAGIC, sizeof header.magic) != 0 ||
-                 header.version < 3 || header.byte_order != FM_REC_BYTE_ORDER ||
-                 header.snapshot_of != 0 || header.sleeps == 0 || header.wait_clock == 0 ||
-                 !is_alive(&header) ||
-                 !read_at(r->file, r->sleeps, sizeof *r->sleeps, bytes_of(header.sleeps)) ||
+    bool is_complete = header.state != 0 && header.sleeps != 0 && header.wait_clock != 0;
+    r->is_over = (is_complete || r->tries++ % ALIVE_LOOKS == 0) && is_left(r, &header);
+    if (!is_complete || r->is_over)
+        return false;
+    r->is_over = !read_at(r->file, r->sleeps, sizeof *r->sleeps, bytes_of(header.sleeps)) ||
                  r->sleeps->count > FM_REC_SLEPT_MAX;
     if (r->is_over)
         return false;
@@ -309,7 +332,7 @@ static bool look_at(struct recording *r, struct thread *own, gint64 now_us)
 static void look_into(struct recording *r)
 {
     struct fm_rec_header header;
-    if (r->header.pid == 0 && !begin(r))
+    if (r->header.pid == 0 && (!is_opened(r) || !begin(r)))
         return;
     if (!read_at(r->file, &header, sizeof header, 0) || header.state != FM_REC_RUNNING) {
         r->is_over = true;

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sleeps by inline system calls, which nobody sees, three times as long in one function as in
- * another, beside a sleep that is seen and work. Prints how long each function was at it. */
+ * another, beside a sleep that is seen and work. Prints how long each function was at it, and how
+ * often the recording says that somebody looked meanwhile (docs/format-recording.md). */
+#include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -29,27 +32,49 @@ static double now(void)
                          : "rcx", "r11", "memory");             \
     } while (0)
 
-static double longer_ns, shorter_ns, seen_ns, worker_ns;
+#define SLEEPS_AT 320 /* in the header */
+
+static int recording = -1;
+
+static uint64_t looks(void)
+{
+    uint32_t sleeps = 0;
+    uint64_t count = 0;
+    if (pread(recording, &sleeps, sizeof sleeps, SLEEPS_AT) != sizeof sleeps ||
+        pread(recording, &count, sizeof count, sleeps * 8L) != sizeof count)
+        abort();
+    return count;
+}
+
+struct asleep {
+    double ns;
+    uint64_t looks;
+};
+
+static struct asleep in_longer, in_shorter, in_worker;
+
+#define MEASURE(in, sleep)              \
+    do {                                \
+        double begun_ = now();          \
+        uint64_t looks_ = looks();      \
+        sleep;                          \
+        (in).looks += looks() - looks_; \
+        (in).ns += now() - begun_;      \
+    } while (0)
 
 OWN static void longer(void)
 {
-    double begun = now();
-    SLEEP_BY_HAND(90);
-    longer_ns += now() - begun;
+    MEASURE(in_longer, SLEEP_BY_HAND(90));
 }
 
 OWN static void shorter(void)
 {
-    double begun = now();
-    SLEEP_BY_HAND(30);
-    shorter_ns += now() - begun;
+    MEASURE(in_shorter, SLEEP_BY_HAND(30));
 }
 
 OWN static void seen(void)
 {
-    double begun = now();
     usleep(40000);
-    seen_ns += now() - begun;
 }
 
 OWN static void work(void)
@@ -60,9 +85,7 @@ OWN static void work(void)
 
 OWN static void worker_sleeps(void)
 {
-    double begun = now();
-    SLEEP_BY_HAND(500);
-    worker_ns += now() - begun;
+    MEASURE(in_worker, SLEEP_BY_HAND(500));
 }
 
 static void *worker(void *argument)
@@ -79,12 +102,21 @@ OWN static void short_waits(void)
         nanosleep(&moment, NULL);
 }
 
+static void print(const struct asleep *in)
+{
+    printf("%.0f %llu\n", in->ns, (unsigned long long)in->looks);
+}
+
+/* Argument: "short"; "killed": sleeps until then. */
 int main(int argc, char **argv)
 {
+    char path[4096];
+    snprintf(path, sizeof path, "%s.rec", getenv("FATHOM_OUTPUT"));
+    recording = open(path, O_RDONLY | O_CLOEXEC);
     if (argc > 1 && strcmp(argv[1], "killed") == 0) {
-        for (int round = 0; round < 25; round++) /* whoever looks may come late */
+        for (int round = 0; round < 10000; round++)
             longer();
-        raise(SIGKILL);
+        return 1;
     }
     if (argc > 1) {
         short_waits();
@@ -99,6 +131,9 @@ int main(int argc, char **argv)
         work();
     }
     pthread_join(thread, NULL);
-    printf("%.0f %.0f %.0f %.0f\n", longer_ns, shorter_ns, seen_ns, worker_ns);
+    print(&in_longer);
+    print(&in_shorter);
+    print(&in_worker);
+    printf("%llu\n", (unsigned long long)looks());
     return 0;
 }
