@@ -2,14 +2,13 @@
 /* Does what it is told on standard input, and says when it has: "l N" has a thread wait N times for
  * a lock that hold() has, "s N" uses N ms of CPU time in spin(), "o N" in other(), "r N" in rest(),
  * "z N" naps N times, "c N" goes N times through one arm of choose(), "d N" through the other. */
-#include <fcntl.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "../asleep.h"
 
 #define OWN __attribute__((noinline))
 
@@ -29,28 +28,14 @@ static void *body(void *unused)
     return unused;
 }
 
-static int is_asleep(int thread)
-{
-    char path[64], text[256] = "";
-    snprintf(path, sizeof path, "/proc/self/task/%d/stat", thread);
-    int fd = open(path, O_RDONLY);
-    ssize_t got = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
-    if (fd >= 0)
-        close(fd);
-    const char *state = got > 0 ? strrchr(text, ')') : NULL;
-    return state != NULL && state[2] == 'S';
-}
-
 OWN void hold(void)
 {
-    struct timespec moment = {0, 1000000};
     pthread_t thread;
     pthread_mutex_lock(&gate);
     about = 0;
     if (pthread_create(&thread, NULL, body, NULL) != 0)
         abort();
-    while (__atomic_load_n(&about, __ATOMIC_SEQ_CST) == 0 || !is_asleep(about))
-        nanosleep(&moment, NULL);
+    until_asleep_on(&about, &gate, sizeof gate);
     pthread_mutex_unlock(&gate);
     pthread_join(thread, NULL);
 }

@@ -35,6 +35,8 @@
 #include <unistd.h>
 #include <wchar.h>
 
+#include "../asleep.h"
+
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* sigpause */
 #define OWN __attribute__((noinline))
 
@@ -350,30 +352,16 @@ static void *run_it(void *argument)
     return NULL;
 }
 
-static void brief(void)
-{
-    struct timespec t = {0, 2000000};
-    syscall(SYS_nanosleep, &t, NULL);
-}
-
-static int sleeps(const struct run *run)
-{
-    char path[64], text[512] = "";
-    snprintf(path, sizeof path, "/proc/self/task/%d/stat", run->tid);
-    int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY);
-    long got = syscall(SYS_read, fd, text, sizeof text - 1);
-    syscall(SYS_close, fd);
-    const char *end = got > 0 ? strrchr(text, ')') : NULL;
-    return end != NULL && end[1] == ' ' && (end[2] == 'S' || end[2] == 'D');
-}
-
 #define IS_DONE(run) __atomic_load_n(&(run)->done, __ATOMIC_SEQ_CST)
-/* Until it sleeps in its call, or has ended. */
+/* Until it sleeps in its call, at the same place for three looks, or has ended. */
 static void settle(struct run *run)
 {
-    for (int asleep = 0; asleep < 3 && !IS_DONE(run);) {
-        asleep = __atomic_load_n(&run->begun, __ATOMIC_SEQ_CST) && sleeps(run) ? asleep + 1 : 0;
-        brief();
+    char place[ASLEEP_PLACE], before[ASLEEP_PLACE] = "";
+    for (int asleep = 0; asleep < 3 && !IS_DONE(run); asleep_pause()) {
+        int sleeps = __atomic_load_n(&run->begun, __ATOMIC_SEQ_CST) && asleep_at(run->tid, place);
+        asleep = !sleeps ? 0 : asleep > 0 && strcmp(place, before) == 0 ? asleep + 1 : 1;
+        if (sleeps)
+            memcpy(before, place, sizeof place);
     }
 }
 
@@ -428,7 +416,7 @@ static void interrupt(const struct row *row, int flags, const char *how)
         int before = __atomic_load_n(&handled, __ATOMIC_SEQ_CST);
         pthread_kill(thread, SIGUSR1);
         while (__atomic_load_n(&handled, __ATOMIC_SEQ_CST) == before && !IS_DONE(run))
-            brief();
+            asleep_pause();
         settle(run);
     }
     tell(how, run);

@@ -8,6 +8,7 @@ import sys
 import tempfile
 
 import finish_lib as lib
+from patience import PATIENCE
 
 HERE = pathlib.Path(__file__).resolve().parent
 KINDS = ("plain", "recursive", "checking", "c11", "writer", "writers")
@@ -23,7 +24,7 @@ def main():
         for grade in ("deep", "full"):
             lib.must([lib.FATHOM, "cc", f"--grade={grade}", "gcc", "-O1", "-g", "-D_GNU_SOURCE", HERE / "holders.c",
                       "-o", "holders", "-pthread"], folder)
-            lib.must([lib.FATHOM, "record", "-q", "-o", "out", "./holders"], folder, timeout=120)
+            lib.must([lib.FATHOM, "record", "-q", "-o", "out", "./holders"], folder, timeout=PATIENCE)
             page = json.loads(lib.must([lib.FATHOM, "report", "--json", "waits", "out.data"], folder).stdout)
             rows = next(table["rows"] for table in page["tables"] if table["name"] == "lock_holders")
             found = collections.Counter()

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One thread holds a lock in one of two functions, 9 times of 10 in hold_much, until another one
  * sleeps on it, each kind of lock in turn: wait_for_KIND. Each wait has a holder that is known. */
-#include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <threads.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "../asleep.h"
 
 #define OWN __attribute__((noinline))
 #define ROUNDS 20
@@ -21,75 +20,58 @@ static mtx_t c11;
 static sem_t go, done;
 static int waiter;
 
-/* Until the other thread sleeps in its lock: nothing else waits there between `go` and `done`. */
-static void until_it_sleeps(void)
-{
-    for (int asleep = 0; asleep < 3;) {
-        char path[64], text[512] = "";
-        struct timespec brief = {0, 1000000};
-        snprintf(path, sizeof path, "/proc/self/task/%d/stat",
-                 __atomic_load_n(&waiter, __ATOMIC_SEQ_CST));
-        int fd = open(path, O_RDONLY);
-        ssize_t got = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
-        close(fd);
-        const char *end = got > 0 ? strrchr(text, ')') : NULL;
-        asleep = end != NULL && end[1] == ' ' && end[2] == 'S' &&
-                         __atomic_load_n(&waiter, __ATOMIC_SEQ_CST) != 0
-                     ? asleep + 1
-                     : 0;
-        nanosleep(&brief, NULL);
-    }
-}
-
-#define KINDS(X)                                                                                   \
-    X(plain, pthread_mutex_lock(&plain), pthread_mutex_lock(&plain), pthread_mutex_unlock(&plain)) \
-    X(recursive, pthread_mutex_lock(&recursive) + pthread_mutex_lock(&recursive),                  \
-      pthread_mutex_lock(&recursive), pthread_mutex_unlock(&recursive))                            \
-    X(checking, pthread_mutex_lock(&checking), pthread_mutex_lock(&checking),                      \
-      pthread_mutex_unlock(&checking))                                                             \
-    X(c11, mtx_lock(&c11), mtx_lock(&c11), mtx_unlock(&c11))                                       \
-    X(writer, pthread_rwlock_wrlock(&rwlock), pthread_rwlock_rdlock(&rwlock),                      \
-      pthread_rwlock_unlock(&rwlock))                                                              \
-    X(writers, pthread_rwlock_wrlock(&rwlock), pthread_rwlock_wrlock(&rwlock),                     \
-      pthread_rwlock_unlock(&rwlock))                                                              \
-    X(reader, pthread_rwlock_rdlock(&rwlock), pthread_rwlock_wrlock(&rwlock),                      \
+#define KINDS(X)                                                                             \
+    X(plain, plain, pthread_mutex_lock(&plain), pthread_mutex_lock(&plain),                  \
+      pthread_mutex_unlock(&plain))                                                          \
+    X(recursive, recursive, pthread_mutex_lock(&recursive) + pthread_mutex_lock(&recursive), \
+      pthread_mutex_lock(&recursive), pthread_mutex_unlock(&recursive))                      \
+    X(checking, checking, pthread_mutex_lock(&checking), pthread_mutex_lock(&checking),      \
+      pthread_mutex_unlock(&checking))                                                       \
+    X(c11, c11, mtx_lock(&c11), mtx_lock(&c11), mtx_unlock(&c11))                            \
+    X(writer, rwlock, pthread_rwlock_wrlock(&rwlock), pthread_rwlock_rdlock(&rwlock),        \
+      pthread_rwlock_unlock(&rwlock))                                                        \
+    X(writers, rwlock, pthread_rwlock_wrlock(&rwlock), pthread_rwlock_wrlock(&rwlock),       \
+      pthread_rwlock_unlock(&rwlock))                                                        \
+    X(reader, rwlock, pthread_rwlock_rdlock(&rwlock), pthread_rwlock_wrlock(&rwlock),        \
       pthread_rwlock_unlock(&rwlock))
 
-#define FUNCTIONS(kind, hold, wait, unlock)  \
-    static void take_##kind(void)            \
-    {                                        \
-        if ((hold) != 0)                     \
-            exit(1);                         \
-    }                                        \
-    static void give_##kind(void)            \
-    {                                        \
-        unlock;                              \
-        if (strcmp(#kind, "recursive") == 0) \
-            unlock;                          \
-    }                                        \
-    static OWN void wait_for_##kind(void)    \
-    {                                        \
-        if ((wait) != 0)                     \
-            exit(1);                         \
-        unlock;                              \
+#define FUNCTIONS(kind, lock, hold, wait, unlock) \
+    static void take_##kind(void)                 \
+    {                                             \
+        if ((hold) != 0)                          \
+            exit(1);                              \
+    }                                             \
+    static void give_##kind(void)                 \
+    {                                             \
+        unlock;                                   \
+        if (strcmp(#kind, "recursive") == 0)      \
+            unlock;                               \
+    }                                             \
+    static OWN void wait_for_##kind(void)         \
+    {                                             \
+        if ((wait) != 0)                          \
+            exit(1);                              \
+        unlock;                                   \
     }
 KINDS(FUNCTIONS)
 
 static const struct kind {
     void (*take)(void), (*give)(void), (*wait)(void);
+    const void *lock;
+    size_t bytes;
 } kinds[] = {
-#define KIND(kind, hold, wait, unlock) {take_##kind, give_##kind, wait_for_##kind},
+#define KIND(kind, lock, hold, wait, unlock) \
+    {take_##kind, give_##kind, wait_for_##kind, &lock, sizeof lock},
     KINDS(KIND)};
 #define KIND_COUNT (sizeof kinds / sizeof kinds[0])
 
 static OWN void *waits(void *unused)
 {
+    __atomic_store_n(&waiter, (int)syscall(SYS_gettid), __ATOMIC_SEQ_CST);
     for (size_t i = 0; i < KIND_COUNT; i++)
         for (int round = 0; round < ROUNDS; round++) {
             sem_wait(&go);
-            __atomic_store_n(&waiter, (int)syscall(SYS_gettid), __ATOMIC_SEQ_CST);
             kinds[i].wait();
-            __atomic_store_n(&waiter, 0, __ATOMIC_SEQ_CST);
             sem_post(&done);
         }
     return unused;
@@ -99,7 +81,7 @@ static OWN void hold(const struct kind *kind)
 {
     kind->take();
     sem_post(&go);
-    until_it_sleeps();
+    until_asleep_on(&waiter, kind->lock, kind->bytes);
     kind->give();
     sem_wait(&done);
 }

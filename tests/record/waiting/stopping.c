@@ -4,14 +4,14 @@
  * thread. After each, and when main sleeps, it says when it began and ended: nanoseconds of
  * CLOCK_MONOTONIC. */
 #include <fathom/fathom.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "../asleep.h"
 
 #define OWN __attribute__((noinline))
 static int about_to_join;
@@ -30,23 +30,12 @@ static OWN void doze(void)
         ;
 }
 
-static int main_sleeps(void)
-{
-    char path[64], text[512] = "";
-    snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)getpid());
-    int fd = open(path, O_RDONLY);
-    ssize_t got = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
-    close(fd);
-    const char *end = got > 0 ? strrchr(text, ')') : NULL;
-    return end != NULL && end[1] == ' ' && end[2] == 'S';
-}
-
 static void *told(void *unused)
 {
     long long before = now();
-    for (int asleep = 0; asleep < 3; usleep(1000))
-        asleep =
-            __atomic_load_n(&about_to_join, __ATOMIC_SEQ_CST) && main_sleeps() ? asleep + 1 : 0;
+    while (!__atomic_load_n(&about_to_join, __ATOMIC_SEQ_CST))
+        asleep_pause();
+    until_asleep_in(getpid(), SYS_futex);
     for (char order = 'd'; order != 'q';) {
         printf("%lld %lld\n", before, now());
         fflush(stdout);

@@ -66,7 +66,6 @@ static const struct row {
 static FILE *out;       /* the standard output, as those of the rows are of their own */
 static int descriptors; /* what is above is the rows' own */
 
-#define PLACE 256
 enum how { FREELY, CANCELLED_EARLY, NOT_CANCELLED };
 
 /* One call in a thread of its own. */
@@ -79,7 +78,7 @@ struct run {
     long result;
     int error;
     void *ended_with;
-    char place[PLACE], place_before[PLACE];
+    char place[ASLEEP_PLACE], place_before[ASLEEP_PLACE];
 };
 
 static __thread struct run *running;
@@ -136,27 +135,6 @@ static void *run_it(void *argument)
     return NULL;
 }
 
-static void read_about(const struct run *run, const char *what, char *into, size_t room)
-{
-    char path[64];
-    snprintf(path, sizeof path, "/proc/self/task/%d/%s", run->tid, what);
-    int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY);
-    long got = fd < 0 ? -1 : syscall(SYS_read, fd, into, room - 1);
-    into[got > 0 ? got : 0] = '\0';
-    if (fd >= 0)
-        syscall(SYS_close, fd);
-}
-
-/* Whether it sleeps, and where: the kernel's call, its arguments and its place. */
-static int sleeps(const struct run *run, char *place, size_t room)
-{
-    char about[512];
-    read_about(run, "stat", about, sizeof about);
-    read_about(run, "syscall", place, room);
-    const char *end = strrchr(about, ')');
-    return end != NULL && end[1] == ' ' && (end[2] == 'S' || end[2] == 'D');
-}
-
 #define LOOKS 3
 /* A cancelled thread may sleep on its way out, too, and who starts a child until that begins. */
 #define LOOKS_ELSEWHERE 100
@@ -169,8 +147,8 @@ static int looks_needed(const struct run *run, int as_before)
 
 static void look(struct run *run)
 {
-    char place[PLACE];
-    if (__atomic_load_n(&run->begun, __ATOMIC_SEQ_CST) == 0 || !sleeps(run, place, sizeof place) ||
+    char place[ASLEEP_PLACE];
+    if (__atomic_load_n(&run->begun, __ATOMIC_SEQ_CST) == 0 || !asleep_at(run->tid, place) ||
         __atomic_load_n(&run->done, __ATOMIC_SEQ_CST) ||
         __atomic_load_n(&run->cleaned, __ATOMIC_SEQ_CST)) {
         run->asleep = 0;
@@ -186,7 +164,7 @@ static void settle(struct run **runs, size_t count, int as_before)
 {
     for (size_t i = 0; i < count; i++) {
         runs[i]->asleep = 0;
-        memcpy(runs[i]->place_before, runs[i]->place, PLACE);
+        memcpy(runs[i]->place_before, runs[i]->place, ASLEEP_PLACE);
     }
     for (size_t open = count; open > 0;) {
         open = 0;

@@ -51,6 +51,8 @@
 #include <unistd.h>
 #include <wchar.h>
 
+#include "../../asleep.h"
+
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* readdir_r, sigpause */
 #define OWN __attribute__((noinline))
 #define NONE (LONG_MIN + 7) /* the call has no such case */

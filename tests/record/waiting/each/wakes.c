@@ -87,17 +87,16 @@ static void call(void)
     close(fd);
 }
 
+/* Who waits has the mutex before, and keeps it behind. */
 static void signal_condition(struct own *own, int c11)
 {
-    if (c11) {
-        mtx_lock(&own->c11_mutex);
+    if (c11 && mtx_trylock(&own->c11_mutex) == thrd_success) {
         cnd_signal(&own->c11_condition);
         mtx_unlock(&own->c11_mutex);
-        return;
+    } else if (!c11 && pthread_mutex_trylock(&own->mutex) == 0) {
+        pthread_cond_signal(&own->condition);
+        pthread_mutex_unlock(&own->mutex);
     }
-    pthread_mutex_lock(&own->mutex);
-    pthread_cond_signal(&own->condition);
-    pthread_mutex_unlock(&own->mutex);
 }
 
 static void unlock(enum wake wake, struct own *own)
@@ -169,9 +168,8 @@ void wake_up(enum wake wake, struct own *own, pthread_t thread, int first)
             unlock(wake, own);
         return;
     case SIGNALLED:
-    case SIGNALLED_C11:
-        if (first)
-            signal_condition(own, wake == SIGNALLED_C11);
+    case SIGNALLED_C11: /* again, as one that comes before the wait is lost */
+        signal_condition(own, wake == SIGNALLED_C11);
         return;
     case POST:
         if (first)
@@ -185,8 +183,7 @@ void wake_up(enum wake wake, struct own *own, pthread_t thread, int first)
             pthread_barrier_wait(&own->of_two);
         return;
     case SENT:
-        if (first)
-            pthread_kill(thread, SIGRTMIN + 3);
+        pthread_kill(thread, SIGRTMIN + 3); /* again: it is ignored where it is not blocked yet */
         return;
     case WRITER:
     case READER:
