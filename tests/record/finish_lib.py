@@ -145,6 +145,7 @@ class Names:
 
 
 SIDE_WAITS = 5  # in recordings
+CLOCKS_DIFFER = 1e-4
 
 
 def waits_by_function(rec, executable, folder):
@@ -186,6 +187,12 @@ class Tap:
             if found.get(key) != expected.get(key)) if isinstance(found, dict) else (
                 f"found {found!r}, expected {expected!r}")
         self.check(found == expected, what, detail)
+
+    def between(self, inside, found, outside, what):
+        """A duration, by what the program measured just inside and just outside of the call. The recording
+        may have another clock, whose rate it measures itself."""
+        self.check(inside * (1 - CLOCKS_DIFFER) <= found <= outside * (1 + CLOCKS_DIFFER), what,
+                   f"{found:.0f}, not {inside:.0f} to {outside:.0f}")
 
     def skip(self, what, why):
         self.count += 1

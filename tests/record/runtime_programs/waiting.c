@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waits of known number and length, each in a function of its own; prints what it measured itself.
- */
+/* Waits of known number, each in a function of its own. Prints how long they lasted at least and at
+ * most, as it measured itself: name, nanoseconds inside of the waits, nanoseconds around them. */
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -13,11 +13,17 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../asleep.h"
+
 #define OWN __attribute__((noinline))
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t both_here;
-static long contended, free_locks;
+static int waiter;
+
+static struct bounds {
+    double inside, outside;
+} held_long, held_briefly, napped, nap_of_handler, interrupted_call, read_of_child;
 
 static double now(void)
 {
@@ -26,46 +32,43 @@ static double now(void)
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* Holds the lock until the other thread must have found it held. */
+/* Holds the lock while the other thread sleeps in it. */
+#define HOLD(us, bounds)                                \
+    do {                                                \
+        pthread_mutex_lock(&lock);                      \
+        pthread_barrier_wait(&both_here);               \
+        until_asleep_on(&waiter, &lock, sizeof lock);   \
+        double begin = now();                           \
+        usleep(us);                                     \
+        (bounds).inside += now() - begin;               \
+        pthread_mutex_unlock(&lock);                    \
+        pthread_barrier_wait(&both_here);               \
+    } while (0)
+
 static OWN void hold_long(void)
 {
-    pthread_mutex_lock(&lock);
-    pthread_barrier_wait(&both_here);
-    usleep(18000);
-    pthread_mutex_unlock(&lock);
-    pthread_barrier_wait(&both_here);
+    HOLD(18000, held_long);
 }
 
 static OWN void hold_briefly(void)
 {
-    pthread_mutex_lock(&lock);
-    pthread_barrier_wait(&both_here);
-    usleep(2000);
-    pthread_mutex_unlock(&lock);
-    pthread_barrier_wait(&both_here);
+    HOLD(2000, held_briefly);
 }
 
-static double waited;
-
-static OWN void want(void)
+static OWN void want(struct bounds *bounds)
 {
-    if (pthread_mutex_trylock(&lock) == 0) {
-        free_locks++;
-        pthread_mutex_unlock(&lock);
-        return;
-    }
-    contended++;
     double begin = now();
     pthread_mutex_lock(&lock);
-    waited += now() - begin;
+    bounds->outside += now() - begin;
     pthread_mutex_unlock(&lock);
 }
 
 static void *other(void *argument)
 {
+    __atomic_store_n(&waiter, (int)syscall(SYS_gettid), __ATOMIC_SEQ_CST);
     for (int i = 0; i < 20; i++) {
         pthread_barrier_wait(&both_here);
-        want();
+        want(i % 2 == 0 ? &held_long : &held_briefly);
         pthread_barrier_wait(&both_here);
     }
     return argument;
@@ -80,11 +83,19 @@ static OWN void uncontended(void)
     }
 }
 
+#define SLEEP(ns, bounds)                          \
+    do {                                           \
+        struct timespec brief = {.tv_nsec = (ns)}; \
+        double begin = now();                      \
+        nanosleep(&brief, NULL);                   \
+        (bounds).outside += now() - begin;         \
+        (bounds).inside += (ns);                   \
+    } while (0)
+
 static OWN void nap(void)
 {
-    struct timespec brief = {.tv_nsec = 3000000};
     for (int i = 0; i < 5; i++)
-        nanosleep(&brief, NULL);
+        SLEEP(3000000, napped);
 }
 
 static OWN void child(void)
@@ -92,26 +103,33 @@ static OWN void child(void)
     int ends[2];
     if (pipe(ends) != 0)
         exit(1);
-    pid_t pid = fork();
+    pid_t parent = getpid(), pid = fork();
     if (pid == 0) {
+        until_asleep_in(parent, SYS_read);
+        double begin = now();
         nap();
-        _exit(write(ends[1], "x", 1) == 1 ? 0 : 1);
+        double inside = now() - begin;
+        _exit(write(ends[1], &inside, sizeof inside) == sizeof inside ? 0 : 1);
     }
-    char byte;
-    if (read(ends[0], &byte, 1) != 1 || waitpid(pid, NULL, 0) != pid)
+    double begin = now();
+    if (read(ends[0], &read_of_child.inside, sizeof(double)) != sizeof(double))
+        exit(1);
+    read_of_child.outside = now() - begin;
+    if (waitpid(pid, NULL, 0) != pid)
         exit(1);
 }
 
 static OWN void in_handler(void)
 {
-    struct timespec brief = {.tv_nsec = 20000000};
-    nanosleep(&brief, NULL);
+    SLEEP(20000000, nap_of_handler);
 }
 
 static void handler(int signal)
 {
     (void)signal;
+    double begin = now();
     in_handler();
+    interrupted_call.outside -= now() - begin;
 }
 
 /* A wait with a wait of a handler in it: the one does not have the other's time. */
@@ -126,16 +144,22 @@ static OWN void interrupted(void)
     sigaction(SIGUSR1, &action, NULL);
     sigprocmask(SIG_BLOCK, &one, NULL);
     raise(SIGUSR1);
+    double begin = now();
     if (ppoll(NULL, 0, &timeout, &none) != -1 || errno != EINTR)
         exit(1);
+    interrupted_call.outside += now() - begin;
 }
 
 static OWN void forever(void)
 {
     static sem_t never;
     sem_init(&never, 0, 0);
-    fflush(stdout);
     sem_wait(&never);
+}
+
+static void print(const char *name, struct bounds bounds)
+{
+    printf("%s %.0f %.0f\n", name, bounds.inside, bounds.outside);
 }
 
 int main(int argc, char **argv)
@@ -143,7 +167,8 @@ int main(int argc, char **argv)
     pthread_t thread;
     (void)argv;
     if (argc > 1) {
-        puts("waiting");
+        printf("%.0f\n", now());
+        fflush(stdout);
         forever();
     }
     pthread_barrier_init(&both_here, NULL, 2);
@@ -157,6 +182,11 @@ int main(int argc, char **argv)
     nap();
     child();
     interrupted();
-    printf("%ld %ld %.0f\n", contended, free_locks, waited);
+    print("hold_long", held_long);
+    print("hold_briefly", held_briefly);
+    print("nap", napped);
+    print("child", read_of_child);
+    print("in_handler", nap_of_handler);
+    print("interrupted", interrupted_call);
     return 0;
 }

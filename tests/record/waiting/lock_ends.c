@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How a wait for a lock ends other than by the lock: each in a function of its own. And a lock that
- * is held in very many contexts, one after the other. */
+ * is held in very many contexts, one after the other. Prints how long the waits that time out
+ * lasted at least and at most: name, nanoseconds from when another thread saw main asleep until the
+ * time that was given, nanoseconds around the call. */
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -9,6 +11,8 @@
 #include <stdlib.h>
 #include <threads.h>
 #include <time.h>
+
+#include "../asleep.h"
 
 #define OWN __attribute__((noinline, noclone))
 #define CONTEXTS 256 /* ways through eight functions */
@@ -25,32 +29,63 @@ static void need(int right)
         abort();
 }
 
-static struct timespec in_20_ms(void)
+static double ns_of(struct timespec time)
+{
+    return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
+}
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_REALTIME, &time);
+    return ns_of(time);
+}
+
+static struct timespec in_100_ms(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_REALTIME, &t);
-    t.tv_nsec += 20000000;
+    t.tv_nsec += 100000000;
     t.tv_sec += t.tv_nsec / 1000000000;
     t.tv_nsec %= 1000000000;
     return t;
 }
 
-static OWN void mutex_timed_out(void)
+static OWN void mutex_timed_out(const struct timespec *until)
 {
-    struct timespec until = in_20_ms();
-    need(pthread_mutex_timedlock(&plain, &until) == ETIMEDOUT);
+    need(pthread_mutex_timedlock(&plain, until) == ETIMEDOUT);
 }
 
-static OWN void mtx_timed_out(void)
+static OWN void mtx_timed_out(const struct timespec *until)
 {
-    struct timespec until = in_20_ms();
-    need(mtx_timedlock(&c11, &until) == thrd_timedout);
+    need(mtx_timedlock(&c11, until) == thrd_timedout);
 }
 
-static OWN void rwlock_timed_out(void)
+static OWN void rwlock_timed_out(const struct timespec *until)
 {
-    struct timespec until = in_20_ms();
-    need(pthread_rwlock_timedwrlock(&rwlock, &until) == ETIMEDOUT);
+    need(pthread_rwlock_timedwrlock(&rwlock, until) == ETIMEDOUT);
+}
+
+struct timed {
+    const char *name;
+    void (*call)(const struct timespec *until);
+    const void *lock;
+    size_t bytes;
+    int over;
+    double seen_asleep; /* 0: not */
+};
+
+static void *watch_main(void *argument)
+{
+    struct timed *timed = argument;
+    while (!__atomic_load_n(&timed->over, __ATOMIC_SEQ_CST)) {
+        if (asleep_on(getpid(), timed->lock, timed->bytes)) {
+            timed->seen_asleep = now();
+            break;
+        }
+        asleep_pause();
+    }
+    return NULL;
 }
 
 static OWN void *takes_all(void *unused)
@@ -160,6 +195,19 @@ static pthread_t start(void *(*body)(void *), void *argument)
     return thread;
 }
 
+static void time_out(struct timed timed)
+{
+    pthread_t watcher = start(watch_main, &timed);
+    struct timespec until = in_100_ms();
+    double begin = now();
+    timed.call(&until);
+    double outside = now() - begin;
+    __atomic_store_n(&timed.over, 1, __ATOMIC_SEQ_CST);
+    pthread_join(watcher, NULL);
+    double inside = timed.seen_asleep != 0 ? ns_of(until) - timed.seen_asleep : 0;
+    printf("%s %.0f %.0f\n", timed.name, inside, outside);
+}
+
 int main(void)
 {
     pthread_mutexattr_t attributes;
@@ -169,9 +217,9 @@ int main(void)
     pthread_barrier_init(&turn, NULL, 2);
     need(mtx_init(&c11, mtx_timed) == thrd_success);
     pthread_join(start(takes_all, NULL), NULL);
-    mutex_timed_out();
-    mtx_timed_out();
-    rwlock_timed_out();
+    time_out((struct timed){"mutex_timed_out", mutex_timed_out, &plain, sizeof plain, 0, 0});
+    time_out((struct timed){"mtx_timed_out", mtx_timed_out, &c11, sizeof c11, 0, 0});
+    time_out((struct timed){"rwlock_timed_out", rwlock_timed_out, &rwlock, sizeof rwlock, 0, 0});
     pthread_join(start(dies_with_it, NULL), NULL);
     owner_was_dead();
     again();

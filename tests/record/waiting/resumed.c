@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Control comes back from a coroutine to main's stack, and no call of a function of ours follows:
  * what waits, allocates and runs there is driver's. Arguments: how the stacks are switched
- * ("context", "own"), and where the coroutine's is ("heap", "static"). */
+ * ("context", "own"), and where the coroutine's is ("heap", "static"). Prints how often
+ * until_somebody_wants() looked. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>
@@ -23,7 +24,7 @@ static ucontext_t home, other;
 static void *home_sp, *other_sp;
 static char in_image[STACK_BYTES] __attribute__((aligned(16)));
 static void *volatile kept[8];
-static int by_context;
+static int by_context, looks;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Keeps what the callee keeps, and changes the stack. */
@@ -82,14 +83,12 @@ static OWN void *wants(void *mutex)
     return NULL;
 }
 
-/* A free processor puts a thread into its lock within much less; a busy one will, too: it is looked
- * at until it sleeps there. */
 INLINE void until_somebody_wants(void)
 {
-    for (int seen = 0; seen < 20;) {
-        seen = lock.__data.__lock == 2 ? seen + 1 : 0; /* its futex says that one sleeps */
+    do {
         poll(NULL, 0, 1);
-    }
+        looks++;
+    } while (__atomic_load_n(&lock.__data.__lock, __ATOMIC_SEQ_CST) != 2); /* 2: somebody waits */
 }
 
 static OWN void driver(char *stack)
@@ -125,5 +124,6 @@ int main(int count, char **words)
 {
     by_context = count > 1 && strcmp(words[1], "context") == 0;
     driver(count > 2 && strcmp(words[2], "static") == 0 ? in_image : malloc(STACK_BYTES));
+    printf("%d\n", looks);
     return 0;
 }
