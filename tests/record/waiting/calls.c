@@ -22,6 +22,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../asleep.h"
+
 #define OWN __attribute__((noinline))
 #define SHOW(call)                                              \
     do {                                                        \
@@ -46,10 +48,13 @@ static struct timespec in_ms(clockid_t clock, long ms)
     return t;
 }
 
+static int held, main_tid;
+/* Until main sleeps in it. */
 static void *hold_and_wait(void *argument)
 {
     pthread_mutex_lock((pthread_mutex_t *)argument);
-    usleep(20000);
+    __atomic_store_n(&held, 1, __ATOMIC_SEQ_CST);
+    until_asleep_on(&main_tid, argument, sizeof(pthread_mutex_t));
     pthread_mutex_unlock((pthread_mutex_t *)argument);
     return argument;
 }
@@ -77,8 +82,10 @@ static OWN void mutexes(int type)
     if (type == PTHREAD_MUTEX_NORMAL)
         return;
     pthread_t thread;
+    held = 0;
     pthread_create(&thread, NULL, hold_and_wait, &mutex);
-    usleep(5000);
+    while (!__atomic_load_n(&held, __ATOMIC_SEQ_CST))
+        asleep_pause();
     SHOW(pthread_mutex_lock(&mutex));
     SHOW(pthread_mutex_unlock(&mutex));
     SHOW(pthread_join(thread, NULL));
@@ -154,6 +161,7 @@ static OWN void conditions(void)
 }
 
 static sem_t for_cancelling;
+static int waits_for_cancel;
 static void cleaned(void *argument)
 {
     puts((const char *)argument);
@@ -162,6 +170,7 @@ static void cleaned(void *argument)
 static void *wait_cancelled(void *argument)
 {
     pthread_cleanup_push(cleaned, argument);
+    __atomic_store_n(&waits_for_cancel, (int)syscall(SYS_gettid), __ATOMIC_SEQ_CST);
     if (strcmp((const char *)argument, "ready") == 0) {
         pthread_cancel(pthread_self());
         sem_wait(&for_cancelling); /* acts on it though it need not wait */
@@ -177,8 +186,10 @@ static OWN void cancelled(const char *how)
     pthread_t thread;
     void *result = NULL;
     sem_init(&for_cancelling, 0, strcmp(how, "ready") == 0);
+    waits_for_cancel = 0;
     pthread_create(&thread, NULL, wait_cancelled, (void *)how);
-    usleep(5000);
+    if (strcmp(how, "blocked") == 0)
+        until_asleep_on(&waits_for_cancel, &for_cancelling, sizeof for_cancelling);
     pthread_cancel(thread);
     SHOW(pthread_join(thread, &result));
     SHOW(result == PTHREAD_CANCELED);
@@ -210,55 +221,67 @@ static void nothing(int signal)
     (void)signal;
 }
 static sigjmp_buf out;
+static timer_t timer;
+static void signals_each(long ns)
+{
+    struct itimerspec when;
+    memset(&when, 0, sizeof when);
+    when.it_value.tv_nsec = when.it_interval.tv_nsec = ns;
+    timer_settime(timer, 0, &when, NULL);
+}
+
+static volatile sig_atomic_t polls;
 static void jump(int signal)
 {
     (void)signal;
+    if (!polls)
+        return;
+    polls = 0;
+    signals_each(0);
     siglongjmp(out, 1);
 }
 
-static void signal_in(void (*handler)(int), int flags)
+/* Each 20 ms until they end, as one may come before the call that it is to interrupt. */
+static void signals_begin(void (*handler)(int), int flags)
 {
     struct sigaction action;
-    struct itimerspec when;
-    struct sigevent event;
-    timer_t timer;
     memset(&action, 0, sizeof action);
-    memset(&when, 0, sizeof when);
-    memset(&event, 0, sizeof event);
     action.sa_handler = handler;
     action.sa_flags = flags;
     sigaction(SIGUSR1, &action, NULL);
-    event.sigev_notify = SIGEV_SIGNAL;
-    event.sigev_signo = SIGUSR1;
-    when.it_value.tv_nsec = 20000000;
-    timer_create(CLOCK_MONOTONIC, &event, &timer);
-    timer_settime(timer, 0, &when, NULL);
+    signals_each(20000000);
 }
+
+#define SHOW_INTERRUPTED(flags, call)  \
+    do {                               \
+        signals_begin(nothing, flags); \
+        SHOW(call);                    \
+        signals_each(0);               \
+    } while (0)
 
 static OWN void interrupted(void)
 {
     int ends[2];
     char byte;
-    struct timespec long_time = {60, 0}, left;
-    if (pipe(ends) != 0)
+    struct timespec long_time = {6000, 0}, left;
+    struct sigevent event;
+    memset(&event, 0, sizeof event);
+    event.sigev_notify = SIGEV_SIGNAL;
+    event.sigev_signo = SIGUSR1;
+    if (pipe(ends) != 0 || timer_create(CLOCK_MONOTONIC, &event, &timer) != 0)
         exit(1);
-    signal_in(nothing, 0);
-    SHOW(read(ends[0], &byte, 1)); /* EINTR */
-    signal_in(nothing, 0);
-    SHOW(poll(NULL, 0, 60000));
-    signal_in(nothing, SA_RESTART);
-    SHOW(poll(NULL, 0, 60000)); /* not restarted either */
-    signal_in(nothing, 0);
-    SHOW(nanosleep(&long_time, &left));
-    SHOW(left.tv_sec);
-    signal_in(nothing, 0);
-    SHOW(pause());
-    signal_in(nothing, 0);
-    SHOW(select(0, NULL, NULL, NULL, NULL));
+    SHOW_INTERRUPTED(0, read(ends[0], &byte, 1)); /* EINTR */
+    SHOW_INTERRUPTED(0, poll(NULL, 0, 6000000));
+    SHOW_INTERRUPTED(SA_RESTART, poll(NULL, 0, 6000000)); /* not restarted either */
+    SHOW_INTERRUPTED(0, nanosleep(&long_time, &left));
+    SHOW(left.tv_sec > 1000 && left.tv_sec < 6000);
+    SHOW_INTERRUPTED(0, pause());
+    SHOW_INTERRUPTED(0, select(0, NULL, NULL, NULL, NULL));
     for (int i = 0; i < 3; i++) {
         if (sigsetjmp(out, 1) == 0) {
-            signal_in(jump, 0);
-            poll(NULL, 0, 60000);
+            signals_begin(jump, 0);
+            polls = 1;
+            poll(NULL, 0, 6000000);
             puts("not here");
         }
         SHOW(poll(NULL, 0, 1));
@@ -352,6 +375,7 @@ static OWN void children(void)
 
 int main(void)
 {
+    main_tid = getpid();
     mutexes(PTHREAD_MUTEX_NORMAL);
     mutexes(PTHREAD_MUTEX_ERRORCHECK);
     mutexes(PTHREAD_MUTEX_RECURSIVE);
