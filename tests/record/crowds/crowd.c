@@ -102,8 +102,9 @@ static int losing(void)
     return 0;
 }
 
-/* The parent ends first, when the daemon has begun, which works until the file named is there. */
-static int daemonized(const char *until)
+/* The parent ends first, when the daemon has begun, which works until the file named is there, or
+ * the program is not: its folder is removed with the test. */
+static int daemonized(const char *self, const char *until)
 {
     int ready[2];
     char byte = 'r';
@@ -119,7 +120,7 @@ static int daemonized(const char *until)
     serve(5);
     if (write(ready[1], &byte, 1) != 1)
         return 2;
-    for (int i = 0; i < 6000 && access(until, F_OK) != 0; i++)
+    while (access(until, F_OK) != 0 && access(self, F_OK) == 0)
         usleep(10000);
     serve(7);
     return 0;
@@ -151,7 +152,7 @@ int main(int argc, char **argv)
     if (strcmp(what, "losing") == 0)
         return losing();
     if (strcmp(what, "daemon") == 0)
-        return daemonized(argv[2]);
+        return daemonized(argv[0], argv[2]);
     if (strcmp(what, "starting") == 0)
         return starting(argv[0]);
     return serve(first) < 0;

@@ -12,6 +12,7 @@ import tempfile
 import time
 
 import finish_lib as lib
+from patience import wait_until
 
 PROGRAM = pathlib.Path(__file__).parent / "crowd.c"
 
@@ -315,15 +316,6 @@ def killed_at_once(tap, folder):
              "a file of somebody else with such a name is told of and stays")
 
 
-def wait_for(condition, seconds=60):
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.02)
-    return True
-
-
 def recorder_killed(tap, folder):
     """What a killed `fathom record` leaves is all that finish --join needs, whenever it is killed."""
     command = [build(folder), "forker", "20"]
@@ -389,7 +381,7 @@ def daemons(tap, folder):
         lib.run([lib.FATHOM, "finish", "-q", "-k", "--join=program", "-o", "now"] +
                 files(folder, "demon", "rec"), folder)
         return lib.Profile(folder / "now.data").calls()["step"] == 12
-    tap.check(wait_for(ended), "when it has ended all of it can be joined")
+    tap.check(wait_until(ended, "the daemon's calls are all there"), "when it has ended all of it can be joined")
     done = None
 
     def last():
@@ -397,7 +389,7 @@ def daemons(tap, folder):
         done = lib.run([lib.FATHOM, "finish", "--join=program", "-o", "demon"] +
                        files(folder, "demon", "rec"), folder)
         return not files(folder, "demon", "rec")
-    tap.check(wait_for(last), "then its recordings are removed", done.stderr)
+    tap.check(wait_until(last, "all recordings are joined"), "then its recordings are removed", done.stderr)
     calls = lib.Profile(folder / "demon.data").calls()
     tap.same((calls["serve"], calls["step"], calls["main"]), (2, 12, 1), "and nothing counts twice")
 
@@ -419,7 +411,7 @@ def some_of_the_daemons(tap, folder):
     def ended():
         lib.run([lib.FATHOM, "finish", "-q", "-k", "--join=program", "-o", "now"] + names, folder)
         return lib.Profile(folder / "now.data").calls()["step"] == 12
-    tap.check(wait_for(ended), "the daemons have ended")
+    tap.check(wait_until(ended, "the daemons' calls are all there"), "the daemons have ended")
     rest = [name for name in names if name != "demon.rec"]
     done = lib.run([lib.FATHOM, "finish", "-q", "--join=program", "-o", "demon"] + rest, folder)
     left = files(folder, "demon", "rec")

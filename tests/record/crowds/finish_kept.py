@@ -13,6 +13,7 @@ import time
 import urllib.request
 
 import finish_lib as lib
+from patience import PATIENCE, wait_until
 
 PROGRAM = r"""
 #include <stdlib.h>
@@ -85,7 +86,7 @@ def seen(folder, *what):
             line = view.stdout.readline()
             url = re.search(r"http://[^/\s]*/", line)
             asked = urllib.request.Request(url.group(), headers={"Accept": "application/json"})
-            with urllib.request.urlopen(asked, timeout=60) as answer:
+            with urllib.request.urlopen(asked, timeout=PATIENCE) as answer:
                 return json.load(answer), line
         finally:
             view.send_signal(signal.SIGTERM)
@@ -114,18 +115,11 @@ def is_one_set(tap, folder):
     tap.same(cells_of(below, "profiles"), [], "and nowhere else")
 
 
-def wait_for(condition):
-    end = time.monotonic() + 60
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.02)
-    return condition()
-
-
 def running_stays(tap, folder):
     """A run that is recorded while others begin and end."""
     until = folder / "end"
     with subprocess.Popen(words(1, 7, until), cwd=folder) as started:
-        tap.check(wait_for(lambda: list(folder.glob("web.*.rec"))), "a service runs")
+        tap.check(wait_until(lambda: list(folder.glob("web.*.rec")), "a service runs"), "a service runs")
         recording = next(folder.glob("web.*.rec"))
         tap.check(recording.stat().st_blocks * 512 <= 512 << 10, "and takes little of the disk",
                   recording.stat().st_blocks)
@@ -133,26 +127,25 @@ def running_stays(tap, folder):
             lib.must(words(1, 11 + run), folder)
         tap.check(recording.exists() and recording.with_suffix(".lock").exists(), "its recording stays while others end")
         until.touch()
-        tap.same(started.wait(60), 0, "it ends")
+        tap.same(started.wait(PATIENCE), 0, "it ends")
     tap.same(steps(folder), [7], "what has ended last is kept, whenever it began")
 
 
 def killed(tap, folder):
     with subprocess.Popen(words(2, 5, folder / "never"), cwd=folder) as started:
-        wait_for(lambda: list(folder.glob("web.*.rec")))
+        child = lib.program_of(started.pid, "service")
+        wait_until(lambda: list(folder.glob("web.*.rec")), "it is recorded")
         recording = next(folder.glob("web.*.rec"))
-        wait_for(lambda: recording.stat().st_size > 0)
-        child = pathlib.Path(f"/proc/{started.pid}/task/{started.pid}/children").read_text().split()
+        wait_until(lambda: recording.stat().st_size > 0, "the recording has begun")
         started.kill()
     lib.must(words(1, 8), folder)
     tap.check(recording.exists(), "of a killed recorder what its program still writes stays")
-    for pid in child:
-        os.kill(int(pid), signal.SIGKILL)
+    os.kill(child, signal.SIGKILL)
 
     def rotated():
         lib.must(words(1, 9), folder)
         return not recording.exists()
-    tap.check(wait_for(rotated), "and is a run like another when that has ended")
+    tap.check(wait_until(rotated, "its recording is a run like another"), "and is a run like another when that has ended")
     tap.same((steps(folder), list(folder.glob("*.lock"))), ([9], []), "one is left, and no lock")
 
 
@@ -205,9 +198,9 @@ def crash_loop(tap, folder):
     tap.same((steps(folder), len(list(folder.glob("web.*.failed")))), ([5, 34], 1), "fewer stay of both")
     (folder / "begun").unlink(missing_ok=True)
     with subprocess.Popen(words(1, 35, folder / "never"), cwd=folder) as started:
-        wait_for((folder / "begun").exists)
+        wait_until((folder / "begun").exists, "the service has begun")
         started.send_signal(signal.SIGTERM)
-        started.wait(60)
+        started.wait(PATIENCE)
     tap.same(steps(folder), [5, 35], "to be asked to end is no failure")
     for path in folder.glob("web.*"):
         path.unlink()

@@ -6,18 +6,11 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-import time
 
 import finish_lib as lib
+from patience import PATIENCE, wait_until
 
 STEPS = pathlib.Path(__file__).resolve().parent.parent / "running" / "steps.c"
-
-
-def wait_for(condition):
-    end = time.monotonic() + 60
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.02)
-    return condition()
 
 
 class Service:
@@ -32,20 +25,20 @@ class Service:
         assert self.process.stdout.read(1) == b"k"
 
     def recording(self):
-        wait_for(lambda: list(self.folder.glob("web.*Z*.rec")))
-        return next(path for path in sorted(self.folder.glob("web.*Z*.rec")) if ".snap" not in path.name).name
+        return wait_until(lambda: [path.name for path in sorted(self.folder.glob("web.*Z*.rec"))
+                                   if ".snap" not in path.name], "the service is recorded")[0]
 
     def snapshot(self, label):
         """When its phase is there."""
         before = profiles(self.folder)
         lib.must([lib.FATHOM, "ctl", self.recording(), "snapshot", label], self.folder)
-        return wait_for(lambda: set(profiles(self.folder)) - set(before) and
-                        not list(self.folder.glob("*.snap*.rec")))
+        return wait_until(lambda: set(profiles(self.folder)) - set(before) and
+                          not list(self.folder.glob("*.snap*.rec")), "the snapshot's phase is there")
 
     def end(self):
         self.process.stdin.close()
         self.process.stdin = None
-        _, told = self.process.communicate(timeout=90)
+        _, told = self.process.communicate(timeout=PATIENCE)
         return self.process.returncode, told.decode()
 
 
@@ -76,6 +69,7 @@ def newest_stay(tap, folder):
     for count in range(1, 5):
         service.step(f"w {count}")
         service.snapshot("one")
+    wait_until(lambda: len(profiles(folder)) == 2, "two profiles are left")
     tap.same(leaves(folder), [3, 4], "while it runs the newest two are kept")
     service.step("w 5")
     service.end()
@@ -85,18 +79,22 @@ def newest_stay(tap, folder):
 def by_time(tap, folder):
     service = Service(folder, "--keep=1000", "--rotate=300ms")
     total = 0
-    end = time.monotonic() + 60
-    while len(profiles(folder)) < 3 and time.monotonic() < end:
-        service.step("w 7")
-        total += 7
+
+    def steps_until(many, count):
+        """Calls leaf() so often again and again, until there are so many profiles."""
+        def are_there():
+            nonlocal total
+            service.step(f"w {count}")
+            total += count
+            return len(profiles(folder)) >= many
+        wait_until(are_there, f"there are {many} profiles")
+
+    steps_until(3, 7)
     service.process.stdin.write(b"f 9")  # a child, which goes on with the words
     service.process.stdin.flush()
     assert service.process.stdout.read(1) == b"k"
     total += 9
-    many = len(profiles(folder))
-    while len(profiles(folder)) < many + 2 and time.monotonic() < end:
-        service.step("w 5")
-        total += 5
+    steps_until(len(profiles(folder)) + 2, 5)
     status = service.end()
     tap.same(status, (0, ""), "a run of two processes that is cut each 0.3 s ends")
     found = leaves(folder)
