@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """fathom record and finish: several processes, shared libraries, exit statuses and signals, live
 recordings, and programs that do not record."""
+import contextlib
 import json
 import os
 import pathlib
@@ -14,6 +15,7 @@ import tempfile
 import time
 
 import finish_lib as lib
+from patience import PATIENCE
 
 FIB = {3: 5, 4: 9, 5: 15, 7: 41, 15: 1973}  # calls of fib(n)
 
@@ -58,7 +60,7 @@ def processes(tap, folder):
 def executing(tap, folder):
     """A tick must not end the program that another one becomes."""
     command = lib.build("executing.c", folder, "gcc", ["-O1"])
-    done = lib.run(command, folder, env={**os.environ, "FATHOM_OUTPUT": "parent"}, timeout=60)
+    done = lib.run(command, folder, env={**os.environ, "FATHOM_OUTPUT": "parent"}, timeout=PATIENCE)
     tap.same(done.returncode, 0, "every way of exec, hundreds of times under ticks")
     lib.must([lib.FATHOM, "finish", "-q", "parent.rec"], folder)
     profile = lib.Profile(pathlib.Path(folder) / "parent.data")
@@ -137,7 +139,7 @@ def not_recorded(tap, folder):
     (pathlib.Path(folder) / "folder.rec").mkdir()
     os.mkfifo(pathlib.Path(folder) / "pipe.rec")
     for name, message in (("folder", "is a folder"), ("pipe", "is not an ordinary file")):
-        done = lib.run([lib.FATHOM, "finish", f"{name}.rec"], folder, timeout=20)
+        done = lib.run([lib.FATHOM, "finish", f"{name}.rec"], folder, timeout=PATIENCE)
         tap.check(done.returncode == 1 and f"{name}.rec: {message}" in done.stderr,
                   f"a {name} is refused", done.stderr)
 
@@ -167,7 +169,7 @@ int main(int argc, char **argv)
     for (unsigned i = 0; argc == 1 && i < 60000000; i++)
         sum += tiny(i);
     char byte;
-    if (argc > 2 && pipe(begun) != 0)
+    if (argc > 1 && pipe(begun) != 0)
         return 1;
     if (argc > 1 && fork() == 0) {
         setsid();
@@ -176,9 +178,11 @@ int main(int argc, char **argv)
         int seconds = atoi(argv[1]);
         if (argc > 2)
             clone(beside, stack + sizeof stack, CLONE_VM | CLONE_VFORK, &seconds);
+        else if (write(begun[1], "", 1) != 1)
+            return 1;
         sleep((unsigned)seconds);
         sum += tiny(1);
-    } else if (argc > 2 && read(begun[0], &byte, 1) != 1) {
+    } else if (argc > 1 && read(begun[0], &byte, 1) != 1) {
         return 1;
     }
     return sum == 1;
@@ -245,40 +249,69 @@ def said_rightly(tap, folder):
         own, hooks = shares[0].split()[-1], shares[1].split()[0]
         tap.check(float(hooks) <= float(own) + 0.02, "and who made the calls, if it is most",
                   done.stderr)
-    done = lib.run([lib.FATHOM, "record", "-o", "left", "--", "./tiny", "20"], folder)
-    notes = [line for line in done.stderr.splitlines() if "still runs" in line]
-    tap.check(len(notes) == 1, "a daemon that goes on is told, once", done.stderr)
-    first = int(notes[0].split("process ")[1].split()[0].rstrip("):"))
-    time.sleep(0.02)  # the system counts processes' starts in hundredths of a second
-    done = lib.run([lib.FATHOM, "record", "-o", "left", "--", "./tiny", "20"], folder)
-    notes = [line for line in done.stderr.splitlines() if "still runs" in line]
-    tap.check(len(notes) == 1 and f"process {first}" not in notes[0],
-              "one of an earlier run of that name is not told as of this one", done.stderr)
-    for number in first, int(notes[0].split("process ")[1].split()[0].rstrip("):")):
-        os.kill(number, signal.SIGKILL)
-    done = lib.run([lib.FATHOM, "record", "-o", "helped", "--", "./tiny", "20", "helped"], folder)
-    notes = [line for line in done.stderr.splitlines() if "still runs" in line]
-    tap.check(len(notes) == 1, "a helper in the daemon's memory is no process of its own",
-              done.stderr)
-    daemon = int(notes[-1].split("process ")[1].split()[0].rstrip("):"))
-    helpers = pathlib.Path(f"/proc/{daemon}/task/{daemon}/children").read_text().split()
-    for number in [daemon] + [int(helper) for helper in helpers]:
-        os.kill(number, signal.SIGKILL)
-    # A child whose recording has a name, but no header yet: it has just been forked.
-    done = lib.run([lib.FATHOM, "record", "-o", "begun", "--", "sh", "-c",
-                    "sleep 60 >/dev/null 2>&1 & : >begun.$!.0.rec; exec ./part"], folder)
-    notes = [line for line in done.stderr.splitlines() if "still runs" in line]
-    tap.check(len(notes) == 1 and "has recorded nothing yet" in notes[0],
-              "a child that has just begun is told", done.stderr)
-    tap.check(done.returncode == 0 and "offset 0" not in done.stderr and
-              len(list(folder.glob("begun.*.0.rec"))) == 1, "and its recording left alone", done.stderr)
-    os.kill(int(notes[0].split("process ")[1].split()[0]), signal.SIGKILL)
     lib.run([lib.FATHOM, "record", "-k", "-q", "-o", "kept", "--", "./part"], folder)
     for given in "given", "given.data", "given.rec":
         lib.must([lib.FATHOM, "finish", "-k", "-q", "-o", given, "kept.rec"], folder)
         tap.check((folder / "given.data").exists() and not (folder / "given").exists(),
                   f"-o {given} is given.data, as with record")
         (folder / "given.data").unlink()
+
+
+DAEMON_SECONDS = str(int(5 * PATIENCE))  # it is killed before
+
+
+def still_running(done):
+    """What was told of processes that still run, and their numbers."""
+    notes = [line for line in done.stderr.splitlines() if "still runs" in line]
+    return notes, [int(re.search(r"process (\d+)", line)[1]) for line in notes]
+
+
+def kill(*numbers):
+    for number in numbers:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(number, signal.SIGKILL)
+
+
+def daemons(tap, folder):
+    """Processes that go on when `record` ends."""
+    started = []
+    try:
+        daemons_of(tap, pathlib.Path(folder), started)
+    finally:
+        kill(*started)
+
+
+def daemons_of(tap, folder, started):
+    (folder / "tiny.c").write_text(TINY)
+    (folder / "part.c").write_text(ONE)
+    (folder / "two.c").write_text(TWO)
+    lib.must([lib.FATHOM, "cc", "gcc", "-O2", "-g", "tiny.c", "-o", "tiny"], folder)
+    lib.must([lib.FATHOM, "cc", "gcc", "part.c", "two.c", "-o", "part"], folder)
+    done = lib.run([lib.FATHOM, "record", "-o", "left", "--", "./tiny", DAEMON_SECONDS], folder)
+    notes, first = still_running(done)
+    started += first
+    tap.check(len(notes) == 1, "a daemon that goes on is told, once", done.stderr)
+    time.sleep(0.02)  # the system counts processes' starts in hundredths of a second
+    done = lib.run([lib.FATHOM, "record", "-o", "left", "--", "./tiny", DAEMON_SECONDS], folder)
+    notes, second = still_running(done)
+    started += second
+    tap.check(len(notes) == 1 and first != second,
+              "one of an earlier run of that name is not told as of this one", done.stderr)
+    done = lib.run([lib.FATHOM, "record", "-o", "helped", "--", "./tiny", DAEMON_SECONDS, "helped"], folder)
+    notes, numbers = still_running(done)
+    started += numbers
+    tap.check(len(notes) == 1, "a helper in the daemon's memory is no process of its own", done.stderr)
+    for number in numbers:
+        started += map(int, pathlib.Path(f"/proc/{number}/task/{number}/children").read_text().split())
+    # A child whose recording has a name, but no header yet: it has just been forked.
+    done = lib.run([lib.FATHOM, "record", "-o", "begun", "--", "sh", "-c",
+                    f"sleep {DAEMON_SECONDS} >/dev/null 2>&1 & : >begun.$!.0.rec; exec ./part"], folder)
+    notes, numbers = still_running(done)
+    started += numbers
+    tap.check(len(notes) == 1 and "has recorded nothing yet" in notes[0],
+              "a child that has just begun is told", done.stderr)
+    tap.check(done.returncode == 0 and "offset 0" not in done.stderr and
+              len(list(folder.glob("begun.*.0.rec"))) == 1, "and its recording left alone", done.stderr)
 
 
 def cut_short(tap, folder):
@@ -549,8 +582,8 @@ def contexts_unloaded(tap, folder):
 def main():
     tap = lib.Tap()
     lib.CASES["processes.c"] = lib.CASES["executing.c"] = lib.CASES["wide.c"] = []
-    for test in (processes, executing, statuses, queue, not_recorded, said_rightly, cut_short, live, kept, full, libraries,
-                 plain_hosts, contexts_unloaded, steered):
+    for test in (processes, executing, statuses, queue, not_recorded, said_rightly, daemons, cut_short, live, kept,
+                 full, libraries, plain_hosts, contexts_unloaded, steered):
         with tempfile.TemporaryDirectory() as folder:
             test(tap, folder)
     return tap.done()
