@@ -10,12 +10,14 @@ import sys
 import tempfile
 import unittest
 
+from patience import PATIENCE
+
 FATHOM, EXAMPLES = (os.path.abspath(each) for each in sys.argv[1:3])
 FOLDER = tempfile.TemporaryDirectory(prefix="fathom-faults-")
 
 
 def run(*arguments):
-    told = subprocess.run(arguments, capture_output=True, text=True, timeout=300, cwd=FOLDER.name)
+    told = subprocess.run(arguments, capture_output=True, text=True, timeout=PATIENCE, cwd=FOLDER.name)
     if told.returncode != 0:
         raise AssertionError(f"{arguments}: {told.stderr}")
     return told.stdout

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """SIGKILL at random moments: the profile has what the program itself had counted. Arguments: how
 many times, and at which grade (full)."""
+import os
 import pathlib
 import random
 import signal
@@ -12,24 +13,23 @@ import tempfile
 import time
 
 import finish_lib as lib
+from patience import PATIENCE, wait_until
 
 
 def once(tap, command, folder, threads, delay, number, grade):
     log, base = pathlib.Path(folder) / f"log{number}", f"kill{number}"
     recorder = subprocess.Popen([lib.FATHOM, "record", "-q", "-o", base, "--"] + command +
                                 [log, str(threads)], cwd=folder, stderr=subprocess.PIPE, text=True)
-    def all_threads_count():
-        return (log.exists() and log.stat().st_size == 4096 and
-                all(struct.unpack(f"{threads}Q", log.read_bytes()[:8 * threads])))
 
-    while not all_threads_count():
-        time.sleep(0.002)
+    def all_threads_count():
         if recorder.poll() is not None:
             raise RuntimeError(f"record ended: {recorder.stderr.read()}")
+        return log.stat().st_size == 4096 and all(struct.unpack(f"{threads}Q", log.read_bytes()[:8 * threads]))
+
+    wait_until(all_threads_count, "all threads count")
     time.sleep(delay)
-    child = int(pathlib.Path(f"/proc/{recorder.pid}/task/{recorder.pid}/children").read_text())
-    subprocess.run(["kill", "-KILL", str(child)], check=True)
-    stderr = recorder.communicate()[1]
+    os.kill(lib.program_of(recorder.pid, "prog"), signal.SIGKILL)
+    stderr = recorder.communicate(timeout=PATIENCE)[1]
     steps = sum(struct.unpack(f"{threads}Q", log.read_bytes()[:8 * threads]))
     profile = lib.Profile(pathlib.Path(folder) / f"{base}.data")
     calls = profile.calls()

@@ -12,6 +12,7 @@ import tempfile
 import threading
 
 import finish_lib as lib
+from patience import PATIENCE
 
 PROGRAM = """
 #include <stdio.h>
@@ -108,7 +109,7 @@ def ends(tap, folder):
                         ("kill -INT $$", -signal.SIGINT)):
         done = lib.run(fake(folder, end), folder)
         tap.same((done.stderr, done.returncode), ("one" + text + "\ntwo\n", status), end)
-    done = lib.run(fake(folder, "sleep 1000 >/dev/null & echo $! >left; exit 3"), folder, timeout=100)
+    done = lib.run(fake(folder, f"sleep {10 * PATIENCE:.0f} >/dev/null & echo $! >left; exit 3"), folder, timeout=PATIENCE)
     os.kill(int((folder / "left").read_text()), signal.SIGKILL)
     tap.same(done.returncode, 3, "who goes on with standard error is not waited for")
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
@@ -117,7 +118,7 @@ def ends(tap, folder):
                               stderr=subprocess.PIPE, text=True) as asked:
             asked.stdout.readline()
             asked.send_signal(number)
-            _, said = asked.communicate(timeout=100)
+            _, said = asked.communicate(timeout=PATIENCE)
         tap.same((said.splitlines()[-1:], asked.returncode), (["cleaned"], 9),
                  f"{number.name} is passed on")
 

@@ -16,6 +16,7 @@ import tempfile
 
 import body_lib as body
 import finish_lib as lib
+from patience import PATIENCE
 from runtime_rec import Rec
 
 LEVELS = [["-O1"], ["-O2"], ["-O3"], ["-Os"], ["-O2", "-fPIC"], ["-O2", "-flto"],
@@ -98,7 +99,7 @@ def compare(tap, command, folder, what, callers=body.SEPARATE, given=None):
         old.unlink()
     out = folder / "same.cg"
     done = subprocess.run(
-        ["timeout", "600" if given else "120", "valgrind", "-q", *body.CALLGRIND,
+        ["timeout", f"{PATIENCE * (5 if given else 1):.0f}", "valgrind", "-q", *body.CALLGRIND,
          f"--separate-callers={callers}", f"--callgrind-out-file={out}", *command],
         cwd=folder, stdin=given, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
         env={**os.environ, "FATHOM_OUTPUT": str(path), "FATHOM_TICKS": "none"})

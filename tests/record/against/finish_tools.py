@@ -7,6 +7,7 @@ import sys
 import tempfile
 
 import finish_lib as lib
+from patience import PATIENCE
 from finish_profiles import contexts, own_edges
 
 # AddressSanitizer's qsort calls the comparison once more for each pair of neighbours, before it sorts:
@@ -51,7 +52,7 @@ def as_alone(tap):
             if tool == "callgrind":
                 before = before[:3] + [f"--callgrind-out-file={folder}/callgrind.out"]
             done = lib.run([lib.FATHOM, "record", "-o", tool, "--", *before, "./writing"], folder,
-                           timeout=120)
+                           timeout=PATIENCE)
             tap.same((done.returncode, done.stdout), (0, "written once\nand once more\n"),
                      f"status and output under {tool}")
             tap.check("Invalid read" not in done.stderr, f"nothing to complain of under {tool}",
@@ -72,7 +73,7 @@ def valgrind(tap):
                     before.append(f"--callgrind-out-file={folder}/callgrind.out")
                 else:
                     before += ["--error-exitcode=9", "--leak-check=full"]
-                done = lib.record(before + command, folder, name=tool, timeout=120)
+                done = lib.record(before + command, folder, name=tool, timeout=PATIENCE)
                 # valgrind may deliver a signal later than the kernel does, in another context.
                 of = (lambda p: p.calls()) if source == "signals.c" else contexts
                 tap.same(of(done.profile), of(expected), f"{source} under {tool}")
@@ -89,7 +90,7 @@ def sanitized(tap, compiler):
             except RuntimeError as error:
                 tap.skip(f"{source} {compiler} -fsanitize=address", str(error).splitlines()[-1])
                 continue
-            done = lib.record(command, folder, name="sanitized", timeout=120)
+            done = lib.record(command, folder, name="sanitized", timeout=PATIENCE)
             tap.check("ERROR" not in done.stderr, f"{source} {compiler}: nothing to complain of",
                       done.stderr)
             edges = own_edges(expected, source)

@@ -8,6 +8,7 @@ import sys
 import tempfile
 
 import finish_lib as lib
+from patience import PATIENCE
 
 PROGRAM = r"""
 #include <stdarg.h>
@@ -92,7 +93,7 @@ def check(tap, compiler, grade, flags, text=PROGRAM, calls=CALLS):
         tap.same((built.returncode, said), (0, ""), f"{what}: it compiles")
         if built.returncode != 0:
             return
-        done = lib.run([lib.FATHOM, "record", "-o", "out", "--", "./prog"], folder, timeout=60)
+        done = lib.run([lib.FATHOM, "record", "-o", "out", "--", "./prog"], folder, timeout=PATIENCE)
         tap.same((done.stdout, done.returncode), (lib.must(["./plain"], folder).stdout, 0),
                  f"{what}: its results")
         if done.returncode == 0:

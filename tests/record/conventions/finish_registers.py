@@ -9,6 +9,7 @@ import sys
 import tempfile
 
 import finish_lib as lib
+from patience import PATIENCE
 
 # The caller has many values in registers over each call.
 PROGRAM = r"""
@@ -90,8 +91,8 @@ def check(tap, compiler, how, results, grade, flags):
         tap.same((built.returncode, built.stderr), (0, ""), f"{what}: it compiles")
         if built.returncode != 0:
             return
-        done = lib.run([lib.FATHOM, "record", "-o", "out", "--", "./prog"], folder, timeout=60)
-        tap.same((done.stdout, done.returncode), (lib.must(["./plain"], folder, timeout=60).stdout, 0),
+        done = lib.run([lib.FATHOM, "record", "-o", "out", "--", "./prog"], folder, timeout=PATIENCE)
+        tap.same((done.stdout, done.returncode), (lib.must(["./plain"], folder, timeout=PATIENCE).stdout, 0),
                  f"{what}: its results")
         if done.returncode != 0 or (grade == "coverage" and how):
             return  # which leaves out functions that keep all registers
