@@ -37,8 +37,9 @@ def check(tap, folder, grade, switch, place):
              {"coroutine_waits": 300, "coroutine": 777}, name + "bytes of the coroutine")
     # The thread that it makes has some, too.
     tap.check(3000 <= profile.bytes["driver"] < 4000, name + "and of who drives it", profile.bytes["driver"])
-    tap.check(sum(profile.quanta[function] for function in DRIVER) > 150 > profile.quanta["coroutine_waits"] + profile.quanta["coroutine"],
-              name + "time", dict(profile.quanta))
+    # It spins for 300 ms. What a late tick charges may be anybody's, but not most of it.
+    tap.check(2 * sum(profile.quanta[function] for function in DRIVER) > sum(profile.quanta.values()), name + "time",
+              dict(profile.quanta))
     found = holders_of(folder)
     tap.check(len(found) == 1 and found[0] and set(found[0]) <= set(DRIVER), name + "who held the lock", found)
 
