@@ -22,9 +22,12 @@
 #define FM_CGI_EXHAUSTED_TEXT "No descriptor is left on this machine; reload the page."
 
 /* --- clock.c --- */
-uint64_t fm_cgi_now_ms(void); /* monotonic */
+/* Monotonic. All times here are compared with it alone: in the test build a test can stop it and
+ * advance it (FATHOM_CLOCK). */
+uint64_t fm_cgi_now_ms(void);
 void fm_cgi_sleep_ms(uint64_t milliseconds);
-/* poll()'s argument for the time until a deadline, at most limit_ms. */
+/* poll()'s argument for the time until a deadline, at most limit_ms; the caller looks at the clock
+ * again and waits on, as the test build waits in slices. */
 int fm_cgi_wait_ms(uint64_t deadline_ms, uint64_t limit_ms);
 
 /* --- log.c --- */

@@ -128,7 +128,7 @@ static bool wait_until_ready(int fd)
     int ready;
     do {
         ready = poll(&poll_fd, 1, fm_cgi_wait_ms(deadline_ms, FM_CGI_READY_MS));
-    } while (ready < 0 && errno == EINTR && fm_cgi_now_ms() < deadline_ms);
+    } while ((ready == 0 || (ready < 0 && errno == EINTR)) && fm_cgi_now_ms() < deadline_ms);
     char byte;
     return ready <= 0 || read(fd, &byte, 1) == 1;
 }

@@ -5,6 +5,7 @@
  *   CGI_DATA, CGI_RUNTIME        the data file, the runtime directory
  *   CGI_IDLE_MS, CGI_DEADLINE_MS, CGI_REPLY_MS, CGI_LOAD_MS, CGI_BUILD, CGI_LOG
  *   CGI_WORK_MS, CGI_PATIENCE_MS how long reading goes on after loading, how long one waits for it
+ *   CGI_WORK_UNTIL               a file: reading goes on until it is there
  *   QUERY_STRING                 "marker=M&size=BYTES&delay=MS", "quit", "quit=M", or
  *                                "command&..." as something that only a server can do
  *   CGI_SERVERS_MAX, CGI_MEMORY_MAX
@@ -38,6 +39,12 @@ struct loaded {
     uint64_t work_left_ms;
 };
 
+static bool is_read(const struct loaded *loaded)
+{
+    const char *until = getenv("CGI_WORK_UNTIL");
+    return loaded->work_left_ms == 0 && (until == NULL || access(until, F_OK) == 0);
+}
+
 /* Each load appends a line to DATA.loads, so that a test can count them. */
 static bool load(void *user, const char *path, GError **error)
 {
@@ -56,11 +63,10 @@ static bool load(void *user, const char *path, GError **error)
 static enum fm_cgi_work work(void *user)
 {
     struct loaded *loaded = user;
-    if (loaded->work_left_ms == 0)
+    if (is_read(loaded))
         return getenv("CGI_WORK_FAILS") != NULL ? FM_CGI_WORK_FAILED : FM_CGI_WORK_DONE;
-    uint64_t step_ms = MIN(loaded->work_left_ms, 5);
-    g_usleep(step_ms * 1000);
-    loaded->work_left_ms -= step_ms;
+    g_usleep(5000);
+    loaded->work_left_ms -= MIN(loaded->work_left_ms, 5);
     return FM_CGI_WORK_MORE;
 }
 
@@ -77,7 +83,7 @@ static void handle(void *user, const struct fm_request *request, struct fm_respo
     GString *body = g_string_sized_new(size + 256);
     g_string_append_printf(body, "marker=%s data=%s whole=%s query-bytes=%zu\n",
                            marker == NULL ? "" : marker, loaded->content,
-                           loaded->work_left_ms == 0 ? "yes" : "no", strlen(query));
+                           is_read(loaded) ? "yes" : "no", strlen(query));
     guint32 seed = marker == NULL ? 0 : g_str_hash(marker);
     while (body->len < size) {
         seed = seed * 1664525u + 1013904223u;

@@ -4,7 +4,7 @@
 names in it are removed or replaced, at random moments. Whatever happens: who is not killed answers
 with its own page or says that it cannot; and when it is over, all is well again.
 
-FATHOM_CHAOS_ROUNDS: how many rounds (20); FATHOM_CHAOS_SEED. Arguments: the test program."""
+FATHOM_CHAOS_ROUNDS: how many rounds (6); FATHOM_CHAOS_SEED. Arguments: the test program."""
 import contextlib
 import os
 import random
@@ -13,9 +13,9 @@ import signal
 import sys
 import time
 
-from harness import World, run_tests, wait_for
+from harness import World, run_tests
 
-ROUNDS = int(os.environ.get("FATHOM_CHAOS_ROUNDS", "20"))
+ROUNDS = int(os.environ.get("FATHOM_CHAOS_ROUNDS", "6"))
 SEED = int(os.environ.get("FATHOM_CHAOS_SEED", "1"))
 CLIENTS = 8
 
@@ -99,7 +99,8 @@ ACTIONS = (kill_somebody, kill_somebody, tell_somebody, stop_somebody, remove_fo
 
 
 def check_answer(w, marker, process, harmed, history):
-    answer = w.finish(process, 40)
+    # Whose names were replaced, waits until its deadline: the clock goes on by seconds for it.
+    answer = w.finish(process, 5000, look_s=1)
     if process.pid in harmed:
         return
     assert answer.status in (200, 503), (history, answer.status, answer.said, answer.body[:200])
@@ -121,7 +122,7 @@ def one_round(number):
     chance = random.Random(SEED * 100_000 + number)
     options = {"CGI_WORK_MS": str(chance.choice((0, 0, 200))), "CGI_PATIENCE_MS": "50",
                "CGI_LOAD_MS": str(chance.choice((0, 0, 30))), "CGI_DEADLINE_MS": "20000"}
-    with World(idle_ms=chance.choice((60, 300, 1500)), **options) as w:
+    with World(idle_ms=chance.choice((60, 300, 1500)), runs=True, **options) as w:
         harmed, history, started = set(), [], []
         for i in range(CLIENTS):
             marker = f"m{i}"
@@ -139,7 +140,10 @@ def one_round(number):
             check_answer(w, marker, process, harmed, (number, history))
         clear_names(w)
         w.expect_fresh("after")
-        wait_for(lambda: not w.processes(), 20, f"the end of all processes: {number}, {history}")
+        try:
+            w.wait_idle()
+        except AssertionError as error:
+            raise AssertionError(number, history) from error
 
 
 def case_rounds():

@@ -9,6 +9,7 @@ import errno
 import os
 import pathlib
 import platform
+import re
 import resource
 import shutil
 import signal
@@ -18,7 +19,9 @@ import subprocess
 import sys
 import time
 
-from harness import World, is_running, run_tests, wait_for
+from harness import (DEADLINE_MS, World, descriptors, has_pending_reply, is_running, run_tests,
+                     wait_until_stopped)
+from patience import PATIENCE, wait_until
 
 YESTERDAY = time.time() - 3 * 24 * 3600
 
@@ -55,10 +58,10 @@ def foreign_names(key):
 
 
 def case_sweeper_deletes_only_names_of_ours():
-    with world(idle_ms=60000) as w:
+    with world() as w:
         first = w.start("marker=a", stop="S4.renamed=stop")  # a server before its first look round
-        wait_for(lambda: any(name.endswith(".query") for name in w.names()), 10, "the query FIFO")
         server = w.wait_server()
+        wait_until_stopped(server)
         key = key_of(w)
         other = "0" * 24 + "-" + "1" * 24
         token = "2" * 40
@@ -85,12 +88,12 @@ def case_sweeper_deletes_only_names_of_ours():
         os.utime(w.runtime / kept[1], (time.time() - 3600, time.time() - 3600))
         os.kill(server, signal.SIGCONT)
         assert w.finish(first).marker() == "a"
-        wait_for(lambda: not set(ours) & set(w.names()), 10, "the sweep")
+        wait_until(lambda: not set(ours) & set(w.names()), "the sweep is done")
         assert set(foreign + kept) <= set(w.names()), set(foreign + kept) - set(w.names())
         for name in kept:
             (w.runtime / name).unlink()
         os.kill(server, signal.SIGTERM)
-        wait_for(lambda: not w.processes(), 10, "the server's end")
+        w.wait_end(server, "the server")
         assert sorted(foreign + [f"{other}.d.data"]) == w.names()
 
 
@@ -108,7 +111,7 @@ def case_folder_with_files_of_others_is_refused():
         w.runtime.mkdir(mode=0o700)
         answer = w.ask("marker=a", CGI_LOG=str(w.runtime / "pages.txt"))
         assert answer.marker() == "a" and answer.said == "", answer.said
-        wait_for(lambda: not w.processes(), 10, "the server's end")
+        w.wait_idle()
         assert w.names() == ["pages.txt"]
 
 
@@ -116,7 +119,7 @@ def case_folder_with_files_of_others_is_refused():
 
 def case_folder_vanishes_below_a_server():
     for how in ("removed", "renamed", "replaced", "file"):
-        with world(idle_ms=60000) as w:
+        with world() as w:
             w.expect_fresh("first")
             server = w.wait_server()
             if how == "removed":
@@ -127,7 +130,7 @@ def case_folder_vanishes_below_a_server():
                 w.runtime.mkdir(mode=0o700)
             if how == "file":
                 w.runtime.write_text("a file")
-            wait_for(lambda: not is_running(server), 5, f"the end of a server whose folder was {how}")
+            w.wait_end(server, f"a server whose folder was {how}", 1000)
             log = (w.folder / "log").read_text()
             assert f"{w.runtime}: is gone, or another one" in log, log
             if how == "file":
@@ -142,20 +145,26 @@ def case_folder_vanishes_below_a_server():
 
 
 def case_folder_vanishes_and_the_server_is_told_to_end():
-    with world(idle_ms=60000) as w:
+    with world() as w:
         w.expect_fresh("first")
         server = w.wait_server()
         os.kill(server, signal.SIGSTOP)
         shutil.rmtree(w.runtime)
         os.kill(server, signal.SIGTERM)
         os.kill(server, signal.SIGCONT)
-        wait_for(lambda: not is_running(server), 5, "the server's end")
+        w.wait_end(server, "the server")
+
+
+def end_all(w):
+    for pid in w.processes():
+        os.kill(pid, signal.SIGTERM)
+    w.wait_idle(step_ms=200)
 
 
 def case_names_vanish_below_a_server():
     for kind in (".query", ".server", ".mutex"):
         for instead in (None, "file", "directory", "link", "fifo"):
-            with world(idle_ms=60000, CGI_DEADLINE_MS="15000") as w:
+            with world() as w:
                 w.expect_fresh("first")
                 server = w.wait_server()
                 name = name_of(w, kind) if kind != ".mutex" else w.runtime / (key_of(w) + kind)
@@ -170,26 +179,23 @@ def case_names_vanish_below_a_server():
                     name.symlink_to(target)
                 elif instead == "fifo":
                     os.mkfifo(name, 0o600)
-                w.expect_fresh("second", within=8)
-                w.expect_fresh("third", within=8)
+                w.expect_fresh("second", step_ms=1000)
+                w.expect_fresh("third", step_ms=1000)
                 assert target.read_text() == "untouched"
                 if kind != ".mutex":
-                    wait_for(lambda: not is_running(server), 5,
-                             f"the end of a server without {kind} ({instead})")
-                for pid in w.processes():
-                    os.kill(pid, signal.SIGTERM)
-                wait_for(lambda: not w.processes(), 5, f"the end of all ({kind}, {instead})")
+                    w.wait_end(server, f"a server without {kind} ({instead})", 1000)
+                end_all(w)
                 left = [entry for entry in w.names() if entry != name.name]
                 assert left == [], (kind, instead, left)
 
 
 def case_something_else_in_the_place_of_our_names():
-    with world(idle_ms=60000) as w:
+    with world() as w:
         w.expect_fresh("first")
         server = w.wait_server()
         key = key_of(w)
         os.kill(server, signal.SIGTERM)
-        wait_for(lambda: not w.processes(), 5, "the server's end")
+        w.wait_end(server, "the server")
         for suffix, expected in ((".mutex", "a file"), (".server", "a file"), (".query", "a FIFO")):
             for what in ("directory", "full directory", "symbolic link", "FIFO", "file"):
                 if f"a {what}" == expected:
@@ -205,13 +211,11 @@ def case_something_else_in_the_place_of_our_names():
                     path.mkdir()
                 if what == "full directory":
                     (path / "thing").write_text("")
-                answer = w.expect_fresh("second", within=8)
+                answer = w.expect_fresh("second", step_ms=1000)
                 kind = what.removeprefix("full ")
                 said = f"{path.name}: is a {kind}, expected {expected}"
                 assert said in answer.said, (said, answer.said)
-                for pid in w.processes():
-                    os.kill(pid, signal.SIGTERM)
-                wait_for(lambda: not w.processes(), 5, "the end of all")
+                end_all(w)
                 if path.is_dir() and not path.is_symlink():
                     shutil.rmtree(path)
                 else:
@@ -220,11 +224,6 @@ def case_something_else_in_the_place_of_our_names():
 
 
 # --- descriptors ---
-
-def descriptors(pid):
-    folder = pathlib.Path(f"/proc/{pid}/fd")
-    return {entry.name: os.readlink(entry) for entry in folder.iterdir()}
-
 
 CLOSE_RANGE = 436
 
@@ -266,7 +265,7 @@ def case_server_keeps_nothing_where_the_kernel_has_no_close_range():
         print("# not tested: system calls cannot be filtered here")
         return
     server_keeps_nothing(refuse_close_range)
-    with world(idle_ms=60000) as w:
+    with world() as w:
         answer = w.ask("marker=a", popen={"close_fds": False, "preexec_fn": fill_descriptors})
         assert answer.status == 200 and answer.marker() == "a", (answer.status, answer.body[:300])
         assert len(descriptors(w.wait_server())) < 32
@@ -277,7 +276,7 @@ def case_server_keeps_nothing_that_was_inherited():
 
 
 def server_keeps_nothing(before):
-    with world(idle_ms=60000) as w, socket.create_server(("127.0.0.1", 0)) as listener:
+    with world() as w, socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         os.set_inheritable(listener.fileno(), True)
         high = os.dup2(listener.fileno(), 700)
@@ -307,7 +306,7 @@ def case_client_without_descriptors():
     statuses = []
     for running in (False, True):
         for count in range(4, 16):
-            with world(idle_ms=60000) as w:
+            with world() as w:
                 if running:
                     w.expect_fresh("first")
                     server = w.wait_server()
@@ -327,21 +326,20 @@ def case_client_without_descriptors():
 
 
 def case_server_without_descriptors():
-    with world(idle_ms=60000, CGI_REPLY_MS="30000") as w:
+    with world() as w:
         w.expect_fresh("first")
         server = w.wait_server()
-        stuck = w.start("marker=stuck&size=3000000&delay=300", stop="C7=stop")
-        wait_for(lambda: any(".want." in name for name in w.names()), 10, "the want file")
-        wait_for(lambda: any("reply" in target for target in descriptors(server).values()), 10,
-                 "the pending reply")
+        stuck = w.start("marker=stuck&size=3000000", stop="C7=stop")
+        wait_until_stopped(stuck.pid)
+        wait_until(lambda: has_pending_reply(server), "the reply is pending")
         unlimited = resource.prlimit(server, resource.RLIMIT_NOFILE)
         used = max(int(fd) for fd in descriptors(server)) + 1
         resource.prlimit(server, resource.RLIMIT_NOFILE, (used, unlimited[1]))
-        begun = time.monotonic()
-        answer = w.ask("marker=a")
-        assert answer.status == 503 and b"descriptor" in answer.body, (answer.status, answer.body[:99])
-        assert time.monotonic() - begun < 8, "at once, not at the deadline"
-        time.sleep(2.5)  # two looks round, in which nothing can be opened
+        for _ in range(3):  # the server looks round in between, and nothing can be opened
+            answer = w.ask("marker=a")  # at once: the deadline would be waited for for ever
+            assert answer.status == 503 and b"descriptor" in answer.body, (answer.status, answer.body[:99])
+            w.advance(1000)
+        assert w.ask("marker=a").status == 503
         assert any(".want." in name for name in w.names()), "a living client's want file"
         resource.prlimit(server, resource.RLIMIT_NOFILE, unlimited)
         stuck.send_signal(signal.SIGCONT)
@@ -351,17 +349,63 @@ def case_server_without_descriptors():
         w.expect_fresh("second")
 
 
+# --- no more servers than allowed ---
+
+def served_files(w):
+    """The names of the data files whose servers live, in order."""
+    return sorted(pathlib.Path(re.search(r"^data (.*)$", path.read_text(), re.M)[1]).name
+                  for path in w.runtime.glob("*.server")
+                  if is_running(int(re.search(r"^pid (\d+)$", path.read_text(), re.M)[1])))
+
+
+def case_busy_servers_stay_and_the_idlest_goes():
+    with world(CGI_SERVERS_MAX="2") as w:
+        files = {name: str(w.folder / name) for name in ("a", "b", "c", "d")}
+        for name, path in files.items():
+            pathlib.Path(path).write_text(name)
+        w.expect_fresh("first", CGI_DATA=files["a"])
+        w.advance(1000)
+        w.expect_fresh("second", CGI_DATA=files["b"])
+        w.advance(999)
+        assert served_files(w) == ["a", "b"]
+        answer = w.expect_fresh("third", CGI_DATA=files["c"])  # b answered within the last second
+        assert answer.said == "", answer.said
+        assert served_files(w) == ["b", "c"]
+        # Both have just answered: neither goes, and the page comes without leaving a server.
+        w.expect_fresh("again", CGI_DATA=files["b"])
+        answer = w.expect_fresh("fourth", CGI_DATA=files["d"])
+        assert "no room for a server: 2 of 2 live" in answer.said, answer.said
+        assert served_files(w) == ["b", "c"]
+        w.advance(1000)
+        w.expect_fresh("fifth", CGI_DATA=files["c"])
+        w.expect_fresh("sixth", CGI_DATA=files["d"])
+        assert served_files(w) == ["c", "d"]
+        w.expect_quiet()
+
+
 # --- pages before all is known ---
 
+@contextlib.contextmanager
+def reading_world():
+    """One whose file is read until a file named "until" is there, and whose clock runs: the loader
+    waits for a moment."""
+    with world(runs=True, CGI_PATIENCE_MS="100") as w:
+        until = w.folder / "until"
+        w.environment["CGI_WORK_UNTIL"] = str(until)
+        yield w, until
+
+
 def case_page_of_what_is_known():
-    with world(idle_ms=60000, CGI_WORK_MS="4000", CGI_PATIENCE_MS="100") as w:
+    with reading_world() as (w, until):
         first = w.ask("marker=a")
         assert first.marker() == "a" and not first.is_whole()
         server = w.wait_server()
         asked = [(f"m{i}", w.start(f"marker=m{i}")) for i in range(10)]
         for marker, process in asked:  # others do not wait either
-            assert w.finish(process).marker() == marker
-        wait_for(lambda: w.ask("marker=b").is_whole(), 30, "the whole page")
+            answer = w.finish(process)
+            assert answer.marker() == marker and not answer.is_whole()
+        until.touch()
+        wait_until(lambda: w.ask("marker=b").is_whole(), "there is the whole page")
         assert w.server_pid() == server and w.loads() == 1
     with world(CGI_WORK_MS="300", CGI_PATIENCE_MS="60000") as w:
         assert w.ask("marker=a").is_whole(), "patience enough"
@@ -372,19 +416,29 @@ def case_whole_page_where_no_server_reads_on():
     for options in ({"stop": "C9.fork=fail:11"}, {"stop": "S3.write=fail:28"},
                     {"CGI_NO_SERVER": "1"}, {"CGI_RUNTIME": "/nonexistent/deep/run"},
                     {"CGI_WORK_FAILS": "1"}):
-        with world(CGI_WORK_MS="600", CGI_PATIENCE_MS="100") as w:
+        with world(runs=True, CGI_WORK_MS="600", CGI_PATIENCE_MS="100") as w:
             answer = w.ask("marker=a", once=False, **options)
             if "CGI_WORK_FAILS" not in options:
                 assert answer.marker() == "a" and answer.is_whole(), options
-            wait_for(lambda: not w.processes(), 10, "the end of all processes")
+            # Also of a server that cannot read its file, long before the idle time.
+            w.wait_idle(step_ms=5000)
 
 
 def case_idle_time_begins_when_all_is_read():
-    with world(idle_ms=300, CGI_WORK_MS="2000", CGI_PATIENCE_MS="50") as w:
+    with reading_world() as (w, until):
         w.ask("marker=a")
         server = w.wait_server()
-        wait_for(lambda: f"read {w.data}" in (w.folder / "log").read_text(), 20, "the end of reading")
-        assert is_running(server) or w.loads() == 1
+        for _ in range(3):
+            w.advance(w.idle_ms + 1000)
+            assert not w.ask("marker=b").is_whole()
+        assert w.server_pid() == server and w.loads() == 1
+        w.advance(w.idle_ms - 3_600_000)
+        until.touch()
+        wait_until(lambda: f"read {w.data}" in (w.folder / "log").read_text(), "reading ends")
+        # Less than the idle time since all is read, but more than that since the last query.
+        w.advance(w.idle_ms - 3_600_000)
+        assert w.ask("marker=c").is_whole()
+        assert w.server_pid() == server and w.loads() == 1
         w.expect_quiet()
         assert w.loads() == 1
 
@@ -392,39 +446,37 @@ def case_idle_time_begins_when_all_is_read():
 # --- signals ---
 
 def told_to_end(w, process, number, what):
-    begun = time.monotonic()
+    """It ends at once: what it would do otherwise takes far longer than a test waits."""
     process.send_signal(number)
-    process.wait(timeout=10)
-    took = time.monotonic() - begun
+    process.wait(timeout=PATIENCE)
     assert process.returncode == 1, (what, process.returncode)
-    # Far from what it would do otherwise (half a minute); 0.3 s on a machine that is not loaded.
-    assert took < 5, f"{what}: took {took:.2f} s"
     left = [name for name in w.names() if f".{process.pid:08x}" in name]
     assert left == [], (what, left)
 
 
 def case_clients_told_to_end():
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        with world(idle_ms=60000, CGI_LOAD_MS="30000") as w:
+        with world(CGI_LOAD_MS=str(DEADLINE_MS)) as w:
             loader = w.start("marker=a")
-            wait_for(w.loads, 10, "the load")
+            wait_until(w.loads, "it loads")
             waiting = w.start("marker=b")
-            wait_for(lambda: sum(".want." in name for name in w.names()) == 2, 10, "the second")
+            w.wait_wants(2)
             told_to_end(w, waiting, number, "waiting for the mutex")
             assert b"Status: 503" in waiting.stdout.read()
             told_to_end(w, loader, number, "loading")
             assert b"Status: 503" in loader.stdout.read()
             assert w.names() == [], "the mutex went too"
-        with world(idle_ms=60000, CGI_WORK_MS="30000", CGI_PATIENCE_MS="30000") as w:
+        with world(CGI_WORK_MS=str(DEADLINE_MS), CGI_PATIENCE_MS=str(DEADLINE_MS)) as w:
             loader = w.start("marker=a")
-            wait_for(w.loads, 10, "the load")
+            wait_until(w.loads, "it loads")
             told_to_end(w, loader, number, "reading on")
-        with world(idle_ms=60000) as w:
-            w.expect_fresh("first")
-            waiting = w.start("marker=b&delay=3000")
-            wait_for(lambda: any(".want." in name for name in w.names()), 10, "the want file")
-            time.sleep(0.2)
+        with world() as w:
+            w.ask("marker=first", stop="S7.read=stop")  # the server inherits its stop point
+            server = w.wait_server()
+            waiting = w.start("marker=b")
+            wait_until_stopped(server)
             told_to_end(w, waiting, number, "waiting for the reply")
+            os.kill(server, signal.SIGCONT)
             reader, writer = os.pipe()
             printing = w.start("marker=c&size=3000000", stdout=writer)
             os.close(writer)
@@ -435,31 +487,30 @@ def case_clients_told_to_end():
 
 
 def case_server_told_to_end_while_it_reads_and_while_readers_are_slow():
-    with world(idle_ms=60000, CGI_WORK_MS="60000", CGI_PATIENCE_MS="50") as w:
+    with reading_world() as (w, _):
         w.ask("marker=a")
         server = w.wait_server()
         os.kill(server, signal.SIGTERM)
-        wait_for(lambda: not is_running(server), 5, "the end of a server that reads")
+        w.wait_end(server, "a server that reads", 200)
         assert w.names() == []
-    with world(idle_ms=60000, CGI_REPLY_MS="60000") as w:
+    with world() as w:
         w.expect_fresh("first")
         server = w.wait_server()
-        slow = w.start("marker=b&size=3000000&delay=300", stop="C7=stop")
-        wait_for(lambda: any("reply" in target for target in descriptors(server).values()), 10,
-                 "the pending reply")
+        slow = w.start("marker=b&size=3000000", stop="C7=stop")
+        wait_until_stopped(slow.pid)
+        wait_until(lambda: has_pending_reply(server), "the reply is pending")
         os.kill(server, signal.SIGTERM)
-        wait_for(lambda: not is_running(server), 5, "the end of a server with a slow reader")
+        w.wait_end(server, "a server with a slow reader, long before the reply's time,", 200)
         slow.send_signal(signal.SIGCONT)
         answer = w.finish(slow)  # loads anew
         assert answer.marker() == "b" and answer.length_is_right()
-    with world(idle_ms=60000) as w:  # somebody stopped holds the mutex
+    with world() as w:  # somebody stopped holds the mutex
         w.expect_fresh("first")
         server = w.wait_server()
         holder = w.start("marker=c", stop="C5=stop")
-        wait_for(lambda: "T" in pathlib.Path(f"/proc/{holder.pid}/stat").read_text().rsplit(")")[1][:3],
-                 10, "the holder to stop")
+        wait_until_stopped(holder.pid)
         os.kill(server, signal.SIGTERM)
-        wait_for(lambda: not is_running(server), 5, "the server's end")
+        w.wait_end(server, "the server", 200)
         holder.send_signal(signal.SIGCONT)
         assert w.finish(holder).marker() == "c"
 

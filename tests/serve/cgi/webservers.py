@@ -4,18 +4,22 @@
 
 Arguments: the fathom binary (fathom.cgi stands beside it), the generator of sample profiles. Servers that are not installed are
 skipped; busybox and lighttpd are expected."""
+import contextlib
 import difflib
 import http.client
 import os
 import pathlib
+import random
+import re
 import shutil
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
-import time
 import urllib.parse
+
+from patience import PATIENCE, wait_until
 
 FATHOM, GENERATOR = (os.path.abspath(name) for name in sys.argv[1:3])
 SERVERS = pathlib.Path(__file__).parent / "servers"
@@ -38,24 +42,35 @@ QUERIES = [
 
 
 def free_port():
+    """Below those that the system gives to whoever asks for any."""
+    while True:
+        port = random.randrange(20000, 32000)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+
+
+def is_listening(port):
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-def wait_for_port(port, process):
-    deadline = time.monotonic() + 10
-    while time.monotonic() < deadline:
-        assert process.poll() is None, f"{process.args} ended with {process.returncode}"
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.02)
-    raise AssertionError(f"{process.args} does not listen")
+def begin(begin_at):
+    """Begins a server at a free port, at another one when somebody has taken that in between.
+    begin_at(port) returns its processes, the one that listens first. Returns the port, too."""
+    for _ in range(10):
+        port = free_port()
+        processes = begin_at(port)
+        wait_until(lambda: processes[0].poll() is not None or is_listening(port),
+                   f"{processes[0].args} listens")
+        if processes[0].poll() is None:
+            return port, processes
+        stop(processes)
+    raise AssertionError(f"{processes[0].args} ended with {processes[0].returncode}")
 
 
 def fetch(port, prefix, path, query, method="GET", headers=None):
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
     target = prefix + path + ("?" + query if query else "")
     connection.request(method, target, headers=headers or {})
     response = connection.getresponse()
@@ -114,11 +129,10 @@ def start(place, name, port):
         return [subprocess.Popen(["/usr/sbin/apache2", "-DFOREGROUND", "-f",
                                   str(place.fill("apache2.conf", port))],
                                  env=dict(os.environ, APACHE_RUN_DIR=str(place.folder)), **quiet)]
+    (place.folder / "fcgiwrap.sock").unlink(missing_ok=True)
     wrap = subprocess.Popen(["/usr/sbin/fcgiwrap", "-c", "4", "-s",
                              f"unix:{place.folder}/fcgiwrap.sock"], **quiet)
-    deadline = time.monotonic() + 5
-    while not (place.folder / "fcgiwrap.sock").exists() and time.monotonic() < deadline:
-        time.sleep(0.02)
+    wait_until((place.folder / "fcgiwrap.sock").exists, "fcgiwrap listens")
     os.chmod(place.folder / "fcgiwrap.sock", 0o666)
     if os.geteuid() == 0:
         shutil.rmtree(place.folder / "run", ignore_errors=True)
@@ -134,10 +148,11 @@ def stop(processes):
             pass
     for process in processes:
         try:
-            process.wait(timeout=10)
+            process.wait(timeout=PATIENCE)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+            raise
 
 
 def fetch_whole(port, *address_and_data):
@@ -150,17 +165,15 @@ def fetch_whole(port, *address_and_data):
 
 def reference(place):
     """The answers of the HTTP door."""
-    port = free_port()
-    process = subprocess.Popen([FATHOM, "view", "--no-open", "--port", str(port), "--root",
-                                str(place.root), str(place.data)], stdout=subprocess.DEVNULL,
-                               stderr=subprocess.PIPE)
+    process = subprocess.Popen([FATHOM, "view", "--no-open", "--root", str(place.root),
+                                str(place.data)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               text=True)
     try:
-        wait_for_port(port, process)
+        port = int(re.search(r"serving http://\S+?:(\d+)/", process.stdout.readline())[1])
         return {key: fetch_whole(port, *address(place, *key)) for key in QUERIES}
     finally:
         process.terminate()
-        process.wait(timeout=10)
-        process.stderr.close()
+        process.communicate(timeout=PATIENCE)
 
 
 def address(place, path, query, data=None):
@@ -174,10 +187,8 @@ def first_difference(expected, found):
 
 
 def check(place, name, expected):
-    port = free_port()
-    processes = start(place, name, port)
+    port, processes = begin(lambda at: start(place, name, at))
     try:
-        wait_for_port(port, processes[0])
         prefix = "/cgi-bin/fathom.cgi"
         for key in QUERIES:
             status, kind, body, _ = fetch(port, prefix, *address(place, *key))
@@ -200,10 +211,7 @@ def check(place, name, expected):
         assert status == 400 and b"--no-server-process" not in body
         assert place.servers_left(), "a server lives and is named in the runtime directory"
         fetch(port, prefix, *address(place, "/deep", "quit"), method="POST")
-        deadline = time.monotonic() + 10
-        while place.servers_left() and time.monotonic() < deadline:
-            time.sleep(0.02)
-        assert place.servers_left() == [], place.servers_left()
+        wait_until(lambda: place.servers_left() == [], "the server has ended and left nothing")
     finally:
         stop(processes)
 
