@@ -3,6 +3,7 @@
 The environment names the tools: FATHOM (the command), FINISH_DUMP (prints a profile)."""
 import bisect
 import collections
+import concurrent.futures
 import os
 import pathlib
 import shutil
@@ -94,6 +95,12 @@ def must(command, folder, **options):
         raise RuntimeError(f"{' '.join(map(str, command))}: status {done.returncode}\n"
                            f"{done.stdout}{done.stderr}")
     return done
+
+
+def at_once(function, items):
+    """[function(item)], of programs that mostly sleep."""
+    with concurrent.futures.ThreadPoolExecutor(max(1, len(items))) as pool:
+        return list(pool.map(function, items))
 
 
 def build(source, folder, compiler, flags, wrapped=True, name="prog", grade="full"):

@@ -10,6 +10,7 @@ import sys
 import tempfile
 
 import finish_lib as lib
+from patience import PATIENCE
 from runtime_rec import Rec
 
 DISK = 19
@@ -20,6 +21,8 @@ WAYS = (
     ("gcc", ["-O2", "-D_FORTIFY_SOURCE=2", "-D_FILE_OFFSET_BITS=64"], "C, checked, 64 bits"),
     ("g++", ["-x", "c++", "-O1"], "C++"),
 )
+LAST = len(WAYS) - 1
+SOURCES = ("blocking", "calls_rest", "paths")
 BESIDE = "int beside(void);\nint beside(void)\n{\n    return 5;\n}\n"
 LOADER = r"""
 #include <dlfcn.h>
@@ -71,11 +74,32 @@ def in_front(path):
     return {line.split()[2].split("@")[0] for line in told.splitlines() if line.split()[1] in "TWi"}
 
 
+def build_all(folder):
+    """The names of the programs: SOURCE.KIND.NUMBER."""
+    names = []
+    for number, (compiler, options, _) in enumerate(WAYS):
+        front = [lib.FATHOM, "c++" if compiler == "g++" else "cc", compiler]
+        for source in SOURCES:
+            words = [*options, "-w", "-D_GNU_SOURCE", "-pthread", HERE / f"{source}.c"]
+            lib.must([compiler, *words, "-o", f"{source}.plain.{number}"], folder)
+            lib.must([*front, *words, "-o", f"{source}.recorded.{number}"], folder)
+            names += [f"{source}.plain.{number}", f"{source}.recorded.{number}"]
+    return names
+
+
+def told_by(folder, name):
+    own = folder / f"{name}.d"
+    own.mkdir()
+    environment = {**os.environ, "TMPDIR": str(own), "FATHOM_OUTPUT": str(folder / f"{name}.rec")}
+    arguments = [folder / "libs" / "libloader.so", "libbeside.so"] if name.startswith("calls_rest") else []
+    return lib.must([folder / name, *arguments], own, env=environment, timeout=3 * PATIENCE).stdout
+
+
 def known_paths(tap, folder):
     """All of paths.c are calls of files and disks, of the functions that called."""
     own = folder / "known_paths"
     own.mkdir()
-    told = lib.must([folder / "paths.recorded"], own,
+    told = lib.must([folder / f"paths.recorded.{LAST}"], own,
                     env={**os.environ, "TMPDIR": str(own), "FATHOM_OUTPUT": str(folder / "paths.rec")}).stdout
     rec = Rec(folder / "paths.rec")
     seen = sum(waits[DISK]["calls"] for thread in rec.threads for csd in thread["csds"].values()
@@ -93,25 +117,17 @@ def main():
         lib.must(["gcc", "-shared", "-fPIC", "beside.c", "-o", "libs/libbeside.so"], folder)
         lib.must(["gcc", "-shared", "-fPIC", "loader.c", "-o", "libs/libloader.so",
                   "-Wl,-rpath,$ORIGIN,--enable-new-dtags"], folder)
-        for number, (compiler, options, what) in enumerate(WAYS):
-            front = [lib.FATHOM, "c++" if compiler == "g++" else "cc", compiler]
-            for source in ("blocking", "calls_rest", "paths"):
-                words = [*options, "-w", "-D_GNU_SOURCE", "-pthread", HERE / f"{source}.c"]
-                lib.must([compiler, *words, "-o", f"{source}.plain"], folder)
-                lib.must([*front, *words, "-o", f"{source}.recorded"], folder)
-                arguments = [folder / "libs" / "libloader.so", "libbeside.so"] if source == "calls_rest" else []
-                told = []
-                for kind in ("plain", "recorded"):
-                    own = folder / f"{source}.{kind}.{number}.d"
-                    own.mkdir()
-                    environment = {**os.environ, "TMPDIR": str(own), "FATHOM_OUTPUT": str(folder / "p.rec")}
-                    told.append(lib.must([folder / f"{source}.{kind}", *arguments], own, env=environment,
-                                         timeout=300).stdout)
-                differences(tap, told[1], told[0], f"{what}: {source}: as the program alone")
+        programs = build_all(folder)
+        told = dict(zip(programs, lib.at_once(lambda name: told_by(folder, name), programs)))
+        for number, (_, _, what) in enumerate(WAYS):
+            for source in SOURCES:
+                differences(tap, told[f"{source}.recorded.{number}"], told[f"{source}.plain.{number}"],
+                            f"{what}: {source}: as the program alone")
         known_paths(tap, folder)
         own = folder / "known"
         own.mkdir()
-        done = lib.record([folder / "blocking.recorded"], own, env={**os.environ, "TMPDIR": str(own)}, timeout=300)
+        done = lib.record([folder / f"blocking.recorded.{LAST}"], own, env={**os.environ, "TMPDIR": str(own)},
+                          timeout=3 * PATIENCE)
         rows = set(re.findall(r"^    X\((\w+),", (HERE / "blocking.c").read_text(), re.M))
         waited = {callee.split("(")[0] for (callee, measure), value in done.profile.heap.items()
                   if measure == "waits" and value > 0}

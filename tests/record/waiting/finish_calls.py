@@ -9,6 +9,7 @@ import sys
 import tempfile
 
 import finish_lib as lib
+from patience import PATIENCE
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -52,6 +53,7 @@ int main(void)
 }
 """
 
+RUNS = (("plain", ""), ("recorded", ""), ("recorded", "off"))  # FATHOM_WAITING
 WAYS = (
     ("gcc", ["-O1"], "C"),
     ("gcc", ["-O2", "-D_FORTIFY_SOURCE=2", "-D_FILE_OFFSET_BITS=64"], "C, checked, 64 bits"),
@@ -63,19 +65,31 @@ WAYS = (
 )
 
 
-def compare(tap, folder, program, compiler, options, what):
-    """With waiting, and with it off: as plain."""
+def build(folder, program, compiler, options):
     source = [*options, "-D_GNU_SOURCE", "-pthread", HERE / f"{program}.c"]
     folder.mkdir()
     lib.must([compiler, *source, "-o", "plain"], folder)
     lib.must([lib.FATHOM, "c++" if compiler == "g++" else "cc", compiler, *source, "-o", "recorded"], folder)
-    expected = lib.must(["./plain"], folder).stdout
-    environment = {**os.environ, "FATHOM_OUTPUT": str(folder / "p.rec")}
-    found = lib.must(["./recorded"], folder, env=environment).stdout
-    tap.same(dict(enumerate(found.splitlines())), dict(enumerate(expected.splitlines())),
-             f"{program}, {what}: results are those of the program alone")
-    off = lib.must(["./recorded"], folder, env={**environment, "FATHOM_WAITING": "off"}).stdout
-    tap.check(off == expected, f"{program}, {what}: also when waiting is not looked at", off)
+
+
+def told_by(run):
+    folder, name, waiting = run
+    own = folder / f"{name}{waiting}.d"
+    own.mkdir()
+    environment = {**os.environ, "FATHOM_OUTPUT": str(own / "p.rec"), "FATHOM_WAITING": waiting}
+    return lib.must([folder / name], own, env=environment, timeout=PATIENCE).stdout
+
+
+def compare(tap, folder, program):
+    """With waiting, and with it off: as plain."""
+    folders = [folder / f"{program}{number}" for number in range(len(WAYS))]
+    for own, (compiler, options, _) in zip(folders, WAYS):
+        build(own, program, compiler, options)
+    told = lib.at_once(told_by, [(own, *run) for own in folders for run in RUNS])
+    for (_, _, what), expected, found, off in zip(WAYS, *(told[i::len(RUNS)] for i in range(len(RUNS)))):
+        tap.same(dict(enumerate(found.splitlines())), dict(enumerate(expected.splitlines())),
+                 f"{program}, {what}: results are those of the program alone")
+        tap.check(off == expected, f"{program}, {what}: also when waiting is not looked at", off)
 
 
 def main():
@@ -83,8 +97,7 @@ def main():
     program = sys.argv[1] if len(sys.argv) > 1 else "calls"
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for number, (compiler, options, what) in enumerate(WAYS):
-            compare(tap, folder / f"{program}{number}", program, compiler, options, what)
+        compare(tap, folder, program)
         if program != "calls":
             return tap.done()
         (folder / "quiet.c").write_text(QUIET)

@@ -9,6 +9,7 @@ import sys
 import tempfile
 
 import finish_lib as lib
+from patience import PATIENCE
 
 SOURCE = r"""
 #include <stdio.h>
@@ -92,7 +93,7 @@ def refused(tap, done, event):
 
 
 def record(folder, event, name):
-    return lib.run([lib.FATHOM, "record", "-k", f"--tick={event}", "-o", name, "./prog"], folder, timeout=50)
+    return lib.run([lib.FATHOM, "record", "-k", f"--tick={event}", "-o", name, "./prog"], folder, timeout=PATIENCE)
 
 
 def report(folder, *arguments):
@@ -173,7 +174,7 @@ def check_refused(tap, folder):
         return
     try:
         done = subprocess.run([lib.FATHOM, "record", "--tick=context-switches", "/bin/echo", "done"], cwd="/",
-                              capture_output=True, text=True, timeout=50, user=65534, group=65534, extra_groups=[])
+                              capture_output=True, text=True, timeout=PATIENCE, user=65534, group=65534, extra_groups=[])
     except OSError as problem: # the folder of the build is closed to others
         tap.skip("a refused event", str(problem))
         return

@@ -28,7 +28,8 @@ def main():
                  dict(mutex_timed_out=1, mtx_timed_out=1, rwlock_timed_out=1, owner_was_dead=0, owner_dies=1, left=1),
                  "what is a wait")
         for name, inside, outside in map(str.split, told.splitlines()):
-            tap.between(float(inside), heap[name, "wait_ns"], float(outside), f"{name}: as long as the time that was given")
+            tap.between(float(inside), heap[name, "wait_ns"], float(outside),
+                        f"{name}: as long as the time that was given")
         rec = Rec(folder / "out.rec")
         found, _ = lib.waits_by_function(rec, folder / "lock_ends", folder)
         tap.same({name: found[name][MUTEX]["calls"] for name in names[3:5]}, dict(owner_was_dead=1, owner_dies=1),

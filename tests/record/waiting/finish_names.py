@@ -8,6 +8,7 @@ import sys
 import tempfile
 
 import finish_lib as lib
+from patience import PATIENCE
 from runtime_rec import Rec
 
 MUTEX = 1
@@ -115,18 +116,18 @@ def main():
         for what, library in (("shared library", folder / "libown.so"), ("archive", folder / "libown.a"),
                               ("object", folder / "own.o")):
             lib.must([*cc, library, folder / "libearly.so", "-o", "prog"], folder)
-            done = lib.record(["./prog"], folder, timeout=30)
+            done = lib.record(["./prog"], folder, timeout=PATIENCE)
             tap.same(done.stdout, expected, f"{what}: its own functions are called, with all their arguments")
             waited = done.profile.heap["main", "wait_ns"]
             tap.check(waited >= 3000000, f"{what}: what is libc's is seen", waited)
         environment = {**os.environ, "FATHOM_OUTPUT": str(folder / "p.rec"),
                        "LD_PRELOAD": str(folder / "libpreloaded.so")}
-        done = lib.must(["./prog"], folder, env=environment, timeout=30)
+        done = lib.must(["./prog"], folder, env=environment, timeout=PATIENCE)
         tap.same(done.stdout, "preloaded\n", "a preloaded function is called")
         lib.must(["gcc", "-w", "errors.c", "-o", "plain", "-pthread"], folder)
         lib.must([lib.FATHOM, "cc", "gcc", "-w", "errors.c", "-o", "errors", "-pthread"], folder)
         environment = {**os.environ, "FATHOM_OUTPUT": str(folder / "e.rec")}
-        done = lib.must(["./errors"], folder, env=environment, timeout=30)
+        done = lib.must(["./errors"], folder, env=environment, timeout=PATIENCE)
         tap.same(done.stdout, lib.must(["./plain"], folder).stdout, "errno and states of locks are libc's")
         rec = Rec(folder / "e.rec")
         taken = [rec.waits(csd["side"][SIDE_WAITS])[MUTEX]["calls"] for thread in rec.threads

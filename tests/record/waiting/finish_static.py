@@ -11,6 +11,7 @@ import sys
 import tempfile
 
 import finish_lib as lib
+from patience import PATIENCE
 
 HERE = pathlib.Path(__file__).resolve().parent
 HOLDING = r"""
@@ -39,6 +40,7 @@ int main(void)
     return 0;
 }
 """
+SOURCES = ("calls", "blocking", "calls_rest", "paths")
 WAYS = (("-static", ["-static"]), ("-static-pie", ["-static-pie"]))
 
 
@@ -63,26 +65,42 @@ def told_of(tap, folder, what):
     tap.check(facts["recorded"] is False and "held_bytes" not in facts, f"{what}: as JSON, too", facts)
 
 
+def build_all(tap, folder):
+    """The names of the programs: SOURCE-WAY.KIND."""
+    names = []
+    for what, options in WAYS:
+        for source in SOURCES:
+            words = ["-O1", "-w", "-D_GNU_SOURCE", "-pthread", HERE / f"{source}.c", *options]
+            if lib.run(["gcc", *words, "-o", f"{source}{what}.plain"], folder).returncode != 0:
+                tap.skip(f"{what}: {source}", "no static libc")
+                continue
+            lib.must([lib.FATHOM, "cc", "gcc", *words, "-o", f"{source}{what}.recorded"], folder)
+            names += [f"{source}{what}.plain", f"{source}{what}.recorded"]
+    return names
+
+
+def told_by(folder, name):
+    own = folder / f"{name}.d"
+    own.mkdir()
+    return lib.must([folder / name], own, timeout=3 * PATIENCE,
+                    env={**os.environ, "FATHOM_OUTPUT": str(folder / f"{name}.rec")}).stdout.splitlines()
+
+
+def check_alike(tap, folder):
+    programs = build_all(tap, folder)
+    told = lib.at_once(lambda name: told_by(folder, name), programs)
+    for name, plain, recorded in zip(programs[::2], told[::2], told[1::2]):
+        tap.same(dict(enumerate(recorded)), dict(enumerate(plain)),
+                 f"{name.removesuffix('.plain')}: as the program alone")
+
+
 def main():
     tap = lib.Tap()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         (folder / "holding.c").write_text(HOLDING)
+        check_alike(tap, folder)
         for what, options in WAYS:
-            for source in ("calls", "blocking", "calls_rest", "paths"):
-                words = ["-O1", "-w", "-D_GNU_SOURCE", "-pthread", HERE / f"{source}.c", *options]
-                if lib.run(["gcc", *words, "-o", "plain"], folder).returncode != 0:
-                    tap.skip(f"{what}: {source}", "no static libc")
-                    continue
-                lib.must([lib.FATHOM, "cc", "gcc", *words, "-o", "recorded"], folder)
-                told = []
-                for kind in ("plain", "recorded"):
-                    own = folder / f"{source}{what}.{kind}.d"
-                    own.mkdir()
-                    told.append(lib.must([folder / kind], own, timeout=300,
-                                         env={**os.environ, "FATHOM_OUTPUT": str(folder / "p.rec")}).stdout)
-                tap.same(dict(enumerate(told[1].splitlines())), dict(enumerate(told[0].splitlines())),
-                         f"{what}: {source}: as the program alone")
             made = lib.run([lib.FATHOM, "cc", "gcc", "-O1", *options, "-fuse-ld=lld", "-pthread", "holding.c", "-o",
                             "prog"], folder)
             if made.returncode == 0:

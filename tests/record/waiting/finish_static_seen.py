@@ -11,6 +11,7 @@ import sys
 import tempfile
 
 import finish_lib as lib
+from patience import PATIENCE
 
 MAIN = r"""
 #define _GNU_SOURCE
@@ -198,7 +199,7 @@ def main():
             for other in ("own.c", "libown.a"):
                 lib.must([lib.FATHOM, "cc", "gcc", "-w", "-fno-builtin", *way, "calls.c", other, "-o", "own"],
                          folder)
-                done = lib.must(["./own"], folder, timeout=60, stdin=subprocess.DEVNULL,
+                done = lib.must(["./own"], folder, timeout=PATIENCE, stdin=subprocess.DEVNULL,
                                 env={**os.environ, "FATHOM_OUTPUT": str(folder / "own.rec")})
                 tap.same(done.stdout, "12 8 28 42\n", f"{what}, {other}: its own functions, all arguments")
         lib.must([lib.FATHOM, "cc", "gcc", "-w", "-fno-builtin", "-static", "allocator.c", "-o", "allocator"],

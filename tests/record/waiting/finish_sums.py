@@ -5,11 +5,11 @@ their sum: totals are those of both, the invariants hold, and neither order nor 
 import collections
 import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 
 import finish_lib as lib
+from patience import PATIENCE
 
 SOURCE = r"""
 #include <pthread.h>
@@ -59,7 +59,7 @@ int main(int argc, char **argv)
 
 
 def facts(folder, name):
-    done = subprocess.run([lib.FATHOM, "dump", "--json", name], cwd=folder, capture_output=True, timeout=60, check=True)
+    done = lib.must([lib.FATHOM, "dump", "--json", name], folder, timeout=PATIENCE)
     return json.loads(done.stdout)["facts"]
 
 

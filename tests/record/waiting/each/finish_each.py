@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each call that is seen in front of libc's, by the tables rows_*.inc (each.c says what is asked of it), behaves as in
 the program alone: dynamic and static, C and C++. A call without a row fails."""
-import concurrent.futures
 import os
 import pathlib
 import re
@@ -10,6 +9,7 @@ import tempfile
 import sys
 
 import finish_lib as lib
+from patience import PATIENCE
 
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCES = [HERE / name for name in ("each.c", "resources.c", "wakes.c")]
@@ -18,7 +18,6 @@ WAYS = (
     ("g++", ["-x", "c++"], "C++"),
     ("gcc", ["-static"], "static C"),
 )
-LIMIT_SECONDS = 280
 
 
 def names_in_front():
@@ -39,7 +38,7 @@ def told_by(folder, program):
     own = folder / f"{program}.d"
     own.mkdir()
     environment = {**os.environ, "TMPDIR": str(own), "FATHOM_OUTPUT": str(folder / f"{program}.rec")}
-    done = lib.run([folder / program], own, env=environment, timeout=LIMIT_SECONDS)
+    done = lib.run([folder / program], own, env=environment, timeout=4 * PATIENCE)
     return [f"status {done.returncode}"] + done.stderr.splitlines() + done.stdout.splitlines()
 
 
@@ -58,8 +57,7 @@ def main():
             front = [lib.FATHOM, "c++" if compiler == "g++" else "cc", compiler]
             lib.must([*front, *words, "-o", f"recorded{number}"], folder)
             programs += [f"plain{number}", f"recorded{number}"]
-        with concurrent.futures.ThreadPoolExecutor(len(programs)) as pool:  # they mostly sleep
-            told = dict(zip(programs, pool.map(lambda program: told_by(folder, program), programs)))
+        told = dict(zip(programs, lib.at_once(lambda program: told_by(folder, program), programs)))
         for number, (_, _, what) in enumerate(WAYS):
             if f"plain{number}" not in told:
                 tap.skip(what, "no static libc")
