@@ -28,6 +28,7 @@ demo: all
 # Every test, those in the browser too.
 check: packages-test
 	@$(MAKE) --no-print-directory all
+	@tools/browser-packages.sh $(BUILD) || echo "make: without npm packages the tests in the browser are skipped" >&2
 	meson test -C $(BUILD) --no-rebuild --setup full --print-errorlogs
 
 # While working: a debug build with sanitizers, and the quick tests of what changed.

@@ -4,8 +4,8 @@
 its own format, folded stacks, pprof's and Chrome's (of callgrind's it makes stacks by guesses, and leaves recursions
 out). And what protoc makes of OTLP's.
 
-Skips what is not there: node, protoc, and speedscope's npm package, which is looked for in the folder that
-FATHOM_NODE_MODULES names, or node_modules beside the source (npm install --no-save speedscope@1.25.0).
+Skips what is not there: node, protoc, and speedscope's npm package in the folder that FATHOM_NODE_MODULES names,
+which tools/browser-packages.sh fills.
 
 usage: test_oracles.py FATHOM GENERATE_PROFILE GENERATE_EVENTLOG"""
 import collections
@@ -22,16 +22,15 @@ from dump import Dump, with_plain_names
 from exchange_lib import check, end, must, skip
 
 fathom, generate, generate_log = map(os.path.abspath, sys.argv[1:4])
-source = pathlib.Path(__file__).resolve().parents[2]
 
 
 def package():
     """The folder of speedscope, or why there is none."""
-    modules = pathlib.Path(os.environ.get("FATHOM_NODE_MODULES", source / "node_modules"))
+    modules = pathlib.Path(os.environ["FATHOM_NODE_MODULES"])
     found = modules / "speedscope"
     if not shutil.which("node"):
         return None, "there is no node"
-    return (found, None) if (found / "dist").is_dir() else (None, f"there is no speedscope in {modules}")
+    return (found, None) if (found / "dist").is_dir() else (None, f"there is no speedscope in {modules}: run tools/browser-packages.sh with the build folder")
 
 
 def read(folder, *files):
