@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { follow, newPage, shot, until, withBrowser } from "./browser.mjs";
+import { follow, newPage, resize, shot, until, untilTrue, withBrowser } from "./browser.mjs";
 
 const [executablePath, shots, file, large, folder] = process.argv.slice(2);
 const WIDTHS = [360, 390, 1400, 2500];
@@ -22,6 +22,14 @@ async function openFile(browser, name, options) {
 
 const shownParts = (page) => page.evaluate(() =>
   [...document.querySelectorAll(".part")].filter((each) => each.offsetParent !== null).map((each) => each.id));
+
+// A part is shown in an event after the address has changed.
+async function shownOther(page, than) {
+  return untilTrue(`another part than ${than}`, async () => {
+    const [id] = await shownParts(page);
+    return id !== than && id;
+  });
+}
 
 async function drawn(page, part = "") {
   await page.locator(`${part} figure.flame canvas`).first().waitFor();
@@ -44,17 +52,17 @@ async function walkOneFile(browser) {
   assert.deepEqual(await shownParts(page), ["p1"]);
   assert.equal(await page.locator("#nav-flame").getAttribute("aria-current"), "page");
   await page.goBack();
+  await shownOther(page, "p1");
   assert.deepEqual(await shownParts(page), ["p0"]);
   await page.locator("#p0 table.ranked a", { hasText: "buf_append" }).first().click();
-  const [id] = await shownParts(page);
-  assert.notEqual(id, "p0");
+  const id = await shownOther(page, "p0");
   assert.match(await page.locator(`#${id}`).innerText(), /buf_append/);
   await page.keyboard.press("/");
   await page.keyboard.type("flame");
   await page.keyboard.press("Enter");
   await until(page, () => document.querySelector("#p1").offsetParent !== null);
   for (const width of WIDTHS) {
-    await page.setViewportSize({ width, height: 900 });
+    await resize(page, width, 900);
     for (const part of ["p0", "p1", "p2", "p3", id]) {
       await page.evaluate((each) => { location.hash = `#${each}`; }, part);
       await until(page, (each) => document.getElementById(each).offsetParent !== null, part);
@@ -101,7 +109,7 @@ async function zoomOneFile(browser) {
   await page.locator(`${box.part} figure.flame input`).fill("buf_append");
   assert.match(await page.locator(`${box.part} figure.flame .found`).innerText(), /box/);
   await page.locator(`${box.part} .said a`).click();
-  assert.match(await page.locator(".part:not([hidden]) h1").innerText(), /\w/);
+  assert.match(await page.locator(`#${await shownOther(page, box.part.slice(1))} h1`).innerText(), /\w/);
   await page.finish();
 }
 
@@ -109,7 +117,7 @@ async function zoomOneFile(browser) {
 async function treeOneFile(browser) {
   const page = await openFile(browser, file);
   await page.locator("#nav-tree").click();
-  const [part] = await shownParts(page);
+  const part = await shownOther(page, "p0");
   const shownRows = () => page.evaluate((each) =>
     [...document.querySelectorAll(`#${each} tbody tr`)].filter((row) => row.offsetParent !== null).length, part);
   const count = await shownRows();

@@ -1,40 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks through the pages as a reader would: node pages.mjs URL BROWSER USER-FOLDER SHOTS-FOLDER
+// Walks through the pages as a reader would: node pages.mjs URL BROWSER SHOTS-FOLDER
 import assert from "node:assert/strict";
-import path from "node:path";
-import { chromium } from "playwright-core";
+import { follow, newPage, open as openIn, resize, shot as shotInto, untilTrue, withBrowser } from "./browser.mjs";
 
-const [url, executablePath, userFolder, shots] = process.argv.slice(2);
-const complaints = [];
+const [url, executablePath, shots] = process.argv.slice(2);
+let page;
 let steps = 0;
 
-const context = await chromium.launchPersistentContext(userFolder, {
-  executablePath,
-  headless: true,
-  viewport: { width: 1400, height: 900 },
-  args: ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync"],
-});
-const page = await context.newPage();
-page.on("console", (message) => {
-  if (["error", "warning"].includes(message.type())) complaints.push(message.text());
-});
-page.on("pageerror", (error) => complaints.push(String(error)));
-// A page that is shown again lets go of its events.
-page.on("requestfailed", (request) => {
-  if (!/[/]events[?]/.test(request.url())) complaints.push(`failed: ${request.url()}`);
-});
-
 async function open(address) {
-  const answer = await page.goto(address);
-  assert.equal(answer.status(), 200, address);
-  await page.locator(".incomplete").waitFor({ state: "detached" }); // after "restart"
+  await openIn(page, address);
   steps++;
 }
 
-async function shot(name) {
-  await page.screenshot({ path: path.join(shots, `${name}.png`) });
-}
+const shot = (name) => shotInto(page, shots, name);
 
 function withCommand(command) {
   const file = url.split("?")[1].split("&").pop();
@@ -199,37 +177,39 @@ async function lightAndDark(command, name) {
 }
 
 async function narrowWindow() {
-  await page.setViewportSize({ width: 400, height: 800 });
+  await resize(page, 400, 800);
   await open(url);
   await shot("menu-narrow");
-  await page.setViewportSize({ width: 1400, height: 900 });
+  await resize(page, 1400, 900);
 }
 
 // Whole without scripts, too.
 async function withoutScripts(browser) {
-  const plain = await browser.newContext({ javaScriptEnabled: false });
-  const other = await plain.newPage();
-  await other.goto(url);
-  await Promise.all([other.waitForNavigation(), other.locator("main a.link").first().click()]);
-  assert.ok((await other.locator("h1").innerText()).startsWith("Clique"));
-  await plain.close();
+  const other = await newPage(browser, { javaScriptEnabled: false });
+  await openIn(other, url);
+  const link = other.locator("main a.link").first(), heading = await other.locator("h1").innerText();
+  const target = await link.evaluate((each) => each.href);
+  await follow(other, link);
+  assert.equal(other.url(), target);
+  assert.notEqual(await other.locator("h1").innerText(), heading);
+  await other.finish();
 }
 
 async function badAddress() {
+  page.expected = "404";
   const answer = await page.goto(withCommand("clique/4000000000"));
   assert.equal(answer.status(), 404);
   assert.ok((await mainText()).includes("invalid clique index"));
   await shot("error");
-  const expected = complaints.findIndex((text) => text.includes("404"));
-  if (expected >= 0) complaints.splice(expected, 1);
   await open(withCommand("clikue/1"));
+  page.expected = null;
   assert.ok(await page.locator(".notice").isVisible());
   await shot("notice");
 }
 
 // A wide table moves within its frame: the window keeps its width, headings and names stay in sight.
 async function sideways() {
-  await page.setViewportSize({ width: 700, height: 500 });
+  await resize(page, 700, 500);
   await open(withCommand("top_procs/1-100/callseqs/self/oa&" +
     "p-qtp-S-A-W/box/cols/5/20/nosum/context/nc/th/mqwd/hhh/nodev"));
   const places = () => page.evaluate(() => {
@@ -247,18 +227,23 @@ async function sideways() {
   assert.ok(after.name >= 0 && after.name <= before.name, "names stay");
   assert.ok(after.head >= 0 && after.head <= before.head, "headings stay");
   assert.equal(after.window, 700);
-  await page.setViewportSize({ width: 1400, height: 900 });
+  await resize(page, 1400, 900);
 }
 
-// A reader looks at a page for longer than the server waits on a connection, and goes on then.
-async function goOnAfterAWhile() {
-  await open(url);
-  await page.waitForTimeout(45000);
-  const heading = await page.locator("h1").innerText();
-  await page.locator("main a.link").nth(1).click({ timeout: 20000 });
-  await page.waitForFunction((old) => document.querySelector("h1")?.innerText !== old, heading,
-    { timeout: 20000 });
-  steps++;
+// A reader looks at a page for longer than the server waits on a connection, and goes on then. Its tab has
+// connections of its own; the others are walked through in the meantime.
+async function lookForAWhile(browser) {
+  const other = await newPage(browser);
+  await openIn(other, url);
+  const end = Date.now() + 45000;
+  return async () => {
+    await untilTrue("the connection is old", () => Date.now() > end);
+    const heading = await other.locator("h1").innerText();
+    await follow(other, other.locator("main a.link").nth(1));
+    assert.notEqual(await other.locator("h1").innerText(), heading);
+    await other.finish();
+    steps++;
+  };
 }
 
 // The page's own link quits the server; it must be the last thing.
@@ -268,7 +253,11 @@ async function quit() {
   assert.ok((await mainText()).includes("Shutting down"));
 }
 
-try {
+await withBrowser(executablePath, async (browser) => {
+  const goOnAfterAWhile = await lookForAWhile(browser);
+  page = await newPage(browser);
+  const failed = [];
+  page.on("requestfailed", (request) => failed.push(request.url()));
   const links = await followMenu();
   await open(new URL("./", url).href);
   await shot("front");
@@ -284,11 +273,11 @@ try {
   await narrowWindow();
   await sideways();
   await badAddress();
+  await withoutScripts(browser);
   await goOnAfterAWhile();
-  if (context.browser()) await withoutScripts(context.browser());
   await quit();
-  assert.deepEqual(complaints, [], "the console is silent");
+  // A page that is shown again lets go of its events.
+  assert.deepEqual(failed.filter((address) => !/[/]events[?]/.test(address)), []);
+  await page.finish();
   console.log(`${links.length} links, ${toggled} controls, ${steps} pages, no complaint`);
-} finally {
-  await context.close();
-}
+});

@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Records two builds of a program four times, and runs history.mjs on the page of `fathom history`:
-run_history.py FATHOM BUILD. Skips (77) as run.py does."""
+run_history.py FATHOM BUILD. Skips as browser_lib.py tells."""
 import json
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
-import tempfile
 
-import run
+import browser_lib
 
 PROGRAM = """#include <stdlib.h>
 static int leaf(int n) { void *block = malloc(16); free(block); return n + 1; }
@@ -43,22 +42,16 @@ def record(fathom, folder):
 
 
 def main(fathom, build):
-    source, build, fathom = pathlib.Path(__file__).resolve().parent, pathlib.Path(build), os.path.abspath(fathom)
-    browser = run.prepare(source, build)
-    for each in ("browser.mjs", "history.mjs"):
-        shutil.copy(source / each, build / each)
-    shots = build / "screenshots"
-    shots.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="fathom-browser-") as folder:
-        profiles = record(fathom, folder)
-        page = os.path.join(folder, "history.html")
+    fathom = os.path.abspath(fathom)
+    with browser_lib.place(build) as place:
+        profiles = record(fathom, place.folder)
+        page, rows = place.path("history.html"), place.path("rows.json")
         with open(page, "wb") as out:
             subprocess.run([fathom, "history", "--html", *profiles], check=True, stdout=out)
         told = json.loads(subprocess.run([fathom, "history", "--json", *profiles], check=True,
                                          capture_output=True).stdout)
-        rows = os.path.join(folder, "rows.json")
         pathlib.Path(rows).write_text(json.dumps([row["cells"] for row in told["tables"][0]["rows"]]))
-        return subprocess.run(["node", "history.mjs", browser, str(shots), page, rows], cwd=build).returncode
+        return place.run("history.mjs", place.browser, place.shots, page, rows)
 
 
 if __name__ == "__main__":

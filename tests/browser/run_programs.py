@@ -1,20 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Records the programs of examples/faults, makes a Mercury profile, serves them, and runs a script
-against them in headless Chromium: run_programs.py FATHOM GENERATE BUILD EXAMPLES SCRIPT.
+against them in headless Chromium: run_programs.py FATHOM GENERATE BUILD EXAMPLES SCRIPT [OPTION...].
 
-The script is called with the server's address, the browser, a folder for screenshots, and the
-profiles as the server knows them. Skips (77) as run.py does.
+The script is called with the server's address, the browser, a folder for screenshots, the options, and the
+profiles as the server knows them. Skips as browser_lib.py tells.
 """
 import os
-import pathlib
-import re
-import shutil
 import subprocess
 import sys
-import tempfile
 
-import run
+import browser_lib
 
 PROGRAMS = ("parse", "report")
 
@@ -32,27 +28,15 @@ def record(fathom, examples, folder):
     return profiles
 
 
-def main(fathom, generate, build, examples, script):
-    source, build = pathlib.Path(__file__).resolve().parent, pathlib.Path(build)
-    browser = run.prepare(source, build)
-    for each in ("browser.mjs", script):
-        shutil.copy(source / each, build / each)
-    shots = build / "screenshots"
-    shots.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="fathom-browser-") as folder:
-        profiles = record(os.path.abspath(fathom), examples, folder)
-        mercury = os.path.join(folder, "Deep.data")
+def main(fathom, generate, build, examples, script, *options):
+    fathom = os.path.abspath(fathom)
+    with browser_lib.place(build) as place:
+        mercury = place.path("Deep.data")
+        files = [*record(fathom, examples, place.folder), mercury]
         subprocess.run([generate, "--nodes=3000", "--seed=1", mercury], check=True)
-        server = subprocess.Popen([fathom, "view", "--no-open", *profiles, mercury], text=True,
-                                  stdout=subprocess.PIPE)
-        try:
-            address = re.search(r"http://[^/]+/", server.stdout.readline())[0]
-            return subprocess.run(["node", script, address, browser, str(shots), *profiles, mercury],
-                                  cwd=build).returncode
-        finally:
-            server.terminate()
-            server.wait(20)
+        with browser_lib.serving(fathom, files, files) as address:
+            return place.run(script, browser_lib.root_of(address), place.browser, place.shots, *options, *files)
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:6]))
+    sys.exit(main(*sys.argv[1:]))

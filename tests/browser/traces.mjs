@@ -1,61 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 // Works the pages of traces as a reader would:
-//   node traces.mjs BASE-URL BROWSER USER-FOLDER SHOTS-FOLDER MAKE-TRACE LOGS-FOLDER
+//   node traces.mjs BASE-URL BROWSER SHOTS-FOLDER MAKE-TRACE LOGS-FOLDER
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import path from "node:path";
-import { chromium } from "playwright-core";
+import { follow, newPage, newTab, until, untilTrue, withBrowser } from "./browser.mjs";
 
-const [base, executablePath, userFolder, shots, makeTrace, logs] = process.argv.slice(2);
+const [base, executablePath, shots, makeTrace, logs] = process.argv.slice(2);
 const small = path.join(logs, "small.eventlog");
 const long = path.join(logs, "long.eventlog");
 const growing = path.join(logs, "growing.eventlog");
-const complaints = [];
-let expected = null; // a complaint of the browser that a step causes
 let steps = 0;
-
-const context = await chromium.launchPersistentContext(userFolder, {
-  executablePath,
-  headless: true,
-  viewport: { width: 1400, height: 950 },
-  args: ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync"],
-});
-
-function listen(page) {
-  page.on("console", (message) => {
-    if (["error", "warning"].includes(message.type()) && !(expected && message.text().includes(expected)))
-      complaints.push(message.text());
-  });
-  page.on("pageerror", (error) => complaints.push(String(error)));
-}
-
-async function newPage() {
-  const page = await context.newPage();
-  listen(page);
-  return page;
-}
 
 function address(files, rest = "") {
   return `${base}trace?${files.map((file) => `file=${encodeURIComponent(file)}`).join("&")}${rest}`;
 }
 
-// Polls, as the pages' policy forbids what waitForFunction does.
-async function waitFor(page, test) {
-  await until(String(test), () => page.evaluate(test));
-}
-
 async function open(page, files, rest) {
   const answer = await page.goto(address(files, rest));
   assert.equal(answer.status(), 200);
-  await waitFor(page, () => document.documentElement.dataset.trace === "ready");
+  await until(page, () => document.documentElement.dataset.trace === "ready");
   await settled(page);
   steps++;
 }
 
 // Nothing that was asked for is still to come.
 async function settled(page) {
-  await waitFor(page, () => {
+  await until(page, () => {
     const { timeline, window: shown, askTimer } = globalThis.fathomTrace;
     return !askTimer && timeline.answer?.done && Math.abs(timeline.answer.start_ns - shown.start) <= 1 &&
       Math.abs(timeline.answer.end_ns - shown.end) <= 1;
@@ -74,14 +45,6 @@ async function status() {
   return (await fetch(`${base}trace/status`)).json();
 }
 
-async function until(what, test) {
-  const end = Date.now() + 60000;
-  while (!(await test())) {
-    assert.ok(Date.now() < end, what);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
-
 // Where a time is on the screen.
 async function xOf(page, time) {
   const frame = await canvasOf(page), shown = await windowOf(page);
@@ -96,7 +59,7 @@ async function showsWhatIsThere(page) {
   assert.deepEqual(names, ["process 77", "thread 1", "thread 2"]);
   const boxes = await page.evaluate(() => globalThis.fathomTrace.timeline.answer.lanes.map((lane) => lane.boxes.length));
   assert.deepEqual(boxes, [0, 2, 1]);
-  await waitFor(page, () => document.querySelectorAll("table.events tbody tr").length === 21);
+  await until(page, () => document.querySelectorAll("table.events tbody tr").length === 21);
   // A name of the log is text, never markup.
   assert.equal(await page.locator("main b >> text=/^&/").count(), 0);
   assert.ok((await page.locator("table.events").innerText()).includes("<b>&\"'</script>"));
@@ -160,7 +123,7 @@ async function worksByKeyboard(page) {
   assert.ok(await page.locator("dialog.keys").isVisible());
   await shot(page, "keys");
   await page.keyboard.press("Escape");
-  await waitFor(page, () => !document.querySelector("dialog[open]"));
+  await until(page, () => !document.querySelector("dialog[open]"));
   await page.keyboard.press("/");
   assert.equal(await page.evaluate(() => document.activeElement.name), "filter");
 }
@@ -178,7 +141,7 @@ async function selects(page) {
   const cursor = await page.evaluate(() => globalThis.fathomTrace.cursor);
   assert.ok(Math.abs(cursor - 1500) < 30, `cursor at ${cursor}`);
   // The list of events goes there.
-  await waitFor(page, () => document.querySelector("table.events tbody")?.rows[0]);
+  await until(page, () => document.querySelector("table.events tbody")?.rows[0]);
   await page.mouse.dblclick(await xOf(page, 1500), y);
   await settled(page);
   const zoomed = await windowOf(page);
@@ -199,7 +162,7 @@ async function choosesByDragging(page) {
   await settled(page);
   const chosen = await windowOf(page);
   assert.ok(Math.abs(chosen.start - 2000) < 30 && Math.abs(chosen.end - 4000) < 30, JSON.stringify(chosen));
-  await until("the address tells the window", async () => /start=\d+/.test(page.url()));
+  await untilTrue("the address tells the window", async () => /start=\d+/.test(page.url()));
   // A drag moves it, the overview brushes it.
   const frame = await canvasOf(page);
   await page.mouse.move(frame.x + 500, frame.y + 40);
@@ -209,11 +172,11 @@ async function choosesByDragging(page) {
   await settled(page);
   const moved = await windowOf(page);
   assert.ok(moved.start > chosen.start && moved.end - moved.start === chosen.end - chosen.start);
-  await until("moving is remembered", async () => page.url().includes(`start=${moved.start}`));
+  await untilTrue("moving is remembered", async () => page.url().includes(`start=${moved.start}`));
   await page.keyboard.press("z");
-  await until("undo", async () => (await windowOf(page)).start === chosen.start);
+  await untilTrue("undo", async () => (await windowOf(page)).start === chosen.start);
   await page.keyboard.press("y");
-  await until("redo", async () => (await windowOf(page)).start === moved.start);
+  await untilTrue("redo", async () => (await windowOf(page)).start === moved.start);
   const strip = await page.locator(".overview-canvas").boundingBox();
   await page.mouse.dblclick(strip.x + 10, strip.y + 30);
   await settled(page);
@@ -226,7 +189,7 @@ async function choosesByDragging(page) {
   const brushed = await windowOf(page);
   assert.ok(Math.abs(brushed.start - 4500) < 60 && Math.abs(brushed.end - 6750) < 60, JSON.stringify(brushed));
   await page.reload();
-  await waitFor(page, () => document.documentElement.dataset.trace === "ready");
+  await until(page, () => document.documentElement.dataset.trace === "ready");
 }
 
 // A drag is one step of history however slow it is, and so are the repeats of a key that is held: one
@@ -267,16 +230,16 @@ async function undoesWholeDrags(page) {
   };
   for (const [what, change] of Object.entries(ways)) {
     await open(page, [small], "&start=2000&end=4000");
-    const steps = await length();
+    const count = await length();
     await change();
     const after = await windowOf(page);
     assert.notDeepEqual(after, before, what);
     await page.keyboard.press("z");
-    await until(`${what}: undo`, async () => (await windowOf(page)).start !== after.start);
+    await untilTrue(`${what}: undo`, async () => (await windowOf(page)).start !== after.start);
     assert.deepEqual(await windowOf(page), before, `${what}: one undo leads back`);
-    assert.equal(await length(), steps + 1, `${what}: one step`);
+    assert.equal(await length(), count + 1, `${what}: one step`);
     await page.keyboard.press("y");
-    await until(`${what}: redo`, async () => (await windowOf(page)).start !== before.start);
+    await untilTrue(`${what}: redo`, async () => (await windowOf(page)).start !== before.start);
     assert.deepEqual(await windowOf(page), after, `${what}: redo`);
   }
 }
@@ -286,40 +249,40 @@ async function filters(page) {
   const input = page.locator('form.filter input[name="filter"]');
   await input.fill("event.name = UserMessage");
   await input.press("Enter");
-  await waitFor(page, () => document.querySelectorAll("table.events tbody tr").length === 2);
-  await waitFor(page, () => document.querySelector(".overview-note").innerText.startsWith("2 events pass"));
-  await until("the address tells the filter", async () => page.url().includes("filter="));
+  await until(page, () => document.querySelectorAll("table.events tbody tr").length === 2);
+  await until(page, () => document.querySelector(".overview-note").innerText.startsWith("2 events pass"));
+  await untilTrue("the address tells the filter", async () => page.url().includes("filter="));
   await shot(page, "filter");
-  expected = "400";
+  page.expected = "400";
   await input.fill("event.name = = x");
   await input.press("Enter");
-  await waitFor(page, () => document.querySelector(".bar .problem").textContent.length > 5);
+  await until(page, () => document.querySelector(".bar .problem").textContent.length > 5);
   assert.equal(await input.getAttribute("aria-invalid"), "true");
   await shot(page, "bad-filter");
   await input.fill("");
   await input.press("Enter");
-  await waitFor(page, () => document.querySelectorAll("table.events tbody tr").length === 21);
-  expected = null;
+  await until(page, () => document.querySelectorAll("table.events tbody tr").length === 21);
   const find = page.locator('form.filter input[name="find"]');
   await find.fill("thread 2");
   await find.press("Enter");
-  await waitFor(page, () => document.querySelectorAll(".lanes.timeline .label").length === 1);
+  await until(page, () => document.querySelectorAll(".lanes.timeline .label").length === 1);
   await find.fill("");
   await find.press("Enter");
-  await waitFor(page, () => document.querySelectorAll(".lanes.timeline .label").length === 3);
+  await until(page, () => document.querySelectorAll(".lanes.timeline .label").length === 3);
+  page.expected = null;
 }
 
 async function listsEvents(page) {
   await open(page, [small]);
-  await waitFor(page, () => document.querySelectorAll("table.events tbody tr").length === 21);
+  await until(page, () => document.querySelectorAll("table.events tbody tr").length === 21);
   await page.locator("table.events tbody tr", { hasText: "hello" }).click();
-  await waitFor(page, () => document.querySelector("tr.selected td.event-name")?.textContent === "UserMessage");
+  await until(page, () => document.querySelector("tr.selected td.event-name")?.textContent === "UserMessage");
   assert.equal(await page.evaluate(() => globalThis.fathomTrace.cursor), 3500);
   await page.locator(".events-scroller").press("ArrowDown");
-  await waitFor(page, () => globalThis.fathomTrace.cursor === 4000);
+  await until(page, () => globalThis.fathomTrace.cursor === 4000);
   assert.equal(await page.locator("tr.selected td.event-name").innerText(), "Counter");
   await page.locator(".events-scroller").press("ArrowUp");
-  await waitFor(page, () => globalThis.fathomTrace.cursor === 3500);
+  await until(page, () => globalThis.fathomTrace.cursor === 3500);
   // A field gets a column of its own, and gives it back.
   await page.locator(".columns summary").click();
   await page.locator(".columns label", { hasText: /^ value$/ }).click();
@@ -335,22 +298,22 @@ async function listsEvents(page) {
   await page.locator(".columns summary").click();
   await page.locator(".jump input").fill("8us");
   await page.locator(".jump input").press("Enter");
-  await waitFor(page, () => globalThis.fathomTrace.cursor === 8000);
+  await until(page, () => globalThis.fathomTrace.cursor === 8000);
   await page.locator(".jump input").fill("soon");
   await page.locator(".jump input").press("Enter");
   assert.match(await page.locator(".status").innerText(), /expected a time/);
   // A long log: rows come as one scrolls, both ways, each once.
   await open(page, [long], "&cursor=20ms");
-  await waitFor(page, () => document.querySelectorAll("table.events tbody tr").length >= 100);
+  await until(page, () => document.querySelectorAll("table.events tbody tr").length >= 100);
   for (const down of [1, 1, 1, 1, 1, 1, 1, 1, -1, -1]) {
     await page.evaluate((step) => {
       const scroller = document.querySelector(".events-scroller");
       scroller.scrollTop = step > 0 ? scroller.scrollHeight : 0;
     }, down);
-    await waitFor(page, () => !globalThis.fathomTrace.panels.events.waiting);
+    await until(page, () => !globalThis.fathomTrace.panels.events.waiting);
     await page.waitForTimeout(60);
   }
-  await waitFor(page, () => !globalThis.fathomTrace.panels.events.waiting);
+  await until(page, () => !globalThis.fathomTrace.panels.events.waiting);
   const rows = await page.evaluate(() => globalThis.fathomTrace.panels.events.rows.map((row) => [row.position, row.time_ns]));
   assert.ok(rows.length >= 300 && rows.length <= 700, `${rows.length} rows are kept`);
   assert.equal(new Set(rows.map(([position]) => position)).size, rows.length, "each event once");
@@ -371,10 +334,10 @@ async function tellsStatistics(page) {
   await shot(page, "statistics");
   // Of the window: half of lex.
   await page.evaluate(() => globalThis.fathomTrace.setWindow(2500, 4500));
-  await waitFor(page, () => globalThis.fathomTrace.panels.statistics.answer?.length_ns === 2000);
+  await until(page, () => globalThis.fathomTrace.panels.statistics.answer?.length_ns === 2000);
   assert.match(await page.locator("table.tree tr", { hasText: "lex" }).first().innerText(), /500 ns/);
   await page.locator(".panel-statistics .tools button").first().click();
-  await waitFor(page, () => globalThis.fathomTrace.panels.statistics.answer?.length_ns === 9000);
+  await until(page, () => globalThis.fathomTrace.panels.statistics.answer?.length_ns === 9000);
   await page.locator(".panel-statistics input").fill("pars");
   assert.equal(await page.locator("table.tree tbody tr").count(), 1);
   const csv = await page.locator(".panel-statistics a", { hasText: "CSV" }).getAttribute("href");
@@ -402,10 +365,10 @@ async function hidesLanes(page) {
   const label = page.locator(".lanes.timeline .label", { hasText: "thread 1" });
   await label.hover();
   await label.locator("button").click();
-  await waitFor(page, () => document.querySelectorAll(".lanes.timeline .label").length === 2);
-  await until("the address tells what is hidden", async () => page.url().includes("hide=0-1-1"));
+  await until(page, () => document.querySelectorAll(".lanes.timeline .label").length === 2);
+  await untilTrue("the address tells what is hidden", async () => page.url().includes("hide=0-1-1"));
   await page.locator(".legend button").click();
-  await waitFor(page, () => document.querySelectorAll(".lanes.timeline .label").length === 3);
+  await until(page, () => document.querySelectorAll(".lanes.timeline .label").length === 3);
 }
 
 async function setOfTwo(page) {
@@ -413,27 +376,26 @@ async function setOfTwo(page) {
   const traces = await page.evaluate(() => globalThis.fathomTrace.timeline.answer.lanes.map((lane) => lane.trace));
   assert.deepEqual([...new Set(traces)], [0, 1]);
   assert.ok((await page.locator(".label.many.t1").count()) > 0, "lanes tell their trace");
-  await waitFor(page, () => globalThis.fathomTrace.set.progress === 1);
+  await until(page, () => globalThis.fathomTrace.set.progress === 1);
   await shot(page, "two");
 }
 
 async function follows(page) {
   await open(page, [growing], "&start=4000");
-  const follow = page.locator("button", { hasText: "Follow" });
-  assert.ok(await follow.isVisible());
-  await follow.click();
-  assert.equal(await follow.getAttribute("aria-pressed"), "true");
+  const button = page.locator("button", { hasText: "Follow" });
+  await button.click();
+  assert.equal(await button.getAttribute("aria-pressed"), "true");
   const before = await windowOf(page);
   execFileSync(makeTrace, ["append", growing, "1000000000", "5"]);
   execFileSync(makeTrace, ["append", growing, "9000000000", "5"]);
-  await until("the window slides", async () => (await windowOf(page)).end > 1000000000);
+  await untilTrue("the window slides", async () => (await windowOf(page)).end > 1000000000);
   await settled(page);
   const after = await windowOf(page);
   assert.ok(Math.abs((after.end - after.start) - (before.end - before.start)) <= 1, "the width stays");
   await page.keyboard.press("f");
-  assert.equal(await follow.getAttribute("aria-pressed"), "false");
+  assert.equal(await button.getAttribute("aria-pressed"), "false");
   execFileSync(makeTrace, ["append", growing, "20000000000", "5"]);
-  await until("the span grows", async () => page.evaluate((end) => globalThis.fathomTrace.set.end_ns > end, after.end));
+  await untilTrue("the span grows", async () => page.evaluate((end) => globalThis.fathomTrace.set.end_ns > end, after.end));
   assert.equal((await windowOf(page)).start, after.start, "the window stays");
   await page.keyboard.press("Home");
   await settled(page);
@@ -442,74 +404,68 @@ async function follows(page) {
 
 async function twoTabs(page) {
   await open(page, [small]);
-  const other = await newPage();
+  const other = await newTab(page.context());
   await other.bringToFront();
   await open(other, [small], "&start=2000&end=4000");
-  await until("both pages are known", async () => (await status()).pages >= 1);
+  await untilTrue("both pages are known", async () => (await status()).pages >= 1);
   assert.deepEqual(await windowOf(other), { start: 2000, end: 4000 });
   assert.equal((await windowOf(page)).start, 0, "each tab has a window of its own");
-  await other.close();
+  await other.finish();
 }
 
 async function closesInMidPass(page) {
   await page.goto("about:blank");
-  await until("no page is left", async () => (await status()).pages === 0);
+  await untilTrue("no page is left", async () => (await status()).pages === 0);
   const before = await status();
-  const other = await newPage();
+  const other = await newTab(page.context());
   await open(other, [small]);
   // A whole pass over the long log, and the tab is closed in the middle of it.
   await other.goto(address([long], "&view=statistics"), { waitUntil: "domcontentloaded" });
-  await waitFor(other, () => globalThis.fathomTrace?.link.stream);
+  await until(other, () => globalThis.fathomTrace?.link.stream);
   await other.evaluate(() => {
     const { link } = globalThis.fathomTrace;
     for (const owner of ["a", "b", "c", "d", "e", "f"])
       link.ask(owner, { view: "events", filter: "event.name = None" });
   });
-  await until("the requests have begun", async () => (await status()).requests > 0);
-  await other.close();
-  await until("the page is gone", async () => (await status()).pages === 0);
+  await untilTrue("the requests have begun", async () => (await status()).requests > 0);
+  await other.finish();
+  await untilTrue("the page is gone", async () => (await status()).pages === 0);
   const after = await status();
   assert.equal(after.requests, 0, "nothing is read for a page that is gone");
   assert.ok(after.cancelled > before.cancelled, `${after.cancelled} requests were withdrawn`);
 }
 
 // Whole without scripts, too.
-async function withoutScripts() {
-  const plain = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu", "--disable-quic"] });
-  try {
-    const page = await (await plain.newContext({ javaScriptEnabled: false, viewport: { width: 1400, height: 1000 } })).newPage();
-    // A click alone may be over before the way to the next page has begun.
-    const follow = (link) => Promise.all([page.waitForNavigation({ timeout: 60000 }), link.click()]);
-    await page.goto(address([small]));
-    await page.screenshot({ path: path.join(shots, "trace-plain.png"), fullPage: true });
-    assert.equal(await page.locator("#timeline svg rect.k0, #timeline svg rect[class^=k]").count(), 3);
-    await follow(page.locator("a", { hasText: "Zoom in" }));
-    assert.match(page.url(), /start=2250&end=6750/);
-    await follow(page.locator("a", { hasText: "Later" }));
-    await follow(page.locator("a", { hasText: "Whole" }));
-    assert.ok(!/start=/.test(page.url()));
-    await follow(page.locator("#timeline a", { hasText: "thread 1" }).first());
-    assert.match(page.url(), /hide=0-1-1/);
-    await follow(page.locator("a", { hasText: "Show all lanes" }));
-    await page.locator('input[name="filter"]').fill("event.name = UserMessage");
-    await page.locator('input[name="at"]').fill("3us");
-    await follow(page.locator('button[type="submit"]'));
-    assert.equal(await page.locator("table tbody tr").count(), 2);
-    await follow(page.locator("table tbody a").first());
-    assert.match(page.url(), /event=dac\.0/);
-    assert.equal(await page.locator("tr.r-selected").count(), 1);
-    await page.goto(address([small], "&rows=5"));
-    await follow(page.locator("a", { hasText: "Events after" }));
-    assert.equal(await page.locator("table tbody tr").count(), 5);
-    await follow(page.locator("a", { hasText: "Events before" }));
-    assert.match(await page.locator("table tbody tr").first().innerText(), /RtsIdentifier/);
-    for (const tab of ["Statistics", "Resources", "Counters and heap", "Events"]) {
-      await follow(page.locator("#tabs a", { hasText: tab }));
-      assert.equal(await page.locator("#tabs p").innerText(), tab);
-    }
-  } finally {
-    await plain.close();
+async function withoutScripts(browser) {
+  const page = await newPage(browser, { javaScriptEnabled: false, viewport: { width: 1400, height: 1000 } });
+  await page.goto(address([small]));
+  await page.screenshot({ path: path.join(shots, "trace-plain.png"), fullPage: true });
+  assert.equal(await page.locator("#timeline svg rect.k0, #timeline svg rect[class^=k]").count(), 3);
+  await follow(page, page.locator("a", { hasText: "Zoom in" }));
+  assert.match(page.url(), /start=2250&end=6750/);
+  await follow(page, page.locator("a", { hasText: "Later" }));
+  await follow(page, page.locator("a", { hasText: "Whole" }));
+  assert.ok(!/start=/.test(page.url()));
+  await follow(page, page.locator("#timeline a", { hasText: "thread 1" }).first());
+  assert.match(page.url(), /hide=0-1-1/);
+  await follow(page, page.locator("a", { hasText: "Show all lanes" }));
+  await page.locator('input[name="filter"]').fill("event.name = UserMessage");
+  await page.locator('input[name="at"]').fill("3us");
+  await follow(page, page.locator('button[type="submit"]'));
+  assert.equal(await page.locator("table tbody tr").count(), 2);
+  await follow(page, page.locator("table tbody a").first());
+  assert.match(page.url(), /event=dac\.0/);
+  assert.equal(await page.locator("tr.r-selected").count(), 1);
+  await page.goto(address([small], "&rows=5"));
+  await follow(page, page.locator("a", { hasText: "Events after" }));
+  assert.equal(await page.locator("table tbody tr").count(), 5);
+  await follow(page, page.locator("a", { hasText: "Events before" }));
+  assert.match(await page.locator("table tbody tr").first().innerText(), /RtsIdentifier/);
+  for (const tab of ["Statistics", "Resources", "Counters and heap", "Events"]) {
+    await follow(page, page.locator("#tabs a", { hasText: tab }));
+    assert.equal(await page.locator("#tabs p").innerText(), tab);
   }
+  await page.finish();
 }
 
 async function lightAndDark(page) {
@@ -547,18 +503,15 @@ async function lightAndDark(page) {
   await page.emulateMedia({ colorScheme: "light" });
 }
 
-try {
-  const page = await newPage();
-  page.setDefaultTimeout(60000);
+await withBrowser(executablePath, async (browser) => {
+  const page = await newPage(browser, { viewport: { width: 1400, height: 950 } });
   for (const step of [showsWhatIsThere, zoomsByWheel, worksByKeyboard, selects, choosesByDragging, undoesWholeDrags, filters,
     listsEvents, tellsStatistics, drawsCounters, hidesLanes, setOfTwo, follows, twoTabs, lightAndDark, closesInMidPass]) {
     if (process.env.FATHOM_STEP && !process.env.FATHOM_STEP.split(",").includes(step.name)) continue;
     console.log(step.name);
     await step(page);
   }
-  await withoutScripts();
-  assert.deepEqual(complaints, [], "the console is silent");
+  await page.finish();
+  await withoutScripts(browser);
   console.log(`${steps} pages, no complaint`);
-} finally {
-  await context.close();
-}
+});
