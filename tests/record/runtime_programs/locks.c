@@ -109,7 +109,7 @@ int main(int argc, char **argv)
     if (pthread_create(&thread, NULL, waiter, NULL) != 0)
         return 1;
     unsigned asleep = 0;
-    for (unsigned tries = 0; tries < 1000 && asleep < 20; tries++) {
+    for (unsigned tries = 0; tries < 12000 && asleep < 20; tries++) {
         usleep(10000);
         asleep = tid != 0 && state_of(tid) == 'S' ? asleep + 1 : 0;
     }

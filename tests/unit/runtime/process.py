@@ -8,11 +8,13 @@ SOURCE_FOLDER is tests/record.
 """
 import glob
 import os
+import resource
 import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, sys.argv[2])
+from patience import PATIENCE  # noqa: E402
 from runtime_rec import Rec  # noqa: E402
 
 LIB, SRC, INCLUDE = sys.argv[1:4]
@@ -37,14 +39,33 @@ def runtime():
 
 
 def run(tmp, what, **env):
+    return run_and_read(tmp, what, **env)[0]
+
+
+def run_and_read(tmp, what, **env):
+    """The recording's path, and what the program printed."""
     exe = os.path.join(tmp, "process")
     for old in glob.glob(os.path.join(tmp, "*.rec")):
         os.unlink(old)
     path = os.path.join(tmp, "p.rec")
     done = subprocess.run([exe, what], env=dict(os.environ, FATHOM_OUTPUT=path, **env), cwd=tmp,
-                          capture_output=True, text=True, timeout=100)
+                          capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, (done.returncode, done.stderr)
-    return path
+    return path, done.stdout
+
+
+def run_timed(tmp, what, **env):
+    """The recording; whether it was charged what the program used, but for the last ticks, and no more than the
+    process did."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    path, inside = run_and_read(tmp, what, **env)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    outside = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+    rec = Rec(path)
+    t = rec.threads[0]
+    charged = (t["user"] + t["instrumentation"]) * rec.quantum_ns / 1e9
+    assert float(inside) - rec.quantum_ns / 1e9 <= charged <= outside, (env, inside, charged, outside)
+    return rec
 
 
 def symbols(exe):
@@ -97,26 +118,21 @@ def test_heap(tmp, exe):
 
 def test_ticks(tmp, exe):
     for source in ("perf", "timer"):
-        rec = Rec(run(tmp, "ticks", FATHOM_TICKS=source))
-        t = rec.threads[0]
-        quanta = (t["user"] + t["instrumentation"]) * rec.quantum_ns / 1e9
-        assert abs(quanta - 1.0) < 0.05, (source, quanta)
+        t = run_timed(tmp, "ticks", FATHOM_TICKS=source).threads[0]
         own = max(t["csds"].values(), key=lambda c: c["quanta"])
         assert own["quanta"] > 0.8 * t["user"]
-        assert t["ticks"] > 100, t["ticks"]
+        assert t["ticks"] > 50, t["ticks"]  # the slowest kernels' clock would tick 100 times
     rec = Rec(run(tmp, "ticks", FATHOM_TICKS="none"))
     assert rec.threads[0]["user"] == 0 and rec.tick_source == 0
 
 
 def test_ticks_disturb_nothing(tmp, exe):
     """The default: a signal that comes while the kernel works would end the call that a thread is
-    about to sleep in, and a timer that is set anew at each switch of threads costs more than they."""
-    rec = Rec(run(tmp, "calls"))
+    about to sleep in, and a timer that is set anew at each switch of threads costs more than they.
+    Ticks come with the kernel's: seldom to a thread that sleeps a lot, but each charges all."""
+    rec = run_timed(tmp, "calls")
     t = rec.threads[0]
     assert rec.tick_source == 1 and t["ticks"] > 10, t["ticks"]
-    # Ticks come with the kernel's: seldom to a thread that sleeps a lot, but each charges all.
-    charged = (t["user"] + t["instrumentation"]) * rec.quantum_ns / 1e9
-    assert 0.8 < charged < 1.1, charged
 
 
 def test_foreign_descriptors(tmp, exe):
@@ -155,7 +171,7 @@ def test_waits_in_real_time(tmp, exe):
     subprocess.run(["gcc", "-O1", "-I" + INCLUDE, "-I" + RUNTIME,
                     os.path.join(SRC, "runtime_programs", "locks.c"), "-o",
                     os.path.join(tmp, "process"), "-pthread", *runtime()], check=True)
-    done = subprocess.run([exe, "realtime"], cwd=tmp, capture_output=True, text=True, timeout=100,
+    done = subprocess.run([exe, "realtime"], cwd=tmp, capture_output=True, text=True, timeout=PATIENCE,
                           env=dict(os.environ, FATHOM_OUTPUT=os.path.join(tmp, "p.rec")))
     if done.returncode == 77:
         raise Skipped("threads of real time are not permitted here")
