@@ -19,6 +19,8 @@ import sys
 import tempfile
 import time
 
+from patience import PATIENCE
+
 ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 FOLDER, KEPT, CACHE = "ft-", "fk-", "fc-"
 SECONDS_TO_LOCK = 600 # a young folder may not have its lock yet
@@ -58,7 +60,7 @@ def run(command, folder, cache):
         except Ended:
             process.terminate() # the runner told the whole group; this is for those outside of it
             try:
-                process.wait(5)
+                process.wait(PATIENCE)
             except (Ended, subprocess.TimeoutExpired):
                 process.kill()
             return 1
