@@ -6,14 +6,61 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "schedule/schedule.h"
 #include "serve/stream.h"
+#include "tests/patience.h"
 #include "trace_log.h"
 #include "traces_world.h"
 
 #define FAR_NS UINT64_C(5000000000)
+
+/* --- the clocks of what is tested: these functions stand before those of GLib --- */
+
+static gint64 monotonic_us = G_USEC_PER_SEC;
+static gint64 wall_us; /* 0 = the system's */
+
+/* A look takes a microsecond, so that whoever works for a while comes to its end; no more, however
+ * long the machine takes. */
+gint64 g_get_monotonic_time(void)
+{
+    return __atomic_add_fetch(&monotonic_us, 1, __ATOMIC_RELAXED);
+}
+
+static void advance(gint64 microseconds)
+{
+    __atomic_add_fetch(&monotonic_us, microseconds, __ATOMIC_RELAXED);
+}
+
+static gint64 system_us(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (gint64)now.tv_sec * G_USEC_PER_SEC + now.tv_nsec / 1000;
+}
+
+gint64 g_get_real_time(void)
+{
+    return wall_us != 0 ? wall_us : system_us(CLOCK_REALTIME);
+}
+
+/* The file was written just now, until another one is. */
+static void set_wall_clock_by(const char *path)
+{
+    struct stat status;
+    g_assert_cmpint(stat(path, &status), ==, 0);
+    wall_us = (gint64)status.st_mtim.tv_sec * G_USEC_PER_SEC + status.st_mtim.tv_nsec / 1000;
+}
+
+/* --- logs that grow --- */
+
+static void append_bytes(const char *path, int writer, const void *bytes, size_t size)
+{
+    g_assert_cmpint(write(writer, bytes, size), ==, (gssize)size);
+    set_wall_clock_by(path);
+}
 
 static void append_to(const char *path, uint64_t from_ns, unsigned spans)
 {
@@ -21,7 +68,7 @@ static void append_to(const char *path, uint64_t from_ns, unsigned spans)
     trace_log_append(bytes, from_ns, spans);
     int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
     g_assert_cmpint(fd, >=, 0);
-    g_assert_cmpint(write(fd, bytes->data, bytes->len), ==, (gssize)bytes->len);
+    append_bytes(path, fd, bytes->data, bytes->len);
     close(fd);
 }
 
@@ -29,6 +76,7 @@ static char *growing_log(struct fixture *f)
 {
     char *path = g_build_filename(f->folder, "growing.eventlog", NULL);
     write_small(path, false);
+    set_wall_clock_by(path);
     g_assert_true(fm_server_add(f->server, path, NULL));
     return path;
 }
@@ -110,7 +158,7 @@ static void test_behind(struct fixture *f, gconstpointer user)
     assert_has(grown, "\"statistics\": \"behind\"");
     g_autofree char *second = ask(f, "/trace.json", statistics, 200);
     assert_has(second, "\"incomplete\": true");
-    g_usleep(1200000); /* it has not grown for a second */
+    advance(1000100); /* it has not grown for a second */
     g_free(ask(f, "/trace.json", query, 200));
     g_autofree char *third = ask(f, "/trace.json", statistics, 200);
     assert_has(third, "\"incomplete\": false");
@@ -140,8 +188,8 @@ static void test_within_a_block(struct fixture *f, gconstpointer user)
     g_autoptr(GByteArray) block = g_byte_array_new();
     trace_log_append(block, 3100, 4);
     int writer = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
-    gssize part = 24 + 2 * 2 * 14 + 5; /* two spans, and a part of the third */
-    g_assert_cmpint(write(writer, block->data, (size_t)part), ==, part);
+    size_t part = 24 + 2 * 2 * 14 + 5; /* two spans, and a part of the third */
+    append_bytes(path, writer, block->data, part);
     for (unsigned i = 0; i < 3; i++) { /* however often it is asked for */
         g_autofree char *set = ask(f, "/trace.json", query, 200);
         assert_has(set, "\"grows\": true");
@@ -158,8 +206,7 @@ static void test_within_a_block(struct fixture *f, gconstpointer user)
     g_autofree char *set = ask(f, "/trace.json", query, 200);
     assert_has(set, "\"progress\": 1,");
     assert_has(set, "\"statistics\": \"ready\"");
-    gssize rest = (gssize)block->len - part;
-    g_assert_cmpint(write(writer, block->data + part, (size_t)rest), ==, rest);
+    append_bytes(path, writer, block->data + part, block->len - part);
     g_free(ask(f, "/trace.json", query, 200));
     g_assert_cmpuint(late_spans(f, path, false), ==, 4);
     close(writer);
@@ -224,8 +271,9 @@ static struct fm_stream *open_stream(struct fixture *f, const char *file, struct
 /* The loop's turns and the engine's steps, until the text has come. */
 static void run_until(struct fixture *f, struct sink *sink, const char *text)
 {
-    for (unsigned i = 0; strstr(sink->got->str, text) == NULL; i++) {
-        if (i > 3000000)
+    gint64 end = system_us(CLOCK_MONOTONIC) + (gint64)(patience() * G_USEC_PER_SEC);
+    while (strstr(sink->got->str, text) == NULL) {
+        if (system_us(CLOCK_MONOTONIC) > end)
             g_error("'%s' does not come: %.2000s", text, sink->got->str);
         fm_engine_step(fm_server_engine(f->server));
         g_main_context_iteration(NULL, FALSE);
@@ -374,12 +422,12 @@ static void test_stream_within_a_block(struct fixture *f, gconstpointer user)
     g_autoptr(GByteArray) block = g_byte_array_new();
     trace_log_append(block, 3100, 1);
     int writer = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
-    g_assert_cmpint(write(writer, block->data, 40), ==, 40);
+    append_bytes(path, writer, block->data, 40);
     run_until(f, &sink, "event: progress");
     assert_has(sink.got->str, "\"statistics\": \"behind\"");
     assert_has_not(sink.got->str, "\"progress\": 1,");
     assert_has_not(sink.got->str, "event: ready");
-    g_assert_cmpint(write(writer, block->data + 40, block->len - 40), ==, (gssize)block->len - 40);
+    append_bytes(path, writer, block->data + 40, block->len - 40);
     run_until(f, &sink, "event: ready");
     assert_has(sink.got->str, "\"progress\": 1,");
     close(writer);
@@ -397,6 +445,7 @@ static void test_stream_of_a_replaced_log(struct fixture *f, gconstpointer user)
     g_free(ask(f, "/trace.json", query, 200));
     g_autofree char *other = g_strconcat(path, ".new", NULL);
     write_small(other, false);
+    set_wall_clock_by(other);
     g_assert_cmpint(g_rename(other, path), ==, 0);
     g_free(ask(f, "/trace.json", query, 200));
     struct sink sink = {0};
