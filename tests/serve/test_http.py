@@ -18,6 +18,8 @@ import tempfile
 import unittest
 import urllib.parse
 
+from patience import PATIENCE
+
 FATHOM, GENERATE = sys.argv[1:3]
 FOLDER = tempfile.TemporaryDirectory(prefix="fathom-http-")
 PROFILE = os.path.join(FOLDER.name, "a profile.data")
@@ -38,14 +40,14 @@ def serving(*arguments, **how):
     finally:
         if process.poll() is None:
             process.terminate()
-        process.wait(20)
+        process.wait(PATIENCE)
         process.stdout.close()
         if process.stderr:
             process.stderr.close()
 
 
 def ask(port, target, method="GET", address="127.0.0.1", body=None, **headers):
-    connection = http.client.HTTPConnection(address, port, timeout=20)
+    connection = http.client.HTTPConnection(address, port, timeout=PATIENCE)
     try:
         headers = {name.replace("_", "-"): value for name, value in headers.items()}
         connection.request(method, target, body=body, headers=headers)
@@ -174,7 +176,7 @@ class Loopback(unittest.TestCase):
     def talk(self, data):
         """What comes back until the server closes; None when it resets."""
         answer = b""
-        with socket.create_connection(("127.0.0.1", self.port), 20) as connection:
+        with socket.create_connection(("127.0.0.1", self.port), PATIENCE) as connection:
             try:
                 connection.sendall(data)
                 while piece := connection.recv(65536):
@@ -369,7 +371,7 @@ class Reading(unittest.TestCase):
                 self.assertEqual(answer.getheader("Location"), page("menu", large)[len("/deep"):])
                 self.assertEqual(self.events(port, "menu", large)[-1], ("ready", {}))
                 process.send_signal(signal.SIGTERM)
-                self.assertEqual(process.wait(20), 0)
+                self.assertEqual(process.wait(PATIENCE), 0)
                 return
 
     def test_a_bad_end_is_told_by_the_page(self):
@@ -396,7 +398,7 @@ class Reading(unittest.TestCase):
             answer, body = ask(port, page("menu", short, ".json"))
             self.assertIsNone(json.loads(body)["incomplete"])
             process.send_signal(signal.SIGTERM)
-            self.assertEqual(process.wait(20), 0)
+            self.assertEqual(process.wait(PATIENCE), 0)
             self.assertEqual(process.stderr.read(), told.stderr.replace("report:", "view:"))
 
     def test_readers_may_leave_at_any_time(self):
@@ -407,12 +409,12 @@ class Reading(unittest.TestCase):
                    "Host: localhost:%d\r\n\r\n")
         with serving(large) as (process, port, _):
             for _ in range(100): # more than there may be at a time
-                with socket.create_connection(("127.0.0.1", port), 20) as connection:
+                with socket.create_connection(("127.0.0.1", port), PATIENCE) as connection:
                     connection.sendall((request % port).encode())
                     self.assertIn(b"HTTP/1.1", connection.recv(100))
             self.assertEqual(self.events(port, "menu", large)[-1], ("ready", {}))
             process.send_signal(signal.SIGTERM)
-            self.assertEqual(process.wait(20), 0)
+            self.assertEqual(process.wait(PATIENCE), 0)
             self.assertEqual(process.stderr.read(), "")
 
     def test_the_end_of_the_server_ends_streams(self):
@@ -420,13 +422,13 @@ class Reading(unittest.TestCase):
         subprocess.run([GENERATE, "--nodes=400000", "--seed=5", large], check=True,
                        stdout=subprocess.DEVNULL)
         with serving(large) as (process, port, _):
-            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
             connection.request("GET", page("menu", large).replace("/deep", "/events"))
             answer = connection.getresponse()
             self.assertIn(b"retry", answer.readline())
             process.send_signal(signal.SIGTERM) # in mid-pass, as a rule
             answer.read()
-            self.assertEqual(process.wait(20), 0)
+            self.assertEqual(process.wait(PATIENCE), 0)
             connection.close()
 
 
@@ -438,7 +440,7 @@ class Life(unittest.TestCase):
                 self.assertEqual(ask(port, "/", If_None_Match=tag)[0].status, 304)
                 self.assertEqual(ask(port, "/favicon.ico")[0].status, 204)
                 process.send_signal(number)
-                self.assertEqual(process.wait(20), 0)
+                self.assertEqual(process.wait(PATIENCE), 0)
                 self.assertEqual(process.stderr.read(), "")
 
     def test_quit_answers_and_ends(self):
@@ -446,7 +448,7 @@ class Life(unittest.TestCase):
             answer, body = ask(port, page("quit"), Sec_Fetch_Site="same-origin")
             self.assertEqual(answer.status, 200)
             self.assertIn(b"Shutting down", body)
-            self.assertEqual(process.wait(20), 0)
+            self.assertEqual(process.wait(PATIENCE), 0)
 
     def check_unread_errors(self, **how):
         """A file that turns bad again and again, each time with a line on standard error."""
@@ -463,7 +465,7 @@ class Life(unittest.TestCase):
                     self.assertEqual(ask(port, page("menu", path, ".txt"))[0].status, 422)
                 self.assertEqual(ask(port, "/")[0].status, 200)
                 process.terminate()
-                self.assertEqual(process.wait(20), 0)
+                self.assertEqual(process.wait(PATIENCE), 0)
 
     def test_a_pipe_of_errors_that_nobody_reads(self):
         reading, writing = os.pipe()
@@ -508,7 +510,7 @@ class Life(unittest.TestCase):
                         ask(port, events)
                         ask(port, page("restart", path), Sec_Fetch_Site="same-origin")
                 process.terminate()
-                self.assertEqual(process.wait(20), 0)
+                self.assertEqual(process.wait(PATIENCE), 0)
                 lines = process.stderr.read().splitlines()
                 self.assertEqual(len(lines), 2, lines)
                 for line in lines:
@@ -517,7 +519,7 @@ class Life(unittest.TestCase):
     def test_a_taken_port_is_refused(self):
         with serving(PROFILE) as (_, port, _url):
             told = subprocess.run([FATHOM, "view", "--no-open", "--port", str(port), PROFILE],
-                                  capture_output=True, text=True, timeout=30)
+                                  capture_output=True, text=True, timeout=PATIENCE)
             self.assertEqual(told.returncode, 1)
             self.assertRegex(told.stderr, rf"^fathom view: cannot listen at port {port}: .*\n$")
 
@@ -531,11 +533,11 @@ class Life(unittest.TestCase):
 
     def test_remote_needs_a_token(self):
         told = subprocess.run([FATHOM, "view", "--no-open", "--listen", "127.0.0.1", PROFILE],
-                              capture_output=True, text=True, timeout=30)
+                              capture_output=True, text=True, timeout=PATIENCE)
         self.assertEqual(told.returncode, 2)
         self.assertIn("needs a token", told.stderr)
         told = subprocess.run([FATHOM, "view", "--no-open", "--token", "short", PROFILE],
-                              capture_output=True, text=True, timeout=30)
+                              capture_output=True, text=True, timeout=PATIENCE)
         self.assertEqual(told.returncode, 2)
 
     def test_token(self):
