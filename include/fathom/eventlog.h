@@ -257,10 +257,13 @@ struct fm_eventlog_listen_options {
  * plain log; "monitor:HOST:PORT" framed messages of the 2016 monitor; "udp:HOST:PORT" the same, one
  * message without its length a datagram, to each peer that has sent one within the last 60 s. IPv6
  * hosts in brackets. PORT is 0 to 65535; 0 = any, see fm_eventlog_port. Returns a listener number
- * >= 0, or a negative errno number: -EACCES for an address that is not loopback without token. */
+ * >= 0, or a negative errno number: -EACCES for an address that is not loopback without token. The
+ * number is the lowest free one. So while the first call waits for a client, another thread can ask
+ * for the port of listener 0. */
 FM_EVENTLOG_API int fm_eventlog_listen(const char *address,
                                        const struct fm_eventlog_listen_options *opts);
-FM_EVENTLOG_API int fm_eventlog_port(int listener); /* TCP or UDP port number */
+/* TCP or UDP port number, 0 of a Unix socket; -EINVAL while nothing listens by that number. */
+FM_EVENTLOG_API int fm_eventlog_port(int listener);
 /* Stops listening and closes its clients. The Unix socket's file is removed. */
 FM_EVENTLOG_API int fm_eventlog_unlisten(int listener);
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A program that logs, for log_live_test.py: live_program ADDRESS|FILE THREADS EVENTS [TOKEN]. Each
- * thread logs EVENTS counter values inside one span. With an address it waits for the first client
- * and prints the port. */
+ * thread logs EVENTS counter values inside one span. With an address it prints the port, 0 of a
+ * path, and waits for the first client. With LIVE_STAY in the environment it ends with standard
+ * input. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "fathom/eventlog.h"
 
@@ -28,6 +30,27 @@ static uint8_t answer(void *context, const char *name_space, uint8_t number)
     return number == 1 ? 0 : 7;
 }
 
+/* Listening waits for a client, who must know the port by then. */
+static void *say_port(void *data)
+{
+    int port;
+    while ((port = fm_eventlog_port(0)) < 0)
+        usleep(1000);
+    printf("listening on port %d\n", port);
+    fflush(stdout);
+    return data;
+}
+
+static bool listen_at(const char *address, const struct fm_eventlog_listen_options *options)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, say_port, NULL);
+    if (fm_eventlog_listen(address, options) < 0)
+        return false;
+    pthread_join(thread, NULL);
+    return true;
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 4)
@@ -37,7 +60,6 @@ int main(int argc, char **argv)
     /* Nothing is ever dropped: a reader that waits slows the program down here. */
     struct fm_eventlog_listen_options options = {
         .wait_client = true,
-        .wait_timeout_ms = 20000,
         .queue_limit_bytes = (uint64_t)1 << 30,
         .token = argc > 4 ? argv[4] : NULL,
     };
@@ -47,7 +69,7 @@ int main(int argc, char **argv)
     if (strchr(argv[1], ':') == NULL) {
         if (fm_eventlog_open_file(argv[1]) != 0)
             return 1;
-    } else if (fm_eventlog_listen(argv[1], &options) < 0) {
+    } else if (!listen_at(argv[1], &options)) {
         return 1;
     }
     pthread_t ids[64];
@@ -56,5 +78,8 @@ int main(int argc, char **argv)
     for (int i = 0; i < threads && i < 64; i++)
         pthread_join(ids[i], NULL);
     fm_eventlog_marker("all done");
+    fm_eventlog_flush(-1);
+    while (getenv("LIVE_STAY") != NULL && getchar() != EOF)
+        ;
     return fm_eventlog_stop() == 0 ? 0 : 1;
 }

@@ -15,6 +15,8 @@ import tempfile
 import threading
 import time
 
+from patience import PATIENCE, wait_until
+
 FATHOM, GENERATOR = sys.argv[1:3]
 SAMPLES = pathlib.Path(os.environ.get("FATHOM_SAMPLE_DATA", "/nonexistent")) / "eventlog"
 FOLDER = pathlib.Path(tempfile.mkdtemp(prefix="fathom-log-"))
@@ -22,7 +24,7 @@ LOG = FOLDER / "made.eventlog"
 
 
 def run(*arguments, status=0, **options):
-    done = subprocess.run([FATHOM, "log", *map(str, arguments)], capture_output=True, timeout=60,
+    done = subprocess.run([FATHOM, "log", *map(str, arguments)], capture_output=True, timeout=PATIENCE,
                           **options)
     assert done.returncode == status, (arguments, done.returncode, done.stderr)
     return done
@@ -34,7 +36,7 @@ def start(*arguments, **options):
 
 
 def finish(process, status=0):
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == status, (process.args, process.returncode, err)
     return out, err
 
@@ -48,10 +50,15 @@ def events_of(path, *arguments):
     return list(csv.reader(io.StringIO(text, newline="")))[1:]
 
 
-def free_port():
-    with socket.socket() as chosen:
-        chosen.bind(("127.0.0.1", 0))
-        return chosen.getsockname()[1]
+def listening(*arguments, said_on="stdout"):
+    """A command with --listen whose last argument is an address, and that with the port that it got."""
+    process, address = start(*arguments), arguments[-1]
+    line = getattr(process, said_on).readline().decode()
+    if address.startswith("unix:"):
+        assert line == f"listening on {address[5:]}\n", line
+        return process, address
+    assert line.startswith("listening on port "), line
+    return process, address.removesuffix(":0") + ":" + line.split()[-1]
 
 
 def expected_of(path):
@@ -253,8 +260,9 @@ def damage_is_reported_and_survived():
 def follow_a_file_that_grows():
     path = FOLDER / "growing.eventlog"
     data = LOG.read_bytes()
-    process = start("follow", "--csv", "--wait", "10", path)
-    time.sleep(0.1)
+    process = start("follow", "--csv", "--wait", str(PATIENCE), path)
+    wait_until(lambda: pathlib.Path(f"/proc/{process.pid}/syscall").read_text().startswith("230 "),
+               "it sleeps (clock_nanosleep) until there is a file")
     with open(path, "wb", buffering=0) as out:
         for at in range(0, len(data), 40001):
             out.write(data[at:at + 40001])
@@ -313,9 +321,8 @@ def follow_stops_cleanly_when_asked():
 
 
 def plain_streams():
-    for address in (f"unix:{FOLDER}/socket", f"tcp:127.0.0.1:{free_port()}"):
-        server = start("send", "--listen", "--clients", "3", LOG, address)
-        server.stdout.readline()
+    for address in (f"unix:{FOLDER}/socket", "tcp:127.0.0.1:0"):
+        server, address = listening("send", "--listen", "--clients", "3", LOG, address)
         if address.startswith("unix:"):
             assert os.stat(address[5:]).st_mode & 0o777 == 0o600
         received = FOLDER / "received.eventlog"
@@ -326,33 +333,40 @@ def plain_streams():
             assert pathlib.Path(f"{received}.{n}").read_bytes() == LOG.read_bytes()
         finish(server)
         assert followed == run("cat", "--sort", "--csv", LOG).stdout
-    address = f"tcp:127.0.0.1:{free_port()}"
-    receiver = start("recv", "--listen", "-o", received, address)
-    receiver.stderr.readline()
-    run("send", LOG, address)
-    finish(receiver)
-    assert received.read_bytes() == LOG.read_bytes()
+    for address in (f"unix:{FOLDER}/socket", "tcp:127.0.0.1:0"):
+        receiver, address = listening("recv", "--listen", "-o", received, address, said_on="stderr")
+        run("send", LOG, address)
+        finish(receiver)
+        assert received.read_bytes() == LOG.read_bytes()
 
 
 def monitor_streams():
     for options in ([], ["--payload-max", "16"], ["--payload-max", "64", "--single-events"]):
-        address = f"monitor:127.0.0.1:{free_port()}"
-        server = start("send", "--listen", *options, LOG, address)
-        server.stdout.readline()
+        server, address = listening("send", "--listen", *options, LOG, "monitor:127.0.0.1:0")
         received = FOLDER / "monitored.eventlog"
         run("recv", "-o", received, address)
         finish(server)
         assert received.read_bytes() == LOG.read_bytes()
-    address = f"udp:127.0.0.1:{free_port()}"
     short = FOLDER / "short.eventlog"
     subprocess.run([GENERATOR, "--events", "300", "--caps", "2", "--block", "1000", short],
                    check=True)
-    server = start("send", "--listen", "--payload-max", "30", short, address)
-    server.stdout.readline()
-    run("recv", "--idle", "1", "-o", received, address)
+    server, address = listening("send", "--listen", "--payload-max", "30", short, "udp:127.0.0.1:0")
+    receiver = start("recv", "--idle", str(PATIENCE), "-o", received, address)
     finish(server)
-    assert received.read_bytes() == short.read_bytes()[:-2]  # datagrams have no end
+    expected = short.read_bytes()[:-2]  # datagrams have no end
+    wait_until(lambda: received.read_bytes() == expected, "all datagrams have come")
+    receiver.send_signal(signal.SIGINT)
+    finish(receiver)
     run("validate", received)
+
+
+def recv_ends_when_nothing_comes():
+    received = FOLDER / "idle.eventlog"
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen(1)
+        done = run("recv", "--idle", "0.2", "-o", received, f"tcp:127.0.0.1:{server.getsockname()[1]}")
+    assert b"0 events received" in done.stderr and received.read_bytes() == b""
 
 
 def write_log(path, blocks):
@@ -370,7 +384,7 @@ def write_log(path, blocks):
 def messages_from(address):
     """The monitor's messages."""
     host, port = address.split(":")[1:]
-    with socket.create_connection((host, int(port)), timeout=60) as peer, peer.makefile("rb") as stream:
+    with socket.create_connection((host, int(port)), timeout=PATIENCE) as peer, peer.makefile("rb") as stream:
         while head := stream.read(4):
             yield stream.read(struct.unpack(">I", head)[0])
 
@@ -383,9 +397,7 @@ def a_late_client_is_told_the_state():
                     (5000, 6000, [(5000, 1, struct.pack(">I", 7))])])
     for options, told, events in (([], False, 3), (["--from", "2000ns"], False, 3),
                                   (["--from", "2001ns"], True, 1), (["--from", "9s"], True, 0)):
-        address = f"monitor:127.0.0.1:{free_port()}"
-        server = start("send", "--listen", "--clients", "2", *options, log, address)
-        server.stdout.readline()
+        server, address = listening("send", "--listen", "--clients", "2", *options, log, "monitor:127.0.0.1:0")
         received = FOLDER / "late-received.eventlog"
         run("recv", "-o", received, address)
         assert stat(received)["events"] == events, options
@@ -410,14 +422,12 @@ def a_bad_frame_closes_the_connection():
 
 
 def tokens_are_asked_for():
-    port = free_port()
-    run("send", "--listen", LOG, f"tcp:0.0.0.0:{port}", status=2)
-    server = start("send", "--listen", "--clients", "2", "--token", "secret", LOG,
-                   f"tcp:0.0.0.0:{port}")
-    server.stdout.readline()
+    run("send", "--listen", LOG, "tcp:0.0.0.0:0", status=2)
+    server, address = listening("send", "--listen", "--clients", "2", "--token", "secret", LOG, "tcp:0.0.0.0:0")
+    address = address.replace("0.0.0.0", "127.0.0.1")
     received = FOLDER / "token.eventlog"
-    run("recv", "--token", "wrong", "-o", received, f"tcp:127.0.0.1:{port}", status=1)
-    run("recv", "--token", "secret", "-o", received, f"tcp:127.0.0.1:{port}")
+    run("recv", "--token", "wrong", "-o", received, address, status=1)
+    run("recv", "--token", "secret", "-o", received, address)
     assert received.read_bytes() == LOG.read_bytes()
     finish(server)
 
@@ -474,7 +484,8 @@ TESTS = [stat_equals_the_expected_counts, stat_of_a_made_log, statistics_of_a_ma
          validate_finds_what_is_broken, damage_is_reported_and_survived, follow_a_file_that_grows,
          follow_in_the_order_of_arrival,
          follow_begins_again_when_the_file_is_replaced, follow_a_pipe_byte_by_byte,
-         follow_stops_cleanly_when_asked, plain_streams, monitor_streams, a_late_client_is_told_the_state,
+         follow_stops_cleanly_when_asked, plain_streams, monitor_streams,
+         recv_ends_when_nothing_comes, a_late_client_is_told_the_state,
          a_bad_frame_closes_the_connection, tokens_are_asked_for, control_messages_and_answers,
          types_are_listed, usage_errors_have_status_2]
 

@@ -2,8 +2,12 @@
 /* What the parts of `fathom log` share. */
 #pragma once
 
+#include <stdint.h>
+#include <stdio.h>
+
 #include "cli/cli.h"
 #include "eventlog/input/source.h"
+#include "eventlog/transport/transport.h"
 
 fm_cli_run fm_cmd_log_stat;
 fm_cli_run fm_cmd_log_cat;
@@ -31,6 +35,9 @@ bool fm_cmd_log_parse_time(const char *text, uint64_t *ret_ns, GError **error);
 /* One line on standard error for a gap. */
 void fm_cmd_log_report_gap(const char *command, const char *name,
                            const struct fm_eventlog_gap *gap);
+
+/* The line of --listen: "listening on port N", or the path of a Unix socket. */
+void fm_cmd_log_say_listening(FILE *out, const struct fm_transport_address *address, uint16_t port);
 
 /* Set by SIGINT and SIGTERM after fm_cmd_log_catch_signals(). */
 extern volatile int fm_cmd_log_stop;

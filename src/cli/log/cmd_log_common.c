@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/text/shell.h"
 #include "cli/log/cmd_log.h"
 
 volatile int fm_cmd_log_stop;
@@ -24,6 +25,17 @@ void fm_cmd_log_catch_signals(void)
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     signal(SIGPIPE, SIG_IGN);
+}
+
+void fm_cmd_log_say_listening(FILE *out, const struct fm_transport_address *address, uint16_t port)
+{
+    if (address->kind == FM_TRANSPORT_UNIX) {
+        g_autofree char *path = fm_text_escaped(address->path);
+        fprintf(out, "listening on %s\n", path);
+    } else {
+        fprintf(out, "listening on port %u\n", port);
+    }
+    fflush(out);
 }
 
 bool fm_cmd_log_parse_time(const char *text, uint64_t *ret_ns, GError **error)

@@ -89,7 +89,7 @@ static struct fm_eventlog_source *accept_source(const struct receiver *receiver,
     int fd = fm_transport_listen(address, receiver->token, &port, error);
     if (fd < 0)
         return NULL;
-    fprintf(stderr, "listening on port %u\n", port);
+    fm_cmd_log_say_listening(stderr, address, port);
     if (address->kind == FM_TRANSPORT_UDP)
         return fm_eventlog_source_take_monitor(fd, place, true, NULL);
     struct pollfd poll_fd = {fd, POLLIN, 0};
@@ -153,7 +153,9 @@ int fm_cmd_log_recv(int argc, char **argv)
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &receiver.output, "Default: standard output",
          "FILE"},
         {"listen", 'l', 0, G_OPTION_ARG_NONE, &receiver.listening,
-         "Wait for one sender at the address instead of connecting to it", NULL},
+         "Wait for one sender at the address instead of connecting to it; port 0: any free port, "
+         "which is printed on standard error",
+         NULL},
         {"wait", 0, 0, G_OPTION_ARG_DOUBLE, &receiver.wait_s, "Wait that long for the other side",
          "SECONDS"},
         {"idle", 'i', 0, G_OPTION_ARG_DOUBLE, &receiver.idle_s,

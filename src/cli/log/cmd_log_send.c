@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/text/shell.h"
 #include "cli/log/cmd_log.h"
 #include "eventlog/reader/eventlog.h"
 #include "eventlog/monitor/monitor.h"
@@ -286,13 +285,7 @@ static int serve(const struct sender *sender, int clients)
     int fd = fm_transport_listen(&sender->address, sender->token, &port, &error);
     if (fd < 0)
         return fm_cli_fail("log send", error);
-    if (port != 0) {
-        printf("listening on port %u\n", port);
-    } else {
-        g_autofree char *path = fm_text_escaped(sender->address.path);
-        printf("listening on %s\n", path);
-    }
-    fflush(stdout);
+    fm_cmd_log_say_listening(stdout, &sender->address, port);
     if (sender->address.kind == FM_TRANSPORT_UDP) {
         if (!wait_peer(sender, fd, &error)) {
             close(fd);
@@ -340,7 +333,9 @@ int fm_cmd_log_send(int argc, char **argv)
     g_autofree char *from = NULL;
     const GOptionEntry options[] = {
         {"listen", 'l', 0, G_OPTION_ARG_NONE, &listening,
-         "Wait for clients at the address instead of connecting to it", NULL},
+         "Wait for clients at the address instead of connecting to it; port 0: any free port, "
+         "which is printed",
+         NULL},
         {"clients", 0, 0, G_OPTION_ARG_INT, &clients,
          "With --listen: end after that many clients (default 1, 0 = never)", "N"},
         {"wait", 0, 0, G_OPTION_ARG_DOUBLE, &wait_s, "Wait that long for the other side",
