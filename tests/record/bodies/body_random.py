@@ -3,7 +3,8 @@
 """The default grade: programs made at random, every call in its context against a debugger's account
 of the same code without hooks (body_replay.py, body_graph.py).
 
-Arguments: how many, first seed, features (all)"""
+Arguments: how many, first seed or "today" (one of SEEDS, another each day), features (all)"""
+import datetime
 import os
 import pathlib
 import random
@@ -18,6 +19,7 @@ import finish_lib as lib
 os.environ["FATHOM_INLINED"] = "off" # the account knows the functions that exist
 LEVELS = [("gcc", ["-O0"]), ("gcc", ["-O2"]), ("gcc", ["-O3"]), ("clang", ["-O0"]),
           ("clang", ["-O2"])]
+SEEDS = 8  # are tried together before a release
 FEATURES = {"arguments", "room", "tail", "jumps", "pointers", "callbacks", "signals"}
 HEAD = """/* Seed {seed}: {features}. */
 #include <alloca.h>
@@ -206,7 +208,9 @@ def check(tap, seed, compiler, flags, features):
 
 def main():
     tap = lib.Tap()
-    count, first = (int(word) for word in (sys.argv[1:3] or (10, 1)))
+    count, first = sys.argv[1:3] or ("10", "1")
+    count, first = int(count), 1 + datetime.date.today().toordinal() % SEEDS if first == "today" else int(first)
+    print(f"# {sys.argv[0]} {count} {first} makes the same programs", flush=True)
     for seed in range(first, first + count):
         for compiler, flags in LEVELS:
             if compiler in body.COMPILERS:

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exactness of recordings: every context's counts against a replay of a log of all hook events.
 
-usage: exact.py LIBRARY_FOLDER SOURCE_FOLDER (quick|full)
+usage: exact.py LIBRARY_FOLDER SOURCE_FOLDER (quick|full|every)
 
-SOURCE_FOLDER is tests/record.
+SOURCE_FOLDER is tests/record. quick: gcc -O2; full: -O0 and -O3 of all compilers; every: all their levels.
 
 The log is written by wrappers around the hooks in the same run, and replayed here by the plain
 rule: frames below a new frame's address are dead; at the same address the new body is inlined
@@ -39,12 +39,16 @@ def have(tool):
     return subprocess.run(["which", tool], capture_output=True).returncode == 0
 
 
-def build(lib, src, tmp, compiler, level, program):
+def build_log(tmp):
+    log = os.path.join(tmp, "log.o")
+    subprocess.run(["gcc", "-O2", "-D_GNU_SOURCE", "-c", os.path.join(HERE, "log.c"), "-o", log], check=True)
+    return log
+
+
+def build(lib, src, tmp, log, compiler, level, program):
     cxx = program.endswith(".cc")
     cc = {"gcc": "g++" if cxx else "gcc", "clang": "clang++" if cxx else "clang"}[compiler]
     flags = FLAGS + ["-O" + level] + (["-fno-partial-inlining"] if compiler == "gcc" else [])
-    log = os.path.join(tmp, "log.o")
-    subprocess.run(["gcc", "-O2", "-D_GNU_SOURCE", "-c", os.path.join(HERE, "log.c"), "-o", log], check=True)
     where = os.path.join(src, "runtime_programs")
     wraps = ["-Wl,--wrap=__cyg_profile_func_enter", "-Wl,--wrap=__cyg_profile_func_exit"]
     exe = os.path.join(tmp, "program")
@@ -67,7 +71,8 @@ def build(lib, src, tmp, compiler, level, program):
         subprocess.run(["objcopy",
                         "--redefine-sym", "__wrap___cyg_profile_func_enter=__cyg_profile_func_enter",
                         "--redefine-sym", "__wrap___cyg_profile_func_exit=__cyg_profile_func_exit",
-                        log], check=True)
+                        log, os.path.join(tmp, "log.o")], check=True)
+        log = os.path.join(tmp, "log.o")
         libs[1] = renamed
         wraps = ["-Wl,--export-dynamic"]
     subprocess.run([cc, *flags, *wraps, os.path.join(where, program), log, *libs, "-o", exe,
@@ -225,9 +230,9 @@ def recorded(rec):
     return out
 
 
-def check(lib, src, compiler, level, program):
+def check(lib, src, log, compiler, level, program):
     with tempfile.TemporaryDirectory() as tmp:
-        exe, args = build(lib, src, tmp, compiler, level, program)
+        exe, args = build(lib, src, tmp, log, compiler, level, program)
         rec_path, log_path = os.path.join(tmp, "p.rec"), os.path.join(tmp, "p.log")
         env = dict(os.environ, FATHOM_OUTPUT=rec_path, FATHOM_TEST_LOG=log_path)
         run = subprocess.run([exe, *args], env=env, capture_output=True, text=True, cwd=tmp)
@@ -256,26 +261,29 @@ def check(lib, src, compiler, level, program):
         return None
 
 
+def passes(number, lib, src, log, compiler, level, program):
+    try:
+        wrong = check(lib, src, log, compiler, level, program)
+    except (subprocess.CalledProcessError, AssertionError, IndexError) as error:
+        wrong = f"{type(error).__name__}: {error}"
+    print(f"{'not ok' if wrong else 'ok'} {number} - {program} {compiler} -O{level}", flush=True)
+    if wrong:
+        print("# " + wrong.replace("\n", "\n# "), flush=True)
+    return not wrong
+
+
 def main():
     lib, src, size = sys.argv[1:4]
     compilers = [c for c in ("gcc", "clang") if have(c)]
-    levels = ["0", "1", "2", "3"] if size == "full" else ["2"]
+    levels = {"quick": ["2"], "full": ["0", "3"], "every": ["0", "1", "2", "3"]}[size]
     if size == "quick":
         compilers = compilers[:1]
     cases = [(c, l, p) for c in compilers for l in levels for p in PROGRAMS]
     print(f"1..{len(cases)}", flush=True)
-    failed = 0
-    for number, (compiler, level, program) in enumerate(cases, 1):
-        try:
-            wrong = check(lib, src, compiler, level, program)
-        except (subprocess.CalledProcessError, AssertionError, IndexError) as error:
-            wrong = f"{type(error).__name__}: {error}"
-        failed += wrong is not None
-        print(f"{'not ok' if wrong else 'ok'} {number} - {program} {compiler} -O{level}",
-              flush=True)
-        if wrong:
-            print("# " + wrong.replace("\n", "\n# "), flush=True)
-    return 1 if failed else 0
+    with tempfile.TemporaryDirectory() as folder:
+        log = build_log(folder)
+        passed = [passes(number, lib, src, log, *case) for number, case in enumerate(cases, 1)]
+    return 0 if all(passed) else 1
 
 
 sys.exit(main())
