@@ -2,6 +2,7 @@
 /* Precomputation: a pass over a whole trace for all modules that asked before it began. */
 #include <string.h>
 
+#include "schedule/hold.h"
 #include "schedule/internal.h"
 
 /* --- computations --- */
@@ -358,6 +359,9 @@ static void step_events(struct background *background)
 static void step_work(struct background *background)
 {
     g_autoptr(GError) error = NULL;
+    const struct background_request *request = g_ptr_array_index(background->list_in, 0);
+    if (fm_schedule_is_held(request->computation->name))
+        return;
     const struct fm_step_work *work = fm_background_work(background->list_in, 0);
     enum fm_step_state state = work->step(background->trace, work->user, FM_STEP_WORK_US, &error);
     if (state == FM_STEP_MORE)

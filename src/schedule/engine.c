@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whose turn it is. */
 #include "base/error.h"
+#include "schedule/hold.h"
 #include "schedule/internal.h"
 
 void fm_engine_free(struct fm_engine *engine)
@@ -67,6 +68,8 @@ bool fm_engine_has_work(const struct fm_engine *engine)
 
 static void step_foreground(struct fm_engine *engine)
 {
+    if (fm_schedule_is_held("foreground"))
+        return;
     for (unsigned tried = 0; tried < engine->readers->len; tried++) {
         unsigned index = engine->next_reader++ % engine->readers->len;
         struct fm_trace_reader *reader = g_ptr_array_index(engine->readers, index);

@@ -12,9 +12,10 @@ import browser_lib
 
 
 def read_while_open(fathom, generate, place):
-    profile = place.path("large.data")
-    subprocess.run([generate, "--nodes=5000000", "--seed=1", profile], check=True)
-    return place.run("unfinished.mjs", fathom, profile, place.browser, place.shots)
+    profile, hold = place.path("large.data"), place.path("hold")
+    os.mkdir(hold)
+    subprocess.run([generate, "--nodes=200000", "--seed=1", profile], check=True)
+    return place.run("unfinished.mjs", fathom, profile, place.browser, place.shots, hold)
 
 
 def walk(fathom, generate, place):

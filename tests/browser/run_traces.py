@@ -1,20 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Serves three logs that are made here and runs traces.mjs against them in a headless Chromium:
-run_traces.py FATHOM MAKE_TRACE BUILD. Skips as browser_lib.py tells."""
+"""Serves three logs that are made here and runs traces.mjs against them in a headless Chromium: run_traces.py
+FATHOM MAKE_TRACE BUILD, where FATHOM heeds FATHOM_HOLD (src/schedule/hold.h). Skips as browser_lib.py tells."""
 import os
 import subprocess
 import sys
 
 import browser_lib
 
-LONG_SPANS = 700000
+LONG_SPANS = 100000
 
 
 def main(fathom, make_trace, build):
     fathom, make_trace = os.path.abspath(fathom), os.path.abspath(make_trace)
     with browser_lib.place(build) as place:
         os.mkdir(place.path("logs"))
+        os.mkdir(place.path("hold"))
+        os.environ["FATHOM_HOLD"] = place.path("hold")
         small, long, growing = (place.path("logs", f"{name}.eventlog") for name in ("small", "long", "growing"))
         subprocess.run([make_trace, "small", small], check=True)
         subprocess.run([make_trace, "long", long, str(LONG_SPANS)], check=True)
@@ -22,7 +24,7 @@ def main(fathom, make_trace, build):
         # A log that nobody has open for writing is not followed.
         with open(growing, "ab"), browser_lib.serving(fathom, [small, long, growing]) as address:
             return place.run("traces.mjs", browser_lib.root_of(address), place.browser, place.shots, make_trace,
-                             place.path("logs"))
+                             place.path("logs"), place.path("hold"))
 
 
 if __name__ == "__main__":

@@ -1,30 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// A large profile is opened: its pages come at once, say that they are not whole, and are shown
-// again by themselves. node unfinished.mjs FATHOM PROFILE BROWSER SHOTS-FOLDER
+// A profile is opened that is read as far as the test lets it: its pages come at once, say that they are not
+// whole, and are shown again by themselves. node unfinished.mjs FATHOM PROFILE BROWSER SHOTS-FOLDER HOLD-FOLDER
+// where FATHOM is the one that heeds FATHOM_HOLD (src/schedule/hold.h).
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import fs from "node:fs";
 import path from "node:path";
 import readline from "node:readline";
-import { chromium } from "playwright-core";
+import { newPage, newTab, shot, until, withBrowser } from "./browser.mjs";
 
-const [fathom, profile, executablePath, shots] = process.argv.slice(2);
-const ATTEMPTS = 5; // on a busy machine the profile may be read before the browser has asked
-const PATIENCE_MS = 120000;
-const complaints = [];
+const [fathom, profile, executablePath, shots, hold] = process.argv.slice(2);
 
-async function serve() {
+const letGo = (part) => fs.unlinkSync(path.join(hold, part));
+
+// Does work with the address of a server that stops before these parts of reading.
+async function whileHeld(parts, work) {
+  for (const part of parts) fs.writeFileSync(path.join(hold, part), "");
   const server = spawn(fathom, ["view", "--no-open", profile],
-    { stdio: ["ignore", "pipe", "inherit"] });
-  const lines = readline.createInterface({ input: server.stdout });
-  const [line] = await once(lines, "line");
-  return { server, url: /http:\S+/.exec(line)[0] };
-}
-
-async function stop({ server }) {
-  server.kill("SIGTERM");
-  const [status] = server.exitCode === null ? await once(server, "exit") : [server.exitCode];
-  assert.equal(status, 0);
+    { stdio: ["ignore", "pipe", "inherit"], env: { ...process.env, FATHOM_HOLD: hold } });
+  try {
+    const [line] = await once(readline.createInterface({ input: server.stdout }), "line");
+    await work(/http:\S+/.exec(line)[0]);
+  } finally {
+    server.kill("SIGTERM");
+    const [status] = server.exitCode === null ? await once(server, "exit") : [server.exitCode];
+    assert.equal(status, 0);
+  }
 }
 
 function address(url, command) {
@@ -47,79 +49,59 @@ function noteTexts() {
   });
 }
 
-async function newPage(browser, options) {
-  const context = await browser.newContext({ viewport: { width: 1200, height: 800 }, ...options });
-  const page = await context.newPage();
-  page.on("console", (message) => {
-    if (["error", "warning"].includes(message.type())) complaints.push(message.text());
-  });
-  page.on("pageerror", (error) => complaints.push(String(error)));
-  return { context, page };
+async function goToUnfinished(page, url, command) {
+  const answer = await page.goto(address(url, command), { waitUntil: "domcontentloaded" });
+  assert.equal(answer.status(), 200);
 }
 
-// Does `look` with a page that is not whole; starts anew when the profile was read too soon.
-async function whileReading(command, page, look) {
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const running = await serve();
-    try {
-      const answer = await page.goto(address(running.url, command),
-        { waitUntil: "domcontentloaded" });
-      assert.equal(answer.status(), 200);
-      if ((await answer.text()).includes('class="incomplete"')) {
-        await look(running);
-        return;
-      }
-    } finally {
-      await stop(running);
-    }
-  }
-  assert.fail("the profile was always read before the page was asked for");
-}
+const says = (page, what) => until(page, (text) => document.querySelector(".incomplete span")?.textContent.includes(text), what);
 
 async function redrawsByItself(browser) {
-  const { context, page } = await newPage(browser);
+  const page = await newPage(browser);
   await page.addInitScript(noteTexts);
-  await whileReading("top_procs/1-20/callseqs/self/oa", page, async ({ url }) => {
-    await page.screenshot({ path: path.join(shots, "unfinished.png") });
+  await whileHeld(["cliques", "costs"], async (url) => {
+    await goToUnfinished(page, url, "top_procs/1-20/callseqs/self/oa");
+    await says(page, "cliques are being found");
+    await shot(page, shots, "unfinished");
     // Another tab comes and goes in the middle of it.
-    const other = await context.newPage();
-    await other.goto(address(url, "menu"), { waitUntil: "domcontentloaded" });
-    await other.close();
-    await page.locator(".incomplete").waitFor({ state: "detached", timeout: PATIENCE_MS });
-    await page.waitForLoadState();
-    assert.ok(await page.locator("tbody tr").count() >= 20);
+    const other = await newTab(page.context());
+    await goToUnfinished(other, url, "menu");
+    await says(other, "cliques are being found");
+    await other.finish();
+    letGo("cliques");
+    await says(page, "costs of descendants");
+    letGo("costs");
+    await until(page, () => document.readyState === "complete" && !document.querySelector(".incomplete") &&
+      document.querySelectorAll("tbody tr").length >= 20);
     const texts = await page.evaluate(() => JSON.parse(sessionStorage.getItem("texts")));
     const documents = await page.evaluate(() => Number(sessionStorage.getItem("documents")));
     assert.ok(texts.length >= 2, `the line did not go on: ${texts}`);
     assert.ok(texts.every((text) => text.startsWith("Not all is known yet")), String(texts));
     assert.ok(documents >= 2, "the page was not asked for again");
-    await page.screenshot({ path: path.join(shots, "finished.png") });
+    await shot(page, shots, "finished");
     // Once it is whole it stays.
     const connections = await page.evaluate(() =>
       performance.getEntriesByType("resource").filter((entry) => entry.name.includes("events")));
     assert.equal(connections.length, 0);
     console.log(`${texts.length} texts, ${documents} documents`);
   });
-  await context.close();
+  await page.finish();
 }
 
 async function withoutScripts(browser) {
-  const { context, page } = await newPage(browser, { javaScriptEnabled: false });
-  await whileReading("menu", page, async () => {
-    await page.locator("th", { hasText: "Invariant" }).first()
-      .waitFor({ timeout: PATIENCE_MS });
+  const page = await newPage(browser, { javaScriptEnabled: false });
+  await whileHeld(["cliques"], async (url) => {
+    await goToUnfinished(page, url, "menu");
+    assert.equal(await page.locator(".incomplete").count(), 1);
+    letGo("cliques");
+    await page.locator("th", { hasText: "Invariant" }).first().waitFor();
     assert.equal(await page.locator(".incomplete").count(), 0);
     assert.ok((await page.locator("main").innerText()).includes("Invariant"));
   });
-  await context.close();
+  await page.finish();
 }
 
-const browser = await chromium.launch({ executablePath, headless: true,
-  args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"] });
-try {
+await withBrowser(executablePath, async (browser) => {
   await redrawsByItself(browser);
   await withoutScripts(browser);
-  assert.deepEqual(complaints, [], "the console is silent");
-} finally {
-  await browser.close();
-}
+});
