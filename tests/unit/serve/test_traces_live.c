@@ -6,60 +6,21 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "schedule/schedule.h"
 #include "serve/stream.h"
+#include "tests/own_clock.h"
 #include "tests/patience.h"
 #include "trace_log.h"
 #include "traces_world.h"
 
 #define FAR_NS UINT64_C(5000000000)
 
-/* --- the clocks of what is tested: these functions stand before those of GLib --- */
-
-static gint64 monotonic_us = G_USEC_PER_SEC;
-static gint64 wall_us; /* 0 = the system's */
-
-/* A look takes a microsecond, so that whoever works for a while comes to its end; no more, however
- * long the machine takes. */
-gint64 g_get_monotonic_time(void)
-{
-    return __atomic_add_fetch(&monotonic_us, 1, __ATOMIC_RELAXED);
-}
-
-static void advance(gint64 microseconds)
-{
-    __atomic_add_fetch(&monotonic_us, microseconds, __ATOMIC_RELAXED);
-}
-
-static gint64 system_us(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (gint64)now.tv_sec * G_USEC_PER_SEC + now.tv_nsec / 1000;
-}
-
-gint64 g_get_real_time(void)
-{
-    return wall_us != 0 ? wall_us : system_us(CLOCK_REALTIME);
-}
-
-/* The file was written just now, until another one is. */
-static void set_wall_clock_by(const char *path)
-{
-    struct stat status;
-    g_assert_cmpint(stat(path, &status), ==, 0);
-    wall_us = (gint64)status.st_mtim.tv_sec * G_USEC_PER_SEC + status.st_mtim.tv_nsec / 1000;
-}
-
-/* --- logs that grow --- */
-
 static void append_bytes(const char *path, int writer, const void *bytes, size_t size)
 {
     g_assert_cmpint(write(writer, bytes, size), ==, (gssize)size);
-    set_wall_clock_by(path);
+    own_clock_set_by(path);
 }
 
 static void append_to(const char *path, uint64_t from_ns, unsigned spans)
@@ -76,7 +37,7 @@ static char *growing_log(struct fixture *f)
 {
     char *path = g_build_filename(f->folder, "growing.eventlog", NULL);
     write_small(path, false);
-    set_wall_clock_by(path);
+    own_clock_set_by(path);
     g_assert_true(fm_server_add(f->server, path, NULL));
     return path;
 }
@@ -158,7 +119,7 @@ static void test_behind(struct fixture *f, gconstpointer user)
     assert_has(grown, "\"statistics\": \"behind\"");
     g_autofree char *second = ask(f, "/trace.json", statistics, 200);
     assert_has(second, "\"incomplete\": true");
-    advance(1000100); /* it has not grown for a second */
+    own_clock_advance(1000100); /* it has not grown for a second */
     g_free(ask(f, "/trace.json", query, 200));
     g_autofree char *third = ask(f, "/trace.json", statistics, 200);
     assert_has(third, "\"incomplete\": false");
@@ -271,9 +232,9 @@ static struct fm_stream *open_stream(struct fixture *f, const char *file, struct
 /* The loop's turns and the engine's steps, until the text has come. */
 static void run_until(struct fixture *f, struct sink *sink, const char *text)
 {
-    gint64 end = system_us(CLOCK_MONOTONIC) + (gint64)(patience() * G_USEC_PER_SEC);
+    gint64 end = own_system_us(CLOCK_MONOTONIC) + (gint64)(patience() * G_USEC_PER_SEC);
     while (strstr(sink->got->str, text) == NULL) {
-        if (system_us(CLOCK_MONOTONIC) > end)
+        if (own_system_us(CLOCK_MONOTONIC) > end)
             g_error("'%s' does not come: %.2000s", text, sink->got->str);
         fm_engine_step(fm_server_engine(f->server));
         g_main_context_iteration(NULL, FALSE);
@@ -445,7 +406,7 @@ static void test_stream_of_a_replaced_log(struct fixture *f, gconstpointer user)
     g_free(ask(f, "/trace.json", query, 200));
     g_autofree char *other = g_strconcat(path, ".new", NULL);
     write_small(other, false);
-    set_wall_clock_by(other);
+    own_clock_set_by(other);
     g_assert_cmpint(g_rename(other, path), ==, 0);
     g_free(ask(f, "/trace.json", query, 200));
     struct sink sink = {0};
