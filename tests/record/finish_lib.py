@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 
+import cached
 from patience import wait_until
 
 FATHOM = os.environ["FATHOM"]
@@ -84,9 +85,13 @@ def need(tool):
 
 
 def run(command, folder, **options):
-    done = subprocess.run([str(word) for word in command], cwd=folder, text=True,
-                          capture_output=True, **options)
-    return done
+    *before, command = cached.split(command)
+    for one in before:
+        done = subprocess.run(one, cwd=folder, text=True, capture_output=True,
+                              **{**options, "env": cached.environment(options.get("env"))})
+        if done.returncode != 0:
+            return done
+    return subprocess.run([str(word) for word in command], cwd=folder, text=True, capture_output=True, **options)
 
 
 def must(command, folder, **options):
