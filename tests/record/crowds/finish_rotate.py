@@ -31,7 +31,7 @@ class Service:
     def snapshot(self, label):
         """When its phase is there."""
         before = profiles(self.folder)
-        lib.must([lib.FATHOM, "ctl", self.recording(), "snapshot", label], self.folder)
+        lib.must([lib.FATHOM, "ctl", "--wait=0", self.recording(), "snapshot", label], self.folder)
         return wait_until(lambda: set(profiles(self.folder)) - set(before) and
                           not list(self.folder.glob("*.snap*.rec")), "the snapshot's phase is there")
 

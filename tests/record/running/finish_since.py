@@ -28,9 +28,9 @@ def run(folder, grade):
     program = subprocess.Popen([lib.FATHOM, "record", "-q", "-k", "-o", "out", "--", "./" + grade],
                                cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     steps(program, "w 1000", "m 60", "r 9", "z 2", "t 5", "j 7", "j -1")
-    lib.must([lib.FATHOM, "ctl", "out.rec", "snapshot", "one"], folder)
+    lib.must([lib.FATHOM, "ctl", "--wait=0", "out.rec", "snapshot", "one"], folder)
     steps(program, "w 234", "m 30", "u 40", "r 3", "z 3", "t 7", "t 8", "j 5", "j -4")
-    lib.must([lib.FATHOM, "ctl", "out.rec", "snapshot", "two"], folder)
+    lib.must([lib.FATHOM, "ctl", "--wait=0", "out.rec", "snapshot", "two"], folder)
     steps(program, "w 11", "m 5", "j 2", "j -3")
     program.stdin.close()
     program.wait(PATIENCE)
@@ -152,7 +152,7 @@ def run_phases(folder, program, phases):
     for number, phase in enumerate(phases, 1):
         phase(process)
         if number < len(phases):
-            lib.must([lib.FATHOM, "ctl", "out.rec", "snapshot", f"phase {number}"], folder)
+            lib.must([lib.FATHOM, "ctl", "--wait=0", "out.rec", "snapshot", f"phase {number}"], folder)
     process.stdin.close()
     process.wait(PATIENCE)
     process.stdout.close()
