@@ -1,39 +1,150 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""clang-tidy over the C files of src/ and runtime/ (or those named), one process a core."""
+"""clang-tidy over C files of src/ and runtime/: tidy.py BUILD [FILE...].
+
+Without files: all that a change can have touched. On a branch behind whose fork point from origin/main
+nothing about the linters has changed, these are the sources that changed or include a header that did.
+
+A file that passed is not looked at again while its text, its headers, its compiler options and the
+rules are the same: the keys of such passes stand in the user's cache folder. This gives the same answer
+as looking again.
+"""
+import collections
 import concurrent.futures
+import hashlib
 import json
 import os
 import pathlib
 import subprocess
 import sys
+import time
+
+KEPT_DAYS = 30
+RULES = (".clang-tidy", "tools/lint", "tools/packages.txt", "meson.build")
+
+
+def git(*arguments):
+    done = subprocess.run(["git", *arguments], capture_output=True, text=True, check=False)
+    return done.stdout.split() if done.returncode == 0 else None
+
+
+def changed_since_fork():
+    """Paths that differ from origin/main's fork point; None: unknown, or all files are concerned."""
+    base = git("merge-base", "HEAD", "origin/main")
+    if not base or base == git("rev-parse", "HEAD"):
+        return None
+    changed = git("diff", "--name-only", base[0]) + git("ls-files", "--others", "--exclude-standard")
+    if any(path == rule or path.startswith(rule + "/") or path.endswith("/" + rule)
+           for path in changed for rule in RULES):
+        return None
+    return {str(pathlib.Path.cwd() / path) for path in changed}
+
+
+def dependencies(build):
+    """{object: absolute paths that it was made of}, as the compiler told ninja."""
+    out = subprocess.run(["ninja", "-C", str(build), "-t", "deps"], capture_output=True, text=True,
+                         check=True).stdout
+    found, paths = {}, []
+    for line in out.splitlines():
+        if line.startswith("    "):
+            paths.append(os.path.normpath(os.path.join(build.resolve(), line.strip())))
+        elif ":" in line:
+            paths = found[line.partition(":")[0]] = []
+    return found
+
+
+class Passes:
+    """Keys of what passed, as empty files."""
+
+    def __init__(self, build):
+        cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+        self.folder = pathlib.Path(cache) / "fathom-tidy"
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.build = build.resolve()
+        self.made_of = dependencies(build)
+        self.texts = {}
+        version = subprocess.run(["clang-tidy", "--version"], capture_output=True, text=True, check=True)
+        self.rules = version.stdout + pathlib.Path(".clang-tidy").read_text()
+        old = time.time() - KEPT_DAYS * 86400
+        for entry in os.scandir(self.folder):
+            if entry.stat().st_mtime < old:
+                os.unlink(entry.path)
+
+    def text_hash(self, path):
+        if path not in self.texts:
+            self.texts[path] = hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
+        return self.texts[path]
+
+    def key(self, entries):
+        """Of a source's objects: it may be compiled several times, and is looked at as often. None if
+        it is not known what they are made of: none was compiled."""
+        root, build = str(pathlib.Path.cwd()), str(self.build)
+        made = hashlib.sha256(self.rules.encode())
+        paths = sorted({path for entry in entries for path in self.made_of.get(entry["output"], [])})
+        for entry in entries:
+            made.update(entry["command"].replace(build, "BUILD").replace(root, "ROOT").encode())
+        for path in paths:
+            name = path.replace(build, "BUILD").replace(root, "ROOT")
+            made.update(f"{name} {self.text_hash(path)}\n".encode())
+        return made.hexdigest() if paths else None
+
+    def has(self, key):
+        path = self.folder / (key or "none")
+        if key is None or not path.exists():
+            return False
+        os.utime(path)
+        return True
+
+    def keep(self, key):
+        if key is not None:
+            (self.folder / key).touch()
+
+
+def sources(build):
+    """{source: its entries of compile_commands.json} of the C files that are looked at."""
+    root, found = pathlib.Path.cwd(), collections.defaultdict(list)
+    for entry in json.loads((build / "compile_commands.json").read_text()):
+        path = (pathlib.Path(entry["directory"]) / entry["file"]).resolve()
+        if path.suffix == ".c" and path.is_relative_to(root) and \
+                path.relative_to(root).parts[0] in ("src", "runtime"):
+            found[path].append(entry)
+    return found
+
+
+def check(build, path):
+    return subprocess.run(["clang-tidy", "--quiet", "-p", str(build), "--warnings-as-errors=*", str(path)],
+                          capture_output=True, text=True, check=False)
 
 
 def main(build, *only):
     build = pathlib.Path(build)
-    root = pathlib.Path.cwd()
-    wanted = {str((root / name).resolve()) for name in only}
-    files = set()
-    for entry in json.loads((build / "compile_commands.json").read_text()):
-        path = (pathlib.Path(entry["directory"]) / entry["file"]).resolve()
-        if path.suffix != ".c" or (wanted and str(path) not in wanted):
-            continue
-        if path.is_relative_to(root) and path.relative_to(root).parts[0] in ("src", "runtime"):
-            files.add(path)
+    files, passes = sources(build), Passes(build)
+    wanted = {(pathlib.Path.cwd() / name).resolve() for name in only}
+    changed = None if wanted else changed_since_fork()
 
-    def check(path):
-        run = subprocess.run(["clang-tidy", "--quiet", "-p", str(build), "--warnings-as-errors=*",
-                              str(path)], capture_output=True, text=True)
-        return path, run.returncode, run.stdout
+    def is_touched(path):
+        return str(path) in changed or any(changed & set(passes.made_of.get(entry["output"], []))
+                                           for entry in files[path])
 
+    if wanted:
+        files = {path: files[path] for path in wanted & set(files)}
+    elif changed is not None:
+        files = {path: files[path] for path in files if is_touched(path)}
+    keys = {path: passes.key(entries) for path, entries in files.items()}
+    unknown = sorted(path for path in files if not passes.has(keys[path]))
     failures = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for path, status, said in pool.map(check, sorted(files)):
-            if status != 0:
+        for path, run in zip(unknown, pool.map(lambda path: check(build, path), unknown)):
+            if run.returncode == 0:
+                passes.keep(keys[path])
+            else:
                 failures += 1
-                print(said.strip())
-    print(f"clang-tidy: {len(files)} files, {failures} with warnings")
+                print(run.stdout.strip() or run.stderr.strip(), flush=True)
+    about = "" if changed is None else " (what the branch changed)"
+    print(f"clang-tidy: {len(files)} files{about}, {len(files) - len(unknown)} as they passed before, "
+          f"{failures} with warnings")
     return 1 if failures else 0
 
 
-sys.exit(main(*sys.argv[1:]))
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
