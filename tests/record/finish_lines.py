@@ -10,6 +10,7 @@ import tempfile
 
 import finish_lib as lib
 
+# Each loop stands on one line: a tick may meet any of its instructions.
 WORK = """
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,17 +18,14 @@ WORK = """
 static char text[1 << 16];
 static inline unsigned long inner(unsigned long sum, unsigned n)
 {
-    for (unsigned i = 0; i < n; i++)
-        sum += i * sum ^ i >> 3; /* inlined */
+    for (unsigned i = 0; i < n; i++) sum += i * sum ^ i >> 3; /* inlined */
     return sum;
 }
 __attribute__((noinline)) unsigned long busy(unsigned rounds)
 {
     unsigned long sum = 1;
-    for (unsigned i = 0; i < rounds * 30; i++)
-        sum += i * sum ^ i >> 5; /* own */
-    for (unsigned i = 0; i < rounds / 15; i++)
-        memset(text, (int)i, sizeof text); /* libc */
+    for (unsigned i = 0; i < rounds * 30; i++) sum += i * sum ^ i >> 5; /* own */
+    for (unsigned i = 0; i < rounds / 15; i++) memset(text, (int)i, sizeof text); /* libc */
     return inner(sum + (unsigned char)text[7], rounds * 30);
 }
 __attribute__((noinline)) unsigned idle(void)
@@ -37,7 +35,7 @@ __attribute__((noinline)) unsigned idle(void)
 int main(void)
 {
     memset(text, 'x', sizeof text - 1);
-    printf("%lu\\n", busy(1500000) + idle()); /* calls */
+    printf("%lu\\n", busy(3000000) + idle()); /* calls */
     return 0;
 }
 """
