@@ -5,9 +5,9 @@
 #include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "../asleep.h"
 #include "internal.h"
 
 static fm_lock lock;
@@ -20,20 +20,6 @@ static void *waiter(void *unused)
     done = 1;
     fm_lock_give(&lock);
     return unused;
-}
-
-static char state_of(int thread)
-{
-    char path[64], name[32], state = '?';
-    int number;
-    snprintf(path, sizeof path, "/proc/self/task/%d/stat", thread);
-    FILE *file = fopen(path, "r");
-    if (file == NULL)
-        return '?';
-    if (fscanf(file, "%d (%31[^)]) %c", &number, name, &state) != 3)
-        state = '?';
-    fclose(file);
-    return state;
 }
 
 enum { ROUNDS = 20, HELD_MS = 20, SKIPPED = 77 };
@@ -111,7 +97,7 @@ int main(int argc, char **argv)
     unsigned asleep = 0;
     for (unsigned tries = 0; tries < 12000 && asleep < 20; tries++) {
         usleep(10000);
-        asleep = tid != 0 && state_of(tid) == 'S' ? asleep + 1 : 0;
+        asleep = tid != 0 && asleep_on(tid, &lock, sizeof lock) ? asleep + 1 : 0;
     }
     if (done)
         return 2;
