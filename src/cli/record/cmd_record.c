@@ -38,7 +38,11 @@ static void pass_on(int number, siginfo_t *info, void *context)
     (void)context;
     int saved = errno;
     int passed_on = info->si_code <= 0 ? number : 0; /* 0 only asks whether it is there */
-    bool is_gone = child_pid <= 0 || kill((pid_t)child_pid, passed_on) != 0;
+    pid_t pid = (pid_t)child_pid;
+    /* Until it is waited for, kill() finds a program that has ended. */
+    siginfo_t ended = {.si_pid = 0};
+    bool is_gone = pid <= 0 || waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+                   ended.si_pid == pid || kill(pid, passed_on) != 0;
     if (is_gone && number != SIGUSR1 && number != SIGUSR2 && number != SIGCONT)
         asked_to_end = true;
     errno = saved;

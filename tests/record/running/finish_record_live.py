@@ -5,6 +5,7 @@ ended; signals and the exit status are those of plain `fathom record`."""
 import os
 import pathlib
 import re
+import select
 import signal
 import socket
 import subprocess
@@ -159,21 +160,28 @@ def signals(tap, folder):
     tap.same(live.end(signal.SIGTERM)[0], -signal.SIGTERM, "and is its end")
 
 
+def state_of(pid):
+    return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
 def asked_when_gone(tap, folder):
-    """A signal that finds the program gone is for us: nobody else is there to end."""
+    """A signal that finds the program gone is for us: nobody else is there to end. Its parent may not
+    have waited for it by then."""
     ended = 0
-    for _ in range(8):
+    for unreaped in (True, False) * 4:
         live = Live(folder, "./steps")
         live.step("w 10")
         task = pathlib.Path(f"/proc/{live.process.pid}/task/{live.process.pid}/children")
-        program = int(task.read_text())
+        program = os.pidfd_open(int(task.read_text()))
+        if unreaped:
+            live.process.send_signal(signal.SIGSTOP)
+            wait_until(lambda: state_of(live.process.pid) == "T", "the command is stopped")
         live.process.stdin.write(b"e 0")
         live.process.stdin.flush()
-        try:
-            while True:
-                os.kill(program, 0)
-        except ProcessLookupError:
-            live.process.send_signal(signal.SIGTERM)
+        select.select([program], [], [])
+        os.close(program)
+        live.process.send_signal(signal.SIGTERM)
+        live.process.send_signal(signal.SIGCONT)
         try:
             live.process.communicate(timeout=PATIENCE)
             ended += 1
