@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`fathom merge --mpi`: the bytes of one process whatever the number of processes and the order of
 files; what cannot be added is said and the rest goes on; killed, the result is absent or whole."""
+import contextlib
 import os
 import pathlib
 import random
@@ -9,14 +10,16 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 
 import finish_lib as lib
 import mpi_lib as mpi
+from patience import wait_until
 
 GENERATE, BUILT = os.path.abspath(sys.argv[1]), sys.argv[2] == "built"
 FILES = 11
-KILLS = int(os.environ.get("FATHOM_KILL_ROUNDS", "3"))  # 50 of each are 100
+KILLS = int(os.environ.get("FATHOM_KILL_ROUNDS", "3"))  # beside the two around its renaming
+SOURCE = pathlib.Path(__file__).resolve().parent / "stop_points.c"
+RESULT = "killed.data"
 
 
 def merge_one(folder, name, files, *options):
@@ -99,38 +102,67 @@ def processes_with(text):
     return found
 
 
+def points_library(folder):
+    library = folder / "points.so"
+    lib.must(["mpicc", "-shared", "-fPIC", "-O1", SOURCE, "-o", library, "-ldl"], folder)
+    return library
+
+
+def merge_by_points(folder, library, files, options, **points):
+    """Three processes that pass named points, see stop_points.c."""
+    sanitizer = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
+    return subprocess.Popen(
+        mpi.command(3, lib.FATHOM, "merge", "--mpi", *options, "-o", folder / RESULT, *files), cwd=folder,
+        env={**mpi.ENVIRONMENT, "LD_PRELOAD": str(library), "ASAN_OPTIONS": sanitizer, "POINTS_RESULT": RESULT,
+             **{name: str(value) for name, value in points.items()}},
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def kill(processes):
+    for process in processes:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
+
+
+def kill_at(folder, start, point, everybody):
+    """Kills mpirun when a process has come to that point, and with everybody those that would go on."""
+    stopped, out = folder / "stopped", os.fsencode(folder / RESULT)
+    with start(POINTS_STOP=point, POINTS_STOPPED=stopped) as started:
+        wait_until(lambda: stopped.exists() or started.poll() is not None, f"a process comes to {point}")
+        came = stopped.exists()
+        started.send_signal(signal.SIGKILL)
+        started.wait()
+        if everybody:
+            kill(processes_with(out))
+        stopped.unlink(missing_ok=True)
+    wait_until(lambda: not processes_with(out), "those that went on have ended")
+    return came
+
+
 def killed(tap, folder, files, rounds, *options):
     """With statistics over ranks the files are read twice, and the sum is not the result yet."""
-    out = folder / "killed.data"
+    out, passed = folder / RESULT, folder / "passed"
     expected = merge_one(folder, "whole.data", files, *options)
-    whole = 0
-    rng = random.Random(5)
-    for number in range(rounds):
+    library = points_library(folder)
+
+    def start(**points):
         out.unlink(missing_ok=True)
-        begin = time.monotonic()
-        with subprocess.Popen(mpi.command(3, lib.FATHOM, "merge", "--mpi", *options, "-o", out, *files),
-                              cwd=folder, env=mpi.ENVIRONMENT, stdout=subprocess.DEVNULL,
-                              stderr=subprocess.DEVNULL) as started:
-            while number > 0 and started.poll() is None and time.monotonic() - begin < moment:
-                time.sleep(0.01)
-            if number > 0:
-                started.send_signal(signal.SIGKILL)
-            for process in processes_with(os.fsencode(out)) if number % 2 == 1 else []:
-                try:  # those that would go on without mpirun
-                    os.kill(process, signal.SIGKILL)
-                except ProcessLookupError:
-                    pass
-        if number == 0:
-            longest = time.monotonic() - begin
-        moment = rng.uniform(0, longest)
-        deadline = time.monotonic() + 60
-        while processes_with(os.fsencode(out)) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        for process in processes_with(os.fsencode(out)):
-            os.kill(process, signal.SIGKILL)
+        return merge_by_points(folder, library, files, options, **points)
+
+    passed.unlink(missing_ok=True)
+    tap.same(start(POINTS_PASSED=passed).wait(), 0, "nobody kills it")
+    tap.same(out.read_bytes(), expected, "not killed: it is whole")
+    points = sorted(set(passed.read_text().splitlines()))
+    named = [f"0.rename.{RESULT}", f"0.renamed.{RESULT}"]
+    tap.check(set(named) < set(points) and {f"{rank}.send.1" for rank in range(3)} < set(points),
+              "it sends, receives and renames", points)
+    drawn = random.Random(5).sample([point for point in points if point not in named], rounds)
+    for number, point in enumerate(named + drawn):
+        tap.check(kill_at(folder, start, point, everybody=number < 2 or number % 2 == 1), f"killed at {point}")
         if out.exists():
-            whole += 1
-            tap.same(out.read_bytes(), expected, "killed: what is there is whole")
+            tap.same(out.read_bytes(), expected, f"killed at {point}: what is there is whole")
+        if point in named:
+            tap.same(out.exists(), point == named[1], f"killed at {point}: it is there when it has its name")
     # Killed, a process cannot remove its own files: the next merge does.
     thesis = folder / "t" / "fathom-mpi-thesis" # by its name it might be ours
     thesis.mkdir(exist_ok=True)
@@ -144,7 +176,6 @@ def killed(tap, folder, files, rounds, *options):
     tap.check((thesis / "chapter.tex").exists(), "others' folders stay", done.stderr)
     left = [path for path in (folder / "t").glob("fathom-mpi-*") if path != thesis]
     tap.check(found == expected and not left, "nothing stays of those that were killed", f"{left} {done.stderr}")
-    tap.check(whole >= 1, f"whole {whole} times of {rounds}, at least when nobody killed it")
 
 
 def main():
