@@ -7,6 +7,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "tests/patience.h"
+
 int listener;
 char *socket_path;
 
@@ -49,13 +51,16 @@ int dial_inet(int type)
     return fd;
 }
 
-void wait_clients(unsigned n)
+static unsigned clients(void)
 {
     struct fm_eventlog_stats s;
-    do {
-        g_usleep(500);
-        fm_eventlog_stats(&s);
-    } while (s.clients != n);
+    fm_eventlog_stats(&s);
+    return s.clients;
+}
+
+void wait_clients(unsigned n)
+{
+    check_until(clients() == n);
 }
 
 void read_on(int fd, GByteArray *all, size_t enough)

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "tests/patience.h"
+
 static struct fm_eventlog_stats before;
 
 static void start(size_t buffer, uint64_t limit, enum fm_eventlog_policy policy)
@@ -412,6 +414,19 @@ static void new_lanes_get_numbers_and_an_ended_one_is_delivered(void)
     check_free(c);
 }
 
+static uint64_t numbers_in_chunks(GByteArray *all)
+{
+    struct fm_eventlog_chunk chunk;
+    while (fm_eventlog_chunk_take(&chunk, true)) {
+        g_byte_array_append(all, chunk.data, (guint)chunk.bytes);
+        fm_eventlog_chunk_release(&chunk);
+    }
+    struct check *c = check_stream(all->data, all->len);
+    uint64_t found = c->counts[522];
+    check_free(c);
+    return found;
+}
+
 /* 24: the last event of an idle lane is seen soon */
 static void flush_interval_delivers_idle_lanes(void)
 {
@@ -419,19 +434,7 @@ static void flush_interval_delivers_idle_lanes(void)
     g_assert_cmpint(fm_eventlog_set_flush_interval(20), ==, 0);
     log_numbers(0, 0, 3);
     g_autoptr(GByteArray) all = g_byte_array_new();
-    uint64_t found = 0;
-    for (int i = 0; i < 2000 && found < 3; i++) { /* this thread logs no more */
-        struct fm_eventlog_chunk chunk;
-        while (fm_eventlog_chunk_take(&chunk, true)) {
-            g_byte_array_append(all, chunk.data, (guint)chunk.bytes);
-            fm_eventlog_chunk_release(&chunk);
-        }
-        struct check *c = check_stream(all->data, all->len);
-        found = c->counts[522];
-        check_free(c);
-        g_usleep(5000);
-    }
-    g_assert_cmpuint(found, ==, 3);
+    check_until(numbers_in_chunks(all) == 3); /* this thread logs no more */
     fm_eventlog_set_flush_interval(0);
     check_free(finish_and_check(all));
 }

@@ -5,10 +5,14 @@
 #include <errno.h>
 #include <fathom/eventlog.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "tests/patience.h"
 
 static struct check *read_log(const char *path)
 {
@@ -291,8 +295,8 @@ static void full_pipe_blocks_and_loses_nothing(void)
     FILE *sink = fdopen(fd[1], "wb");
     fm_eventlog_set_sink(sink, false, true);
     producers_start(&p, 1, 100000); /* 1.8 MB, the pipe holds 64 KiB */
-    g_usleep(50000);
-    struct fm_eventlog_stats s;
+    struct pollfd room = {.fd = fd[1], .events = POLLOUT};
+    check_until(poll(&room, 1, 0) == 0); /* the pipe is full */
     g_autoptr(GByteArray) all = g_byte_array_new();
     uint8_t piece[65536];
     ssize_t n;
@@ -313,7 +317,6 @@ static void full_pipe_blocks_and_loses_nothing(void)
             g_usleep(200);
         }
     }
-    fm_eventlog_stats(&s);
     struct check *c = check_stream(all->data, all->len);
     g_assert_cmpuint(c->counts[522], ==, 100000);
     g_assert_true(c->ended);
@@ -546,8 +549,8 @@ static void child_of_fork_writes_its_own_log(void)
 /* 25: kill -9 at full speed */
 static void killed_program_leaves_whole_blocks(void)
 {
-    g_autofree char *path = temp_path("killed.eventlog"), *data = NULL;
-    gsize bytes;
+    g_autofree char *path = temp_path("killed.eventlog");
+    struct stat status;
     pid_t pid = fork();
     if (pid == 0) {
         start(4096);
@@ -555,10 +558,7 @@ static void killed_program_leaves_whole_blocks(void)
         log_numbers(0, 0, UINT32_MAX - 1);
         _exit(0);
     }
-    do {
-        g_usleep(2000);
-        g_clear_pointer(&data, g_free);
-    } while (!g_file_get_contents(path, &data, &bytes, NULL) || bytes < 100000);
+    check_until(stat(path, &status) == 0 && status.st_size >= 100000);
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
     struct check *c = check_file(path);
