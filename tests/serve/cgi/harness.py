@@ -61,6 +61,10 @@ class Clock:
     def advance(self, milliseconds):
         self.words[0] += milliseconds
 
+    def now(self):
+        """Where it stands."""
+        return self.words[0] + self.words[1]
+
     def close(self):
         self.words.release()
         self.map.close()
