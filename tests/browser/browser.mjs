@@ -101,7 +101,9 @@ export async function follow(page, link) {
   await Promise.all([page.waitForNavigation(), link.click()]);
 }
 
+// Pictures for people, when FATHOM_SCREENSHOTS is set: each takes as long as a page.
 export async function shot(page, folder, name, options = {}) {
+  if (!process.env.FATHOM_SCREENSHOTS) return;
   await page.screenshot({ path: path.join(folder, `${name}.png`), ...options });
 }
 

@@ -3,8 +3,8 @@
 scripts of this folder, and servers of `fathom view`.
 
 The npm packages come from a step before the tests, tools/browser-packages.sh, which `make check` calls.
-Without them, node or Chromium a test is skipped (77). Screenshots: the folder screenshots below the build
-folder, as tests/browser of the build."""
+Without them, node or Chromium a test is skipped (77). With FATHOM_SCREENSHOTS set they leave pictures in the
+folder screenshots below the build folder, tests/browser of the build."""
 import contextlib
 import os
 import pathlib

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
-import { newPage, newTab, until, untilTrue, withBrowser } from "./browser.mjs";
+import { newPage, newTab, shot as shotInto, until, untilTrue, withBrowser } from "./browser.mjs";
 
 const [base, executablePath, shots, makeTrace, logs, hold] = process.argv.slice(2);
 const small = path.join(logs, "small.eventlog");
@@ -35,10 +35,7 @@ async function settled(page) {
   });
 }
 
-async function shot(page, name) {
-  await page.waitForTimeout(100); // a frame or two: pictures are for people
-  await page.screenshot({ path: path.join(shots, `trace-${name}.png`) });
-}
+const shot = (page, name, options) => shotInto(page, shots, `trace-${name}`, options);
 
 const windowOf = (page) => page.evaluate(() => ({ ...globalThis.fathomTrace.window }));
 const canvasOf = (page) => page.locator(".lanes.timeline .lanes-canvas").boundingBox();
@@ -471,7 +468,7 @@ async function withoutScripts(browser) {
     await isWhole();
   };
   await goTo(address([small]));
-  await page.screenshot({ path: path.join(shots, "trace-plain.png"), fullPage: true });
+  await shot(page, "plain", { fullPage: true });
   assert.equal(await page.locator("#timeline svg rect.k0, #timeline svg rect[class^=k]").count(), 3);
   await follow(page.locator("a", { hasText: "Zoom in" }));
   assert.match(page.url(), /start=2250&end=6750/);

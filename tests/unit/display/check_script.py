@@ -14,6 +14,8 @@ import subprocess
 import sys
 import tempfile
 
+from patience import PATIENCE
+
 ROWS = [("b.c", "1,234", "10.0ms"), ("a.c", "-5", "2.0s"), ("c<d>.c", "99", "3.0us")]
 ROWS += [(f"z{n}.c", str(n), "0") for n in range(10)]
 
@@ -107,7 +109,7 @@ def main(script):
             [browser, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
              "--disable-background-networking", "--disable-component-update", "--disable-sync",
              f"--user-data-dir={folder}/profile", "--dump-dom", file.as_uri()],
-            capture_output=True, text=True, timeout=120)
+            capture_output=True, text=True, timeout=PATIENCE)
     found = re.search(r'<pre id="result">(.+?)</pre>', done.stdout, re.S)
     if not found:
         print("1..1\nnot ok 1 - the page's script ran to its end")
