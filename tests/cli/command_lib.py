@@ -5,6 +5,8 @@ import subprocess
 import sys
 import tempfile
 
+from patience import PATIENCE
+
 FATHOM, GENERATE = sys.argv[1:3]
 FOLDER = tempfile.TemporaryDirectory(prefix="fathom-cli-")
 PROFILE = os.path.join(FOLDER.name, "Deep.data")
@@ -23,7 +25,7 @@ def number(value):
 
 
 def run(*arguments, **options):
-    return subprocess.run([FATHOM, *arguments], capture_output=True, timeout=60, **options)
+    return subprocess.run([FATHOM, *arguments], capture_output=True, timeout=PATIENCE, **options)
 
 
 def make_profile():

@@ -10,6 +10,8 @@ import subprocess
 import sys
 import tempfile
 
+from patience import PATIENCE
+
 FATHOM, PROGRAM = sys.argv[1:3]
 FOLDER = pathlib.Path(tempfile.mkdtemp(prefix="fathom-ghc-"))
 WRITER = """import Control.Concurrent
@@ -37,16 +39,16 @@ main = do
 def compile_haskell(name, text, *options):
     (FOLDER / f"{name}.hs").write_text(text)
     return subprocess.run(["ghc", "-O0", *options, f"{name}.hs", "-o", name], cwd=FOLDER,
-                          capture_output=True, timeout=150).returncode == 0
+                          capture_output=True).returncode == 0
 
 
 def a_haskell_program_is_read_while_it_runs():
     assert compile_haskell("Writer", WRITER, "-threaded", "-eventlog", "-rtsopts")
     log = FOLDER / "Writer.eventlog"
-    follower = subprocess.Popen([FATHOM, "log", "follow", "--wait", "20", "--idle", "20", "--json",
+    follower = subprocess.Popen([FATHOM, "log", "follow", "--wait", str(PATIENCE), "--idle", str(PATIENCE), "--json",
                                  log], stdout=subprocess.PIPE)
-    subprocess.run([FOLDER / "Writer", "+RTS", "-l", "-N2"], cwd=FOLDER, check=True, timeout=60)
-    out, _ = follower.communicate(timeout=60)
+    subprocess.run([FOLDER / "Writer", "+RTS", "-l", "-N2"], cwd=FOLDER, check=True, timeout=PATIENCE)
+    out, _ = follower.communicate(timeout=PATIENCE)
     assert follower.returncode == 0
     events = [json.loads(line) for line in out.splitlines()]
     texts = [e["fields"]["text"] for e in events if e["type"] == "UserMessage"]
@@ -60,10 +62,10 @@ def ghc_events_reads_a_c_program():
     if not compile_haskell("Reader", READER, "-package", "ghc-events"):
         return "ghc-events is not installed"
     log = FOLDER / "c.eventlog"
-    subprocess.run([PROGRAM, log, "2", "1000"], check=True, timeout=60)
+    subprocess.run([PROGRAM, log, "2", "1000"], check=True, timeout=PATIENCE)
     counts = json.loads(subprocess.run([FATHOM, "log", "stat", "--json", log], check=True,
                                        capture_output=True).stdout)
-    read = subprocess.run([FOLDER / "Reader", log], capture_output=True, text=True, timeout=60)
+    read = subprocess.run([FOLDER / "Reader", log], capture_output=True, text=True, timeout=PATIENCE)
     assert read.returncode == 0, read.stderr
     assert [int(n) for n in read.stdout.split()] == [counts["events"], 1], (read.stdout, counts)
     return None

@@ -11,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 
+from patience import PATIENCE
+
 FATHOM = sys.argv[1]
 PROGRAM = """
 #include <lttng/tracef.h>
@@ -29,7 +31,7 @@ def skip(reason):
 
 
 def run(*command, **options):
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=60,
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=PATIENCE,
                           **options)
     assert done.returncode == 0, (command, done.returncode, done.stdout, done.stderr)
     return done.stdout
@@ -58,7 +60,7 @@ try:
         if daemon.poll() is not None:
             break
         if subprocess.run(["lttng", "--no-sessiond", "list"], env=environment, capture_output=True,
-                          timeout=60).returncode == 0 and pid_file.exists():
+                          timeout=PATIENCE).returncode == 0 and pid_file.exists():
             ready = True
             break
         try:
@@ -99,5 +101,5 @@ try:
 finally:
     if daemon.poll() is None:
         os.kill(daemon.pid, signal.SIGTERM)
-        daemon.wait(30)
+        daemon.wait(PATIENCE)
     shutil.rmtree(folder, ignore_errors=True)

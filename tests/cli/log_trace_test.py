@@ -11,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 
+from patience import PATIENCE
+
 FATHOM, CTF_WRITE, GENERATOR = sys.argv[1:4]
 FOLDER = pathlib.Path(tempfile.mkdtemp(prefix="fathom-log-trace-"))
 
@@ -25,14 +27,14 @@ KERNEL = """\
 
 def run(*arguments, status=0):
     done = subprocess.run([FATHOM, "log", *map(str, arguments)], capture_output=True, text=True,
-                          timeout=60)
+                          timeout=PATIENCE)
     assert done.returncode == status, (arguments, done.returncode, done.stderr)
     return done
 
 
 def write_ctf(name, text):
     folder = FOLDER / name
-    subprocess.run([CTF_WRITE, folder], input=text, text=True, check=True, timeout=60)
+    subprocess.run([CTF_WRITE, folder], input=text, text=True, check=True, timeout=PATIENCE)
     return folder
 
 
@@ -69,7 +71,7 @@ def test_filters():
     told = run("cat", "--filter", "event.name", folder, status=2).stderr
     assert "offset 10: found the end, expected one of = !=" in told, told
     log = FOLDER / "made.eventlog"
-    subprocess.run([GENERATOR, "--events", "5000", "--caps", "3", log], check=True, timeout=60,
+    subprocess.run([GENERATOR, "--events", "5000", "--caps", "3", log], check=True, timeout=PATIENCE,
                    stdout=subprocess.DEVNULL)
     every = run("cat", "--sort", log).stdout.splitlines()
     chosen = run("cat", "--filter", "event.cpu = 1", log).stdout.splitlines()
@@ -190,7 +192,7 @@ def test_sync():
         if line.startswith("  0   1"):
             assert "accurate" in line, line
     view.terminate()
-    view.communicate(timeout=60)
+    view.communicate(timeout=PATIENCE)
     messages.write_text("2\n0 7 1 2\n")
     assert "messages: line 2: expected" in run("sync", "--messages", messages, status=1).stderr
     run("sync", here, status=2)

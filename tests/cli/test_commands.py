@@ -14,11 +14,11 @@ import stat
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 import command_lib as lib
 from command_lib import FATHOM, GENERATE, FOLDER, PROFILE, path, number, run
+from patience import PATIENCE, wait_until
 
 
 class Output(unittest.TestCase):
@@ -32,7 +32,7 @@ class Output(unittest.TestCase):
             for place in (pipe, link):
                 with subprocess.Popen(["cat", place], stdout=subprocess.PIPE) as reader:
                     self.assertEqual(run(*command, place).returncode, 0)
-                    given = reader.communicate(timeout=60)[0]
+                    given = reader.communicate(timeout=PATIENCE)[0]
                 with open(file, "rb") as expected:
                     self.assertEqual(given, expected.read())
             self.assertEqual(sorted(os.listdir(folder)), ["file", "link", "pipe"])
@@ -145,7 +145,7 @@ class Report(unittest.TestCase):
     def test_a_closed_pipe_is_an_error(self):
         with open("/dev/full", "wb") as full:
             told = subprocess.run([FATHOM, "report", "menu", PROFILE], stdout=full,
-                                  stderr=subprocess.PIPE, timeout=60)
+                                  stderr=subprocess.PIPE, timeout=PATIENCE)
         self.assertEqual(told.returncode, 1)
         self.assertIn(b"cannot write", told.stderr)
 
@@ -175,17 +175,12 @@ class ClosedStreams(unittest.TestCase):
             with self.start(closed, "log", "stat", "-", stdin=subprocess.PIPE,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
                 wanted = [fd for fd in (1, 2) if (">&-", "2>&-")[fd - 1] in closed.split()]
-                end = time.monotonic() + 60
-                while time.monotonic() < end:
-                    with contextlib.suppress(OSError):
-                        if all(os.readlink(f"/proc/{process.pid}/fd/{fd}") == "/dev/null"
-                               for fd in wanted):
-                            break
-                    time.sleep(0.01)
+                wait_until(lambda: all(os.readlink(f"/proc/{process.pid}/fd/{fd}") == "/dev/null" for fd in wanted),
+                           "what was closed leads to nothing")
                 streams = self.streams_of(process)
                 self.assertEqual([streams[fd] for fd in wanted], ["/dev/null"] * len(wanted))
                 process.stdin.close()
-                self.assertEqual(process.wait(60), 1)
+                self.assertEqual(process.wait(PATIENCE), 1)
 
     def test_what_cannot_be_printed_is_an_error(self):
         for closed in (">&-", "<&- >&-"):
@@ -201,7 +196,7 @@ class ClosedStreams(unittest.TestCase):
             self.assertEqual(run("convert", PROFILE, plain).returncode, 0)
             for closed in ("2>&-", ">&-", "<&- >&- 2>&-"):
                 with self.start(closed, "convert", PROFILE, other) as process:
-                    self.assertEqual(process.wait(60), 0)
+                    self.assertEqual(process.wait(PATIENCE), 0)
                 with open(plain, "rb") as a, open(other, "rb") as b:
                     self.assertEqual(a.read(), b.read())
                 os.remove(other)

@@ -8,6 +8,8 @@ import sys
 import tempfile
 import unittest
 
+from patience import PATIENCE
+
 FATHOM, GENERATE = sys.argv[1:3]
 FOLDER = tempfile.TemporaryDirectory(prefix="fathom-merge-")
 PROFILE = os.path.join(FOLDER.name, "Deep.data")
@@ -18,7 +20,7 @@ def path(name):
 
 
 def run(*arguments, **options):
-    return subprocess.run([FATHOM, *arguments], capture_output=True, timeout=60, **options)
+    return subprocess.run([FATHOM, *arguments], capture_output=True, timeout=PATIENCE, **options)
 
 
 class Merge(unittest.TestCase):

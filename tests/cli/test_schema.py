@@ -13,6 +13,8 @@ import unittest
 import urllib.parse
 import urllib.request
 
+from patience import PATIENCE
+
 try:
     import jsonschema
 except ImportError:
@@ -30,7 +32,7 @@ ALSO = ["about", "recursions/calls", "find/e", "help/all", "flame/calls/up/_/all
 
 def ask(profile, query):
     """A page, or None where this profile has none of that kind."""
-    told = subprocess.run([FATHOM, "report", "--json", query, profile], capture_output=True, timeout=120)
+    told = subprocess.run([FATHOM, "report", "--json", query, profile], capture_output=True, timeout=PATIENCE)
     return json.loads(told.stdout) if told.returncode == 0 else None
 
 
@@ -89,7 +91,7 @@ class Schema(unittest.TestCase):
     def test_of_several_profiles(self):
         before, after = self.profile("--c"), self.profile("--c", "--run=2")
         for command in (["diff", "--json", "--by=calls", before, after], ["history", "--json", before, after]):
-            told = subprocess.run([FATHOM, *command], capture_output=True, timeout=120, check=True)
+            told = subprocess.run([FATHOM, *command], capture_output=True, timeout=PATIENCE, check=True)
             answer = json.loads(told.stdout)
             self.assertEqual([], [error.message for error in self.validator.iter_errors(answer)], command)
             self.assertTrue(answer["tables"][0]["rows"], command)
@@ -109,7 +111,7 @@ class Schema(unittest.TestCase):
     def test_limits(self):
         before, after = self.profile("--c"), self.profile("--c", "--run=2")
         told = subprocess.run([FATHOM, "check", "--json", f"--against={before}", "--expect=calls total <= +0 %", after],
-                              capture_output=True, timeout=120)
+                              capture_output=True, timeout=PATIENCE)
         self.assertIn(told.returncode, (0, 1), told.stderr)
         answer = json.loads(told.stdout)
         self.assertEqual([], [error.message for error in self.validator.iter_errors(answer)])
@@ -132,7 +134,7 @@ class Traces(unittest.TestCase):
             address = re.search(r"http://[^/]+/", server.stdout.readline())[0]
             for view in self.VIEWS:
                 query = urllib.parse.urlencode({"file": log, "view": view, "width": 50})
-                with urllib.request.urlopen(f"{address}trace.json?{query}", timeout=60) as told:
+                with urllib.request.urlopen(f"{address}trace.json?{query}", timeout=PATIENCE) as told:
                     answer = json.load(told)
                 self.assertEqual([], [f"{list(error.absolute_path)}: {error.message[:200]}"
                                       for error in validator.iter_errors(answer)], view)
@@ -141,7 +143,7 @@ class Traces(unittest.TestCase):
                     self.assertFalse(validator.is_valid({name: answer[name] for name in answer if name != key}), key)
         finally:
             server.terminate()
-            server.wait(20)
+            server.wait(PATIENCE)
             server.stdout.close()
 
 

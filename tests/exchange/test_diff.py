@@ -14,6 +14,7 @@ import urllib.error
 import urllib.request
 
 from exchange_lib import check, end, must, run, said
+from patience import PATIENCE
 
 fathom = sys.argv[1]
 
@@ -154,7 +155,7 @@ def check_history_of_samples(folder):
 
 def ask(url):
     try:
-        with urllib.request.urlopen(url, timeout=60) as answer:
+        with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode()

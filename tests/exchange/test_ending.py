@@ -10,10 +10,10 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import urllib.request
 
 from exchange_lib import check, end
+from patience import PATIENCE, wait_until
 
 LINES = 300000
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -41,12 +41,10 @@ def ended(folder, number):
     view = subprocess.Popen([fathom, "view", "--no-open", first, long],
                             env={**os.environ, "TMPDIR": home}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                             preexec_fn=as_usual)
-    deadline = time.monotonic() + 60
-    while not any(name.endswith(".data") for name in all_below(home)) and time.monotonic() < deadline:
-        time.sleep(0.005)
+    wait_until(lambda: any(name.endswith(".data") for name in all_below(home)), "the first profile is made")
     made = all_below(home)
     view.send_signal(number)
-    return made, view.wait(60), all_below(home)
+    return made, view.wait(PATIENCE), all_below(home)
 
 
 def names(folder):
@@ -63,11 +61,11 @@ def names(folder):
                             stdout=subprocess.PIPE, text=True, preexec_fn=as_usual)
     try:
         address = re.search(r"http\S+", view.stdout.readline())[0]
-        with urllib.request.urlopen(address, timeout=60) as answer:
+        with urllib.request.urlopen(address, timeout=PATIENCE) as answer:
             page = answer.read().decode()
     finally:
         view.terminate()
-        view.wait(60)
+        view.wait(PATIENCE)
     shown = re.sub(r"<[^>]*>", " ", page)
     check("a comparison names the files as they were given", "a.folded (new) compared with a.folded" in shown and
           home not in shown and "fathom-import" not in shown, shown)

@@ -18,6 +18,7 @@ import time
 import urllib.request
 
 from exchange_lib import bytes_field, check, end, must, number_field, run, said, varint
+from patience import PATIENCE, wait_until
 
 fathom, generate = sys.argv[1:3]
 
@@ -506,6 +507,11 @@ def test_uftrace(folder):
           "70.dat: offset 48: a time before" in told.stderr, told)
 
 
+def page_of_profile(url):
+    text = urllib.request.urlopen(url, timeout=PATIENCE).read().decode()
+    return text if "made of" in text else None
+
+
 def test_view(folder):
     home = os.path.join(folder, "tmp")
     os.mkdir(home)
@@ -514,17 +520,12 @@ def test_view(folder):
                               env={**os.environ, "TMPDIR": home})
     try:
         url = re.search(r"http\S+", server.stdout.readline())[0]
-        text = ""
-        for _ in range(600):  # until it has been read
-            text = urllib.request.urlopen(url, timeout=60).read().decode()
-            if "made of" in text:
-                break
-            time.sleep(0.1)
+        text = wait_until(lambda: page_of_profile(url), "the file has been read")
         check("view shows such a file at once", "made of folded stacks" in text, text)
         check("by its own name", "a.folded" in text, text)
     finally:
         server.send_signal(signal.SIGHUP)  # the terminal is closed
-        server.wait(timeout=60)
+        server.wait(timeout=PATIENCE)
     check("and leaves nothing behind", os.listdir(home) == [], os.listdir(home))
 
 

@@ -12,10 +12,10 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import urllib.request
 
 from exchange_lib import check, end, run, skip
+from patience import PATIENCE, wait_until
 
 fathom = sys.argv[1]
 
@@ -291,6 +291,11 @@ def test_two_objects(folder):
           "summary says 14 Ir, its functions have 10: it may have been cut off" in told.stderr, told)
 
 
+def page_of_profile(url):
+    text = urllib.request.urlopen(url, timeout=PATIENCE).read().decode()
+    return text if "made of" in text else None
+
+
 def test_view(folder):
     home = os.path.join(folder, "tmp")
     os.mkdir(home)
@@ -299,16 +304,11 @@ def test_view(folder):
                               env={**os.environ, "TMPDIR": home})
     try:
         url = re.search(r"http\S+", server.stdout.readline())[0]
-        text = ""
-        for _ in range(600):  # until it has been read
-            text = urllib.request.urlopen(url, timeout=60).read().decode()
-            if "made of" in text:
-                break
-            time.sleep(0.1)
+        text = wait_until(lambda: page_of_profile(url), "the file has been read")
         check("view shows such a file at once", "made of callgrind" in text, text)
     finally:
         server.send_signal(signal.SIGHUP)  # the terminal is closed
-        server.wait(timeout=60)
+        server.wait(timeout=PATIENCE)
     check("and leaves nothing behind", os.listdir(home) == [], os.listdir(home))
 
 

@@ -12,6 +12,7 @@ import tempfile
 
 import finish_lib as lib
 import mpi_lib as mpi
+from patience import PATIENCE
 
 RANKS = 3
 PLAIN = r"""
@@ -57,7 +58,7 @@ def by_variables(tap, folder):
     ranks = [subprocess.Popen([lib.FATHOM, "record", "-q", "-o", "prof.data", "--", "./prog"],
                               cwd=folder, env={**plain, "OMPI_COMM_WORLD_RANK": str(rank)})
              for rank in range(RANKS)]
-    tap.same([rank.wait(60) for rank in ranks], [0] * RANKS, "ranks at once do not meet")
+    tap.same([rank.wait(PATIENCE) for rank in ranks], [0] * RANKS, "ranks at once do not meet")
     tap.same(works(folder), EXPECTED, "one profile a rank, named by it")
     lib.must([lib.FATHOM, "record", "-q", "-o", "sized", "--", "./prog"], folder,
              env={**plain, "OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2"})
