@@ -400,7 +400,7 @@ void fm_held_flush(struct fm_thread *thread); /* tells the header what it does n
 void fm_held_many(void);                      /* threads_lock is held: there is a second thread */
 void fm_held_after_fork(void);                /* the new file is open */
 
-/* ticks.c */
+/* ticks/ticks.c */
 /* The edge by which the code that was interrupted has been entered from the top's function, if it
  * has no frame in the shadow stack: not yet, not any more, or never. NULL: the top itself runs. */
 struct fm_rec_csd *fm_callee_at_its_edge(const struct fm_thread *thread,
@@ -409,7 +409,7 @@ struct fm_rec_csd *fm_callee_at_its_edge(const struct fm_thread *thread,
 /* Whether it leads to a function that calls nothing, and so has no frame of its own. */
 bool fm_is_of_leaf(const struct fm_rec_csd *csd);
 bool fm_is_hook_of_leaf(uint64_t hook_pc);
-/* tick_events.c. EVENT[:PERIOD], of those that perf_event_open knows; others change nothing. */
+/* ticks/events.c. EVENT[:PERIOD], of those that perf_event_open knows; others change nothing. */
 void fm_tick_event_wish(const char *wish);
 /* perf's clock, or the event. False: the kernel refuses it. *ret_user_alone is set where it refuses
  * its own part. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the kernel counts for a thread (perf_event_open): its clock, or events in its place. */
-#include "files.h"
-#include "internal.h"
+#include "../files.h"
+#include "../internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

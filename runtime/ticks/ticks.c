@@ -7,8 +7,8 @@
  * The kernel sends a CPU timer's signal when it goes back to the program, so no call is ended by
  * it. perf's come more often, but also just before a thread falls asleep in a call, which then
  * fails with EINTR; and the kernel sets its timer anew at each switch of threads. */
-#include "internal.h"
-#include "valgrind.h"
+#include "../internal.h"
+#include "../valgrind.h"
 
 #include <errno.h>
 #include <string.h>
