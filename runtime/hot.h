@@ -82,6 +82,8 @@ struct fm_tls {
     /* Exits of frames below these bounds are not looked at: of a function's own body; of one that
      * may be inlined. FM_BOUND(0), but while recording is stopped: no such frame is open. */
     uint64_t exit_own, exit_any;
+    uint32_t signals_blocked; /* by the runtime, so often: ticks wait */
+    uint32_t tick_waits;      /* one came meanwhile */
 };
 static_assert(offsetof(struct fm_tls, bound) == 0, "hooks.S");
 static_assert(offsetof(struct fm_tls, top) == 8, "hooks.S");

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/single_threaded.h>
 #include <sys/types.h>
 #include <ucontext.h>
 
@@ -121,6 +122,12 @@ struct fm_traced {
     struct fm_rec_spans *spans;
 };
 
+/* What perf_event_open gave. */
+struct fm_perf_event {
+    int fd;      /* -1: none */
+    uint64_t id; /* the kernel's name of it: the program may have closed what it did not open */
+};
+
 struct fm_thread {
     struct fm_thread *next, *previous; /* fm_process.threads; of fm_process.leaving next alone */
     struct fm_tls *tls;
@@ -136,9 +143,8 @@ struct fm_thread {
     struct fm_rec_csd *lost; /* what there is no room for counts here; linked when it is used */
     bool lost_linked;
     struct fm_rec_point lost_point;
-    int perf_fd;
-    uint64_t perf_id;        /* the kernel's name of that event */
-    uint64_t events_charged; /* of those that it has counted */
+    struct fm_perf_event counter, sampler; /* of perf; the sampler sends ticks */
+    uint64_t events_charged;               /* of those that the counter has counted */
     bool has_timer;
     int timer;               /* the kernel's id */
     uint64_t cpu_charged_ns; /* CPU time turned into quanta so far */
@@ -153,6 +159,14 @@ struct fm_thread {
     struct fm_rec_frame signal_saves[FM_SIGNAL_SAVES_MAX];
     struct fm_waiting waiting;
     struct fm_traced traced;
+};
+
+/* By those who know of no ticks. */
+struct fm_tick_actions {
+    /* A tick of the calling thread, which no other interrupts. NULL: it interrupted the runtime. */
+    void (*take)(const ucontext_t *context);
+    void (*catch_up)(void); /* one that waited while the runtime had blocked signals */
+    void (*look)(void);     /* whether libc has put its handler in the place of ours */
 };
 
 enum fm_process_state { FM_NOT_STARTED = 0, FM_RECORDING, FM_INERT };
@@ -179,10 +193,11 @@ struct fm_process {
     uint32_t thread_count;
     uint64_t quantum_ns;
     int tick_source; /* what to try: enum fm_rec_tick_source */
-    int tick_signal;
-    uint64_t tick_period; /* of perf's event; 0: cpu-clock's own */
-    uint32_t tick_event;  /* its number, with FM_REC_TICK_EVENT */
-    bool tick_counts;     /* it is counted at ticks and waits, and sends no signals */
+    const struct fm_tick_actions *tick_actions;
+    bool tick_signal_watched; /* libc may still put its own handler in the place of ours */
+    uint64_t tick_period;     /* of perf's event; 0: cpu-clock's own */
+    uint32_t tick_event;      /* its number, with FM_REC_TICK_EVENT */
+    bool tick_counts;         /* it is counted at ticks and waits, and sends no signals */
     uint64_t loader_adds, loader_subs;
     bool traced; /* calls of some functions are timed one by one */
     int snapshots;
@@ -203,7 +218,8 @@ struct fm_process {
 extern struct fm_process fm_process FM_HIDDEN;
 
 /* sys.c: what else would need stdio or malloc. */
-uint64_t fm_block_signals(void); /* all; returns the old mask */
+#define FM_SIGNAL_BIT(signal) (1ull << ((signal)-1))
+uint64_t fm_block_signals(void); /* all but FM_TICK_SIGNAL, and ticks; returns the old mask */
 void fm_restore_signals(uint64_t mask);
 /* Past libc's syscall(), which may be in front of libc's own. Returns -errno. */
 long fm_system_call(long number, long a, long b, long c, long d);
@@ -334,7 +350,6 @@ static inline uint64_t **fm_csd_counters(struct fm_rec_csd *csd)
 /* coverage/points.c */
 struct fm_rec_point *fm_points_known(const struct fm_tls *tls, uint64_t pc); /* at the top; NULL */
 void fm_points_count(struct fm_thread *thread, uint64_t pc); /* locked; makes it if it is new */
-extern struct fm_point_entry fm_no_points[2];
 void fm_points_purge(struct fm_thread *thread, uint64_t start, uint64_t end);
 void fm_points_reset(struct fm_thread *thread); /* forgets the index */
 void fm_points_free(struct fm_thread *thread);
@@ -379,6 +394,7 @@ void fm_frames_leave(uint64_t sp);
 
 /* tls.c */
 extern struct fm_rec_frame fm_no_frame FM_HIDDEN; /* the top of a thread without state */
+extern struct fm_point_entry fm_no_points[2];
 
 /* threads.c. fm_process_start() comes before. */
 struct fm_thread *fm_thread_make(uint64_t stack_address); /* of the calling thread */
@@ -414,6 +430,7 @@ void fm_tick_event_wish(const char *wish);
 /* perf's clock, or the event. False: the kernel refuses it. *ret_user_alone is set where it refuses
  * its own part. */
 bool fm_tick_event_start(struct fm_thread *thread, bool *ret_user_alone);
+void fm_tick_event_again(struct fm_thread *thread); /* a signal of it has come */
 /* How many there were since the last look. */
 uint64_t fm_tick_events_passed(struct fm_thread *thread);
 /* Those are charged to csd. */
@@ -424,6 +441,22 @@ void fm_ticks_prepare(void);
 void fm_ticks_start(struct fm_thread *thread);
 void fm_ticks_stop(struct fm_thread *thread);
 void fm_ticks_leave(struct fm_thread *thread); /* in a child of fork: the parent's descriptor */
+/* ticks/signal.c */
+#define FM_TICK_SIGNAL 33         /* SIGSETXID of libc's */
+void fm_tick_signal_take(void);   /* ours is the handler from now on */
+bool fm_tick_signal_lend(void);   /* before exec: what it leaves to the program; false: nothing */
+union sigval fm_tick_value(void); /* what tells a timer's tick */
+bool fm_tick_signal_is_tick(const siginfo_t *info);
+/* The kernel's sigaction for the program, with the kernel's structure; -errno. */
+long fm_tick_signal_exchange(const void *action, void *ret_old);
+void fm_tick_signal_look_slowly(void);
+/* libc sets its own handler as it makes the program's first thread; whoever may have called what
+ * does it, looks. */
+static inline void fm_tick_signal_look(void)
+{
+    if (FM_UNLIKELY(fm_process.tick_signal_watched && !__libc_single_threaded))
+        fm_process.tick_actions->look();
+}
 
 /* waiting/state.c. All but the first three are called with signals blocked. */
 /* For a file that was opened; again in a child of fork. `make`: a thread is known from its first

@@ -15,11 +15,9 @@
 
 struct fm_process fm_process;
 
-/* The kernel's signal set is 64 bits; libc's wrappers would leave its own two signals open. That
- * of setxid stays so, as all threads wait for it; but a thread must not be cancelled while it
- * holds a lock of ours. The system call
- * stands right here, in the runtime's own section: a tick that had to wait comes when signals are
- * let in again, and must find the program counter there, or the program would be charged. */
+/* The kernel's signal set is 64 bits; libc's wrappers would leave its own two signals open. A
+ * thread must not be cancelled while it holds a lock of ours. The other one, of setxid, stays open,
+ * as all threads wait for it. It is also the tick's: ticks/signal.c lets ticks wait. */
 static inline __attribute__((always_inline)) void set_mask(const uint64_t *mask, uint64_t *old)
 {
     long result = SYS_rt_sigprocmask;
@@ -32,13 +30,20 @@ static inline __attribute__((always_inline)) void set_mask(const uint64_t *mask,
 
 FM_RUNTIME_TEXT uint64_t fm_block_signals(void)
 {
-    uint64_t all = ~(1ull << 32), old = 0;
+    uint64_t all = ~FM_SIGNAL_BIT(FM_TICK_SIGNAL), old = 0;
     set_mask(&all, &old);
+    fm_tls_v2.signals_blocked++;
     return old;
 }
 
+/* Ticks first: a handler of the program's that was waiting may never come back. */
 FM_RUNTIME_TEXT void fm_restore_signals(uint64_t mask)
 {
+    struct fm_tls *tls = &fm_tls_v2;
+    tls->signals_blocked--;
+    if (FM_UNLIKELY(tls->tick_waits != 0 && tls->signals_blocked == 0))
+        fm_process.tick_actions->catch_up();
+    fm_tick_signal_look();
     set_mask(&mask, NULL);
 }
 

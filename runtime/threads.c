@@ -177,7 +177,7 @@ struct fm_thread *fm_thread_make(uint64_t stack_address)
     struct fm_thread *thread = fm_private_alloc(sizeof *thread);
     if (thread != NULL) {
         thread->tls = tls;
-        thread->perf_fd = -1;
+        thread->counter.fd = thread->sampler.fd = -1;
         tls->table = NULL;
     }
     if (thread == NULL || !graph_init(thread, stack_address)) {
@@ -380,7 +380,7 @@ void fm_threads_after_fork(const char *old_base)
     thread->stack->top = tls->top;
     thread->next = thread->previous = NULL;
     thread->lock.held = 0;
-    thread->perf_fd = -1;
+    thread->counter.fd = thread->sampler.fd = -1;
     thread->has_timer = false;
     thread->cpu_charged_ns = 0;
     fm_waiting_reset(thread);

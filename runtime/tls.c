@@ -6,6 +6,8 @@
 static struct fm_rec_csd no_edge;
 struct fm_rec_frame fm_no_frame = {
     .cfa = FM_CFA_GUARD, .csd = (uint64_t)&no_edge, .fn = FM_DEPTH_UNKNOWN};
+/* Threads that have met no point look here: nothing is ever found, and nothing put in. */
+_Alignas(32) struct fm_point_entry fm_no_points[2];
 __thread struct fm_tls fm_tls_v2 FM_EXPORT = {.bound = FM_BOUND_NOT_READY,
                                               .top = &fm_no_frame,
                                               .heap_off = 1,

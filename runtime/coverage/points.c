@@ -2,9 +2,6 @@
 /* Coverage points of a thread, by context: counted in the pd at the top of its shadow stack. */
 #include "internal.h"
 
-/* Threads that have met no point look here: nothing is ever found, and nothing put in. */
-_Alignas(32) struct fm_point_entry fm_no_points[2];
-
 static struct fm_point_entry *entry_at(const struct fm_tls *tls, uint64_t offset)
 {
     return (struct fm_point_entry *)((char *)tls->points + (offset & tls->point_mask));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The exec family in front of libc's. A tick that comes while the kernel is about to change
  * programs would be delivered to the new one, which has no handler for it, and end it: so the ticks
- * are off from here on, until an exec that failed has returned. */
+ * are off from here on, until an exec that failed has returned. Who ignores the tick's signal
+ * leaves that to the new program, as it would without us. */
 #include "front.h"
 #include "internal.h"
 
@@ -47,30 +48,39 @@ __attribute__((constructor)) static void resolve(void)
 }
 #endif
 
-/* Those of this thread; a child of vfork has none, and its state is the parent's. */
-static struct fm_thread *ticks_off(void)
+struct before {
+    struct fm_thread *thread; /* its ticks are off; NULL: it has none */
+    bool lent_signal;
+};
+
+/* Those of this thread; a child of vfork has none, and its state is the parent's, but for its
+ * signals' actions. */
+static struct before ticks_off(void)
 {
     struct fm_thread *thread = fm_tls_v2.thread;
+    bool lent = fm_tick_signal_lend();
 #ifndef FATHOM_STATIC
     if (next.execve == NULL)
         resolve();
 #endif
     if (thread == NULL || fm_process.state != FM_RECORDING || fm_process_is_copy() ||
         (uint32_t)getpid() != fm_process.header->pid)
-        return NULL;
+        return (struct before){NULL, lent};
     fm_ticks_stop(thread);
     fm_process.header->end_monotonic_ns = fm_now_ns(CLOCK_MONOTONIC);
     fm_process.header->state = FM_REC_EXECED;
-    return thread;
+    return (struct before){thread, lent};
 }
 
-static int failed(struct fm_thread *thread, int result)
+static int failed(struct before before, int result)
 {
     int saved_errno = errno;
-    if (thread != NULL) {
+    if (before.lent_signal)
+        fm_tick_signal_take();
+    if (before.thread != NULL) {
         fm_process.header->state = FM_REC_RUNNING;
         fm_process.header->end_monotonic_ns = 0;
-        fm_ticks_start(thread);
+        fm_ticks_start(before.thread);
     }
     errno = saved_errno;
     return result;
@@ -78,8 +88,8 @@ static int failed(struct fm_thread *thread, int result)
 
 FM_EXPORT int FM_FRONT(execve)(const char *path, char *const argv[], char *const envp[])
 {
-    struct fm_thread *thread = ticks_off();
-    return failed(thread, next.execve(path, argv, envp));
+    struct before before = ticks_off();
+    return failed(before, next.execve(path, argv, envp));
 }
 
 FM_EXPORT int FM_FRONT(execv)(const char *path, char *const argv[])
@@ -89,8 +99,8 @@ FM_EXPORT int FM_FRONT(execv)(const char *path, char *const argv[])
 
 FM_EXPORT int FM_FRONT(execvpe)(const char *file, char *const argv[], char *const envp[])
 {
-    struct fm_thread *thread = ticks_off();
-    return failed(thread, next.execvpe(file, argv, envp));
+    struct before before = ticks_off();
+    return failed(before, next.execvpe(file, argv, envp));
 }
 
 FM_EXPORT int FM_FRONT(execvp)(const char *file, char *const argv[])
@@ -100,15 +110,15 @@ FM_EXPORT int FM_FRONT(execvp)(const char *file, char *const argv[])
 
 FM_EXPORT int FM_FRONT(fexecve)(int fd, char *const argv[], char *const envp[])
 {
-    struct fm_thread *thread = ticks_off();
-    return failed(thread, next.fexecve(fd, argv, envp));
+    struct before before = ticks_off();
+    return failed(before, next.fexecve(fd, argv, envp));
 }
 
 FM_EXPORT int FM_FRONT(execveat)(int fd, const char *path, char *const argv[], char *const envp[],
                                  int flags)
 {
-    struct fm_thread *thread = ticks_off();
-    return failed(thread, next.execveat(fd, path, argv, envp, flags));
+    struct before before = ticks_off();
+    return failed(before, next.execveat(fd, path, argv, envp, flags));
 }
 
 /* How many arguments there are, with the NULL that ends them. */

@@ -8,6 +8,7 @@
 #include <linux/perf_event.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -66,25 +67,35 @@ void fm_tick_event_wish(const char *wish)
     }
 }
 
-static struct perf_event_attr wished_attributes(void)
+/* Signals of this kind are queued, not merged: so many at most for a thread that is long in the
+ * kernel. perf stops to send until they have been taken; what counts is another event. Where the
+ * queue is full (RLIMIT_SIGPENDING) SIGIO comes instead, which ends a program. */
+#define QUEUED_MAX 16
+#define QUEUE_LEAST 64u
+
+static bool has_queue(void)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_SIGPENDING, &limit) == 0 && limit.rlim_cur >= QUEUE_LEAST;
+}
+
+static struct perf_event_attr wished_attributes(bool samples)
 {
     struct perf_event_attr attributes = {
         .type = PERF_TYPE_SOFTWARE,
         .size = sizeof attributes,
         .config = PERF_COUNT_SW_CPU_CLOCK,
-        .sample_period = 1000000000u / PERF_HZ,
+        .sample_period = samples ? 1000000000u / PERF_HZ : 0,
         .disabled = 1,
-        .wakeup_events = 1,
+        .wakeup_events = samples,
     };
     if (fm_process.tick_source == FM_REC_TICK_EVENT) {
         const struct tick_event *event = event_of(fm_process.tick_event);
         attributes.type = event->type;
         attributes.config = event->config;
-        attributes.sample_period = fm_process.tick_period;
-        attributes.wakeup_events = !event->counted;
-    } else if (fm_process.tick_period != 0) {
-        attributes.sample_period = fm_process.tick_period;
     }
+    if (samples && fm_process.tick_period != 0)
+        attributes.sample_period = fm_process.tick_period;
     return attributes;
 }
 
@@ -94,46 +105,67 @@ static bool ask_event(int fd, unsigned long request, const void *to)
     return fm_system_call(SYS_ioctl, fd, (long)request, (long)to, 0) == 0;
 }
 
-bool fm_tick_event_start(struct fm_thread *thread, bool *ret_user_alone)
+static bool open_event(bool samples, bool *user_alone, struct fm_perf_event *ret_event)
 {
-    struct perf_event_attr attributes = wished_attributes();
-    pid_t tid = (pid_t)thread->rec->tid;
-    thread->events_charged = 0;
+    struct perf_event_attr attributes = wished_attributes(samples);
+    attributes.exclude_kernel = *user_alone;
     int fd = (int)syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
     if (fd < 0 && fm_process.tick_source == FM_REC_TICK_EVENT && !fm_process.tick_counts) {
         attributes.exclude_kernel = 1; /* what users may count by themselves */
-        *ret_user_alone = true;
+        *user_alone = true;
         fd = (int)syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
     }
     if (fd < 0)
         return false;
-    fd = fm_descriptor_raise(fd);
+    ret_event->fd = fm_descriptor_raise(fd);
+    if (ask_event(ret_event->fd, PERF_EVENT_IOC_ID, &ret_event->id))
+        return true;
+    fm_file_close(ret_event->fd);
+    ret_event->fd = -1;
+    return false;
+}
+
+static bool sends_ticks(const struct fm_perf_event *event, pid_t tid)
+{
     struct f_owner_ex owner = {.type = OWNER_THREAD, .pid = tid};
-    bool signals = !fm_process.tick_counts;
-    if ((signals && (fcntl(fd, F_SETSIG, fm_process.tick_signal) != 0 ||
-                     fcntl(fd, F_SETOWN_EX, &owner) != 0 || fcntl(fd, F_SETFL, O_ASYNC) != 0)) ||
-        !ask_event(fd, PERF_EVENT_IOC_ID, &thread->perf_id) ||
-        !ask_event(fd, PERF_EVENT_IOC_ENABLE, NULL)) {
-        fm_file_close(fd);
+    return fcntl(event->fd, F_SETSIG, FM_TICK_SIGNAL) == 0 &&
+           fcntl(event->fd, F_SETOWN_EX, &owner) == 0 && fcntl(event->fd, F_SETFL, O_ASYNC) == 0 &&
+           ask_event(event->fd, PERF_EVENT_IOC_REFRESH, (void *)QUEUED_MAX);
+}
+
+bool fm_tick_event_start(struct fm_thread *thread, bool *ret_user_alone)
+{
+    bool counts = fm_process.tick_source == FM_REC_TICK_EVENT, samples = !fm_process.tick_counts;
+    thread->events_charged = 0;
+    if ((samples && !has_queue()) ||
+        (samples && !open_event(true, ret_user_alone, &thread->sampler)) ||
+        (counts && !open_event(false, ret_user_alone, &thread->counter)) ||
+        (counts && !ask_event(thread->counter.fd, PERF_EVENT_IOC_ENABLE, NULL)) ||
+        (samples && !sends_ticks(&thread->sampler, (pid_t)thread->rec->tid))) {
+        fm_ticks_leave(thread);
         return false;
     }
-    thread->perf_fd = fd;
     return true;
 }
 
 /* The program may have closed what it did not open. */
-static bool event_is_there(const struct fm_thread *thread)
+static bool is_there(const struct fm_perf_event *event)
 {
     uint64_t id = 0;
-    return thread->perf_fd >= 0 && ask_event(thread->perf_fd, PERF_EVENT_IOC_ID, &id) &&
-           id == thread->perf_id;
+    return event->fd >= 0 && ask_event(event->fd, PERF_EVENT_IOC_ID, &id) && id == event->id;
+}
+
+void fm_tick_event_again(struct fm_thread *thread)
+{
+    if (is_there(&thread->sampler))
+        ask_event(thread->sampler.fd, PERF_EVENT_IOC_REFRESH, (void *)1);
 }
 
 uint64_t fm_tick_events_passed(struct fm_thread *thread)
 {
     uint64_t count = 0;
-    if (!event_is_there(thread) ||
-        fm_system_call(0 /* read */, thread->perf_fd, (long)&count, sizeof count, 0) !=
+    if (!is_there(&thread->counter) ||
+        fm_system_call(0 /* read */, thread->counter.fd, (long)&count, sizeof count, 0) !=
             sizeof count ||
         count <= thread->events_charged)
         return 0;
@@ -162,10 +194,12 @@ void fm_ticks_settle_rest(struct fm_thread *thread)
         fm_ticks_settle(thread, (struct fm_rec_csd *)fm_stack_charged(thread, here)->csd);
 }
 
-/* The program may have closed what it did not open, and have something of its own there. */
+/* The program may have something of its own there. */
 void fm_ticks_leave(struct fm_thread *thread)
 {
-    if (event_is_there(thread))
-        fm_file_close(thread->perf_fd);
-    thread->perf_fd = -1;
+    if (is_there(&thread->sampler))
+        fm_file_close(thread->sampler.fd);
+    if (is_there(&thread->counter))
+        fm_file_close(thread->counter.fd);
+    thread->counter.fd = thread->sampler.fd = -1;
 }

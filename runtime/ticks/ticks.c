@@ -40,6 +40,22 @@ static bool in_runtime(uint64_t pc)
 
 #define PAGE 4096u
 
+/* Not by libc's function: a sanitizer stands in front of it, which may be what was interrupted. */
+static size_t copy_readable(void *to, const void *from, size_t bytes)
+{
+    struct iovec into = {to, bytes}, out_of = {(void *)(uintptr_t)from, bytes};
+    long result = SYS_process_vm_readv;
+    register const struct iovec *source __asm__("r10") = &out_of;
+    register long count __asm__("r8") = 1;
+    register long flags __asm__("r9") = 0;
+    long pid = fm_system_call(SYS_getpid, 0, 0, 0, 0);
+    __asm__ volatile("syscall"
+                     : "+a"(result)
+                     : "D"(pid), "S"(&into), "d"(1L), "r"(source), "r"(count), "r"(flags)
+                     : "rcx", "r11", "memory");
+    return result > 0 ? (size_t)result : 0;
+}
+
 /* Is this the code of a hook that stands in a function? The next mark is its end then. */
 static bool in_written_hook(uint64_t pc)
 {
@@ -47,9 +63,7 @@ static bool in_written_hook(uint64_t pc)
     const uint8_t *code = (const uint8_t *)pc;
     size_t bytes = sizeof copy;
     if (pc % PAGE + bytes > PAGE) { /* the next page may not be mapped */
-        struct iovec to = {copy, bytes}, from = {(void *)pc, bytes};
-        ssize_t got = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
-        bytes = got > 0 ? (size_t)got : 0;
+        bytes = copy_readable(copy, code, bytes);
         code = copy;
     }
     for (size_t i = 0; i + 8 <= bytes; i++) {
@@ -169,53 +183,70 @@ static uint64_t time_passed(struct fm_thread *thread, uint64_t cpu_ns)
     return quanta;
 }
 
-static void on_tick(int signal, siginfo_t *info, void *data)
+/* Not by libc's function, as above. */
+static uint64_t cpu_time_now(void)
 {
-    (void)signal;
-    (void)info;
-    const ucontext_t *context = data;
+    struct timespec now = {0};
+    fm_system_call(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, (long)&now, 0, 0);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void charge(struct fm_thread *thread, const mcontext_t *registers, uint64_t quanta)
+{
+    uint64_t pc = (uint64_t)registers->gregs[REG_RIP], sp = (uint64_t)registers->gregs[REG_RSP];
+    const struct fm_rec_frame *frame = fm_stack_charged(thread, sp);
+    struct fm_rec_csd *callee = fm_callee_at_its_edge(thread, frame, registers);
+    struct fm_rec_csd *charged = callee != NULL ? callee : (struct fm_rec_csd *)frame->csd;
+    fm_csd_add_quanta(thread, charged, quanta);
+    if (quanta > 0 && charged != thread->lost)
+        keep_sample(thread, charged, frame, pc, sp, quanta);
+    thread->rec->user_quanta += quanta;
+    thread->rec->charges += quanta > 0;
+    thread->rec->charge_squares += quanta * quanta;
+    bool is_time = fm_process.tick_source != FM_REC_TICK_EVENT;
+    fm_waiting_on_tick(thread, sp, is_time ? quanta : 0);
+}
+
+static void take(const ucontext_t *context)
+{
     struct fm_tls *tls = &fm_tls_v2;
     struct fm_thread *thread = tls->thread;
     if (thread == NULL || fm_process_is_copy())
         return;
     int saved_errno = errno;
-    uint64_t cpu_ns = fm_now_ns(CLOCK_THREAD_CPUTIME_ID);
+    uint64_t cpu_ns = cpu_time_now();
     bool is_time = fm_process.tick_source != FM_REC_TICK_EVENT;
     uint64_t quanta = is_time ? time_passed(thread, cpu_ns) : fm_tick_events_passed(thread);
     thread->rec->ticks++;
     thread->rec->cpu_ns = cpu_ns;
-    uint64_t pc = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
-    uint64_t sp = (uint64_t)context->uc_mcontext.gregs[REG_RSP];
-    bool in_hook = tls->inside != 0 || in_runtime(pc) || in_written_hook(pc);
+    uint64_t pc = context != NULL ? (uint64_t)context->uc_mcontext.gregs[REG_RIP] : 0;
+    bool in_hook = context == NULL || tls->inside != 0 || in_runtime(pc) || in_written_hook(pc);
     if (tls->inside == 0)
         fm_traced_on_tick(thread);
-    if (fm_process.stopped) {
-        if (tls->inside == 0)
-            fm_control_look(!in_hook);
-        errno = saved_errno;
-        return;
-    }
-    if (in_hook) {
+    if (!fm_process.stopped && in_hook)
         thread->rec->instrumentation_quanta += quanta;
-    } else {
-        const struct fm_rec_frame *frame = fm_stack_charged(thread, sp);
-        struct fm_rec_csd *callee = fm_callee_at_its_edge(thread, frame, &context->uc_mcontext);
-        struct fm_rec_csd *charged = callee != NULL ? callee : (struct fm_rec_csd *)frame->csd;
-        fm_csd_add_quanta(thread, charged, quanta);
-        if (quanta > 0 && charged != thread->lost)
-            keep_sample(thread, charged, frame, pc, sp, quanta);
-        thread->rec->user_quanta += quanta;
-        thread->rec->charges += quanta > 0;
-        thread->rec->charge_squares += quanta * quanta;
-        fm_waiting_on_tick(thread, sp, is_time ? quanta : 0);
-    }
+    else if (!fm_process.stopped)
+        charge(thread, &context->uc_mcontext, quanta);
     if (tls->inside == 0)
         fm_control_look(!in_hook);
     errno = saved_errno;
 }
 
+static FM_RUNTIME_TEXT void catch_up(void)
+{
+    struct fm_tls *tls = &fm_tls_v2;
+    tls->signals_blocked++; /* the next one waits, too */
+    tls->tick_waits = 0;
+    take(NULL);
+    tls->signals_blocked--;
+}
+
+static const struct fm_tick_actions actions = {
+    .take = take, .catch_up = catch_up, .look = fm_tick_signal_look_slowly};
+
 void fm_ticks_prepare(void)
 {
+    fm_process.tick_actions = &actions;
     const char *wish = fm_getenv("FATHOM_TICKS");
     fm_process.tick_source = FM_REC_TICK_CPU_TIMER;
     if (wish != NULL && strcmp(wish, "perf") == 0)
@@ -225,17 +256,13 @@ void fm_ticks_prepare(void)
     fm_process.header->quantum_ns = QUANTUM_NS;
     if (wish != NULL)
         fm_tick_event_wish(wish);
-    fm_process.tick_signal = SIGPROF;
-    struct sigaction action = {.sa_sigaction = on_tick, .sa_flags = SA_SIGINFO | SA_RESTART};
-    sigfillset(&action.sa_mask);
-    if (fm_process.tick_source != FM_REC_TICK_NONE)
-        sigaction(fm_process.tick_signal, &action, NULL);
 }
 
 static bool start_timer(struct fm_thread *thread)
 {
     struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID,
-                             .sigev_signo = fm_process.tick_signal};
+                             .sigev_signo = FM_TICK_SIGNAL,
+                             .sigev_value = fm_tick_value()};
     event._sigev_un._tid = (pid_t)thread->rec->tid;
     int id = 0;
     /* The system call itself: libc's timer_create allocates memory. */
@@ -255,6 +282,8 @@ void fm_ticks_start(struct fm_thread *thread)
 {
     int source = fm_process.tick_source;
     bool is_event = source == FM_REC_TICK_EVENT, user_alone = false;
+    if (source != FM_REC_TICK_NONE)
+        fm_tick_signal_take();
     thread->cpu_charged_ns = fm_now_ns(CLOCK_THREAD_CPUTIME_ID);
     if (source == FM_REC_TICK_PERF && !fm_tick_event_start(thread, &user_alone))
         source = FM_REC_TICK_CPU_TIMER;

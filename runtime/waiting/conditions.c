@@ -197,6 +197,12 @@ FM_WAIT_SEES(long, syscall, syscall, (long number, long a, long b, long c, long 
 {
     syscall_fn call;
     memcpy(&call, &next.syscall, sizeof call);
+    if (number == SYS_rt_sigaction && a == FM_TICK_SIGNAL && d == sizeof(uint64_t)) {
+        long told = fm_tick_signal_exchange((const void *)b, (void *)c);
+        if (told < 0)
+            errno = (int)-told;
+        return told < 0 ? -1 : told;
+    }
     if (!call_waits(number, b, d))
         return call(number, a, b, c, d, e, f);
     bool counted = fm_wait_begin(kinds_of_calls[number], (uint64_t)a, HERE);

@@ -36,6 +36,7 @@ static void *next_of(const char *name)
         {"pthread_cond_wait", "GLIBC_2.3.2"}, {"pthread_cond_timedwait", "GLIBC_2.3.2"},
         {"lio_listio", "GLIBC_2.4"},          {"lio_listio64", "GLIBC_2.4"},
         {"posix_spawn", "GLIBC_2.15"},        {"posix_spawnp", "GLIBC_2.15"},
+        {"timer_create", "GLIBC_2.3.3"},
     };
     for (size_t i = 0; i < sizeof of_two / sizeof of_two[0]; i++)
         if (strcmp(name, of_two[i].name) == 0)

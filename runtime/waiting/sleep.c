@@ -73,12 +73,30 @@ SIGNAL(sigsuspend, (const sigset_t *mask), (mask))
 SIGNAL(__xpg_sigpause, (int signal), (signal))
 SIGNAL(sigpause, (int mask), (mask))
 SIGNAL(__sigpause, (int signal_or_mask, int is_signal), (signal_or_mask, is_signal))
-SIGNAL(sigwait, (const sigset_t *restrict set, int *restrict signal), (set, signal))
-SIGNAL(sigwaitinfo, (const sigset_t *restrict set, siginfo_t *restrict info), (set, info))
-SIGNAL(sigtimedwait,
-       (const sigset_t *restrict set, siginfo_t *restrict info,
-        const struct timespec *restrict time),
-       (set, info, time))
+/* Of any signal; the tick's is in no set that sigfillset() makes, but in one of ones alone. */
+#define TAKEN(name, parameters, call, is_tick)                     \
+    FM_WAIT_SEES(int, name, name, parameters)                      \
+    {                                                              \
+        siginfo_t own;                                             \
+        int result;                                                \
+        (void)own;                                                 \
+        bool counted = fm_wait_begin(FM_REC_WAIT_SIGNAL, 0, HERE); \
+        do                                                         \
+            result = next.call;                                    \
+        while (FM_UNLIKELY(is_tick));                              \
+        fm_wait_over(counted, HERE);                               \
+        return result;                                             \
+    }
+#define INFO_OR_OWN (info != NULL ? info : &own)
+#define IS_TICK (result == FM_TICK_SIGNAL && fm_tick_signal_is_tick(INFO_OR_OWN))
+TAKEN(sigwait, (const sigset_t *restrict set, int *restrict signal), sigwait(set, signal),
+      result == 0 && *signal == FM_TICK_SIGNAL)
+TAKEN(sigwaitinfo, (const sigset_t *restrict set, siginfo_t *restrict info),
+      sigwaitinfo(set, INFO_OR_OWN), IS_TICK)
+TAKEN(sigtimedwait,
+      (const sigset_t *restrict set, siginfo_t *restrict info,
+       const struct timespec *restrict time),
+      sigtimedwait(set, INFO_OR_OWN, time), IS_TICK)
 
 #define CHILD_UNLESS(cannot, type, name, parameters, arguments) \
     FM_WAIT_CALL_UNLESS(cannot, FM_REC_WAIT_CHILD, 0, type, name, parameters, arguments)

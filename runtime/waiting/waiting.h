@@ -39,6 +39,7 @@ static inline void fm_wait_over(bool counted, uint64_t cfa)
 {
     if (counted)
         fm_wait_end(cfa);
+    fm_tick_signal_look();
     if (fm_tls_v2.inside == 0)
         fm_control_look(true);
 }
