@@ -6,15 +6,27 @@
 
 #define THRESHOLD_NS 2000u
 #define CALIBRATION_NS 10000u
+#define TRIES 3
 
+/* The counter and the time at one moment. A thread that loses its processor between the readings
+ * pairs numbers of different moments, which shifts the rate of the clock: of a few tries the one
+ * with the narrowest readings counts. */
 static struct fm_rec_moment moment_now(void)
 {
-    uint64_t before = fm_wait_clock_now();
-    uint64_t ns = fm_now_ns(CLOCK_MONOTONIC);
-    uint64_t behind = fm_wait_clock_now();
-    if (fm_process.wait_clock == FM_REC_CLOCK_MONOTONIC)
-        return (struct fm_rec_moment){ns, ns};
-    return (struct fm_rec_moment){before + (behind - before) / 2, ns};
+    struct fm_rec_moment moment = {0, 0};
+    uint64_t narrowest = UINT64_MAX;
+    for (int i = 0; i < TRIES && narrowest >= fm_process.wait_threshold / 4; i++) {
+        uint64_t before = fm_wait_clock_now();
+        uint64_t ns = fm_now_ns(CLOCK_MONOTONIC);
+        uint64_t width = fm_wait_clock_now() - before;
+        if (fm_process.wait_clock == FM_REC_CLOCK_MONOTONIC)
+            return (struct fm_rec_moment){ns, ns};
+        if (width < narrowest) {
+            narrowest = width;
+            moment = (struct fm_rec_moment){before + width / 2, ns};
+        }
+    }
+    return moment;
 }
 
 /* Written beside the one that holds: a reader may come at any time. */
