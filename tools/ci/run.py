@@ -178,7 +178,8 @@ def job_sanitize(run):
     # Without --werror: with sanitizers gcc warns of conversions that it otherwise sees are none.
     if compile_with(run, "sanitize", "build-sanitize",
                     ["-Db_sanitize=address,undefined", "-Db_lundef=false", "-Doptimization=1",
-                     "-Dman=disabled"], {"CC_LD": "gold"}):
+                     "-Dman=disabled"], {"CC_LD": "gold"}) and \
+            step(run, "sanitize", "npm packages", ["tools/browser-packages.sh", "build-sanitize"]):
         test(run, "sanitize", "build-sanitize", "full", by_suite("unit", "cli", "sanitized"))
 
 
