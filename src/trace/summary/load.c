@@ -8,7 +8,6 @@ enum { CLASSES = FM_STATE_CLASS_COUNT };
 void fm_load_init(struct fm_load *load, uint64_t start, uint64_t end, unsigned columns)
 {
     g_assert(start < end && columns > 0);
-    g_assert(start < end && columns > 0);
     *load = (struct fm_load){.start = start,
                              .end = end,
                              .columns = columns,
@@ -48,13 +47,17 @@ void fm_load_add(struct fm_load *load, enum fm_state_class state_class, uint64_t
     if (first >= last)
         return;
     double width = column_width(load), rate = time / (double)(to - from);
-    double at = (double)(first - load->start), end = (double)(last - load->start);
+    double at = (double)(first - load->start);
     unsigned column = MIN((unsigned)(at / width), load->columns - 1), begin = column;
-    for (; column < load->columns && at < end; column++) {
-        double until = column + 1 == load->columns ? end : MIN(end, width * (column + 1));
-        if (until > at) {
-            load->time[(size_t)column * CLASSES + state_class] += rate * (until - at);
-            at = until;
+    /* In a span of years the begin and the end of a short time are one number. So it is shared out
+     * by what has passed since its begin, which is exact, and the last column takes the rest. */
+    double length = (double)(last - first), passed = 0;
+    for (; column < load->columns && passed < length; column++) {
+        bool is_last = column + 1 == load->columns;
+        double until = is_last ? length : MIN(length, width * (column + 1) - at);
+        if (until > passed) {
+            load->time[(size_t)column * CLASSES + state_class] += rate * (until - passed);
+            passed = until;
         }
     }
     touch(load, begin, column);

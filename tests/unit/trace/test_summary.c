@@ -444,6 +444,27 @@ static void test_load_is_the_sum_of_segments(void)
     world_clear(&world);
 }
 
+/* Traces whose clocks begin decades apart: a double holds their times to hundreds of ns only. */
+static void test_load_of_short_times_in_a_long_span(void)
+{
+    enum { COLUMNS = 7, STEPS = 1000 };
+    struct fm_load load;
+    uint64_t end = UINT64_C(1450000000000000000);
+    fm_load_init(&load, 0, end, COLUMNS);
+    for (unsigned i = 0; i < STEPS; i++) {
+        uint64_t from = end / STEPS * i + 1;
+        fm_load_add(&load, FM_STATE_RUNNING, from, from + 10, 10);
+    }
+    fm_load_add(&load, FM_STATE_IDLE, end - 1, end, 1);
+    for (uint64_t column = 1; column < COLUMNS; column++)
+        fm_load_add(&load, FM_STATE_WAITING, end / COLUMNS * column - 500,
+                    end / COLUMNS * column + 500, 1000);
+    g_assert_cmpfloat(fm_load_time(&load, FM_STATE_RUNNING), ==, 10.0 * STEPS);
+    g_assert_cmpfloat(fm_load_time(&load, FM_STATE_IDLE), ==, 1);
+    g_assert_cmpfloat(fm_load_time(&load, FM_STATE_WAITING), ==, 1000.0 * (COLUMNS - 1));
+    fm_load_clear(&load);
+}
+
 /* An interrupt of a CPU that is half idle is taken off what was no work; more than that, off the
  * rest; a collection comes first. */
 static void test_load_of_nested_entries(void)
@@ -487,6 +508,7 @@ int main(int argc, char **argv)
     g_test_add_func("/summary/painter", test_painted_pictures_are_those_of_the_summary);
     g_test_add_func("/summary/events-lanes", test_events_and_lanes);
     g_test_add_func("/summary/load", test_load_is_the_sum_of_segments);
+    g_test_add_func("/summary/load-in-a-long-span", test_load_of_short_times_in_a_long_span);
     g_test_add_func("/summary/load-nested", test_load_of_nested_entries);
     g_test_add_func("/summary/numbers", test_numbers);
     return g_test_run();
