@@ -208,8 +208,9 @@ int fm_cmd_view(int argc, char **argv)
         "another tool's profile (fathom import); NAME.rec, or pid:N, is "
         "a program that runs, and its pages are kept up to date. An ADDRESS is a program's live "
         "log (unix:PATH, tcp:HOST:PORT); a NAME stands for the newest of the runs that `fathom "
-        "record --keep=N -o NAME` has kept; a FOLDER is a CTF trace, or else the same as "
-        "--root=FOLDER.",
+        "record --keep=N -o NAME` has kept; a FOLDER is a CTF trace, if its parts have one clock, "
+        "or "
+        "else the same as --root=FOLDER.",
         "fathom view Deep.data\n"
         "  fathom view server.rec\n"
         "  fathom view --base old.data new.data\n"

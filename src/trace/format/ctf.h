@@ -21,7 +21,9 @@ typedef bool (*fm_ctf_visit)(int folder, const char *path, void *user);
  * the order of their names; not those below them, hidden ones and links to folders. beneath: a
  * metadata file that is a link out of its folder does not count. */
 void fm_ctf_search(int folder, const char *path, bool beneath, fm_ctf_visit visit, void *user);
-bool fm_ctf_holds_trace(int folder, bool beneath);
+/* Whether the folder is one trace: it or folders below it hold metadata, and their times compare.
+ * False with *error (NULL: it holds none) when two have clocks that cannot be aligned. */
+FM_MUST_USE bool fm_ctf_is_trace(int folder, const char *path, bool beneath, GError **error);
 /* Their paths below a path: NULL-terminated, sorted, empty when there is none. Free with
  * g_strfreev(). */
 char **fm_ctf_find(const char *path);
@@ -33,6 +35,11 @@ GPtrArray *fm_ctf_names_in(int folder);
 FM_MUST_USE int fm_ctf_open_file(int folder, const char *name, bool beneath);
 /* Whether a metadata file begins so. */
 #define FM_CTF_METADATA_BEGIN 6
+
+/* ctf_clock.c */
+/* What the clock in an open metadata file counts; traces of equal words compare. NULL: none was
+ * found. Caller frees. */
+char *fm_ctf_clock(int metadata);
 
 /* ctf_start.c: the program at work. */
 struct ctf_importer {

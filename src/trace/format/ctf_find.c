@@ -12,6 +12,7 @@
 #include <linux/openat2.h>
 #endif
 
+#include "base/error.h"
 #include "trace/format/ctf.h"
 
 #define FILE_FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
@@ -113,19 +114,43 @@ void fm_ctf_search(int folder, const char *path, bool beneath, fm_ctf_visit visi
     (void)search_folder(&search, folder, path, 0);
 }
 
-static bool note_any(int folder, const char *path, void *user)
+struct comparing {
+    bool beneath;
+    char *path, *clock; /* of the first trace that has one */
+    bool any;
+    GError *error;
+};
+
+static bool compare_clock(int folder, const char *path, void *user)
 {
-    (void)folder;
-    (void)path;
-    *(bool *)user = true;
-    return false;
+    struct comparing *comparing = user;
+    comparing->any = true;
+    int fd = fm_ctf_open_file(folder, "metadata", comparing->beneath);
+    g_autofree char *clock = fd < 0 ? NULL : fm_ctf_clock(fd);
+    if (fd >= 0)
+        close(fd);
+    if (clock != NULL && comparing->clock == NULL) {
+        comparing->path = g_strdup(path);
+        comparing->clock = g_steal_pointer(&clock);
+    } else if (clock != NULL && strcmp(clock, comparing->clock) != 0) {
+        g_set_error(&comparing->error, FM_ERROR, FM_ERROR_UNAVAILABLE,
+                    "the clocks of its traces cannot be aligned: %s has %s, %s has %s; open each "
+                    "of them by its own name",
+                    comparing->path, comparing->clock, path, clock);
+    }
+    return comparing->error == NULL;
 }
 
-bool fm_ctf_holds_trace(int folder, bool beneath)
+bool fm_ctf_is_trace(int folder, const char *path, bool beneath, GError **error)
 {
-    bool found = false;
-    fm_ctf_search(folder, "", beneath, note_any, &found);
-    return found;
+    struct comparing comparing = {.beneath = beneath};
+    fm_ctf_search(folder, path, beneath, compare_clock, &comparing);
+    g_free(comparing.path);
+    g_free(comparing.clock);
+    bool alike = comparing.error == NULL;
+    if (!alike)
+        g_propagate_prefixed_error(error, comparing.error, "%s: ", path);
+    return alike && comparing.any;
 }
 
 static bool note_path(int folder, const char *path, void *user)

@@ -38,7 +38,8 @@ bool fm_trace_recognise_below(const struct fm_roots *roots, const char *path)
     bool recognised = there && S_ISREG(status.st_mode) &&
                       pread(fd, begin, sizeof begin, 0) == sizeof begin &&
                       memcmp(begin, "hdrb", sizeof begin) == 0;
-    recognised |= there && S_ISDIR(status.st_mode) && fm_ctf_holds_trace(fd, roots != NULL);
+    recognised |=
+        there && S_ISDIR(status.st_mode) && fm_ctf_is_trace(fd, path, roots != NULL, NULL);
     close(fd);
     return recognised;
 }
@@ -61,7 +62,12 @@ static struct fm_trace *open_any(struct fm_roots *roots, const char *path, GErro
         return NULL;
     if (fstat(fd, &status) < 0 || !S_ISDIR(status.st_mode))
         return fm_eventlog_trace_open(roots, path, fd, error);
-    struct fm_trace *trace = fm_ctf_open(path, roots == NULL ? -1 : fd, error);
+    struct fm_trace *trace = NULL;
+    GError *unlike = NULL; /* of a folder without a trace the importer tells why */
+    if (fm_ctf_is_trace(fd, path, roots != NULL, &unlike) || unlike == NULL)
+        trace = fm_ctf_open(path, roots == NULL ? -1 : fd, error);
+    else
+        g_propagate_error(error, unlike);
     close(fd);
     return trace;
 }

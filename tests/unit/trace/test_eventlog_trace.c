@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "eventlog/log/log.h"
+#include "base/error.h"
 #include "eventlog_maker.h"
 #include "trace/format/open.h"
 
@@ -411,6 +412,79 @@ static void test_recognise_folders(void)
     g_assert_cmpint(g_rmdir(top), ==, 0);
 }
 
+static const char clock_1970[] = "/* CTF 1.8 */\ntypealias integer { size = 8; } := clock_t;\n"
+                                 "clock { name = monotonic; uuid = \"a\"; // clock { }\n"
+                                 "description = \"Monotonic Clock\"; offset = 1; };";
+static const char clock_absolute[] = "/* CTF 1.8 */ clock { absolute = TRUE; offset_s = 7; };";
+static const char clock_a[] = "/* CTF 1.8 clock { */ clock\t{\nname = perf_clock;uuid=\"a\";\n};";
+static const char clock_b[] = "/* CTF 1.8 */ env { x = \"clock { uuid = a; }\"; };\n"
+                              "clock { uuid = \"b\"; absolute = false; };";
+static const char clock_cut[] = "/* CTF 1.8 */ clock { uuid = \"b";
+static const char no_clock[] = "/* CTF 1.8 */ trace { major = 1; };";
+
+/* A packet of metadata for each third of the text; of the other byte order, too. */
+static void write_packets(const char *path, const char *text, bool swapped)
+{
+    enum { HEADER = 37, PADDING = 5, CONTENT_AT = 24, PACKET_AT = 28 };
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
+    for (size_t length = strlen(text), at = 0, part; at < length; at += part) {
+        uint8_t header[HEADER] = {0}, padding[PADDING] = "clock";
+        part = MIN(length / 3 + 1, length - at);
+        uint32_t numbers[] = {0x75d11d57, (uint32_t)(HEADER + part) * 8,
+                              (uint32_t)(HEADER + part + PADDING) * 8};
+        const unsigned places[] = {0, CONTENT_AT, PACKET_AT};
+        for (unsigned i = 0; i < G_N_ELEMENTS(numbers); i++) {
+            uint32_t number = swapped ? GUINT32_SWAP_LE_BE(numbers[i]) : numbers[i];
+            memcpy(header + places[i], &number, sizeof number);
+        }
+        g_byte_array_append(bytes, header, sizeof header);
+        g_byte_array_append(bytes, (const uint8_t *)text + at, (guint)part);
+        g_byte_array_append(bytes, padding, sizeof padding);
+    }
+    g_assert_true(g_file_set_contents(path, (const char *)bytes->data, (gssize)bytes->len, NULL));
+}
+
+/* A folder is one trace when the clocks of all the traces below it count the same. */
+static void test_recognise_by_clocks(void)
+{
+    static const struct {
+        const char *first, *second;
+        bool is_trace;
+    } pairs[] = {
+        {clock_1970, clock_1970, true}, {clock_1970, clock_absolute, true},
+        {clock_1970, clock_a, false},   {clock_absolute, clock_b, false},
+        {clock_a, clock_a, true},       {clock_a, clock_b, false},
+        {clock_a, no_clock, true},      {no_clock, no_clock, true},
+        {clock_b, clock_cut, true},     {clock_a, clock_cut, false},
+    };
+    g_autofree char *top = g_dir_make_tmp("fathom-XXXXXX", NULL);
+    g_autofree char *one = make_folder(top, "one"), *two = make_folder(top, "two");
+    g_autofree char *first = g_build_filename(one, "metadata", NULL);
+    g_autofree char *second = g_build_filename(two, "metadata", NULL);
+    for (unsigned i = 0; i < 3 * G_N_ELEMENTS(pairs); i++) {
+        const char *other = pairs[i / 3].second;
+        g_assert_true(g_file_set_contents(first, pairs[i / 3].first, -1, NULL));
+        if (i % 3 == 0)
+            g_assert_true(g_file_set_contents(second, other, -1, NULL));
+        else
+            write_packets(second, other, i % 3 == 2);
+        g_assert_cmpint(fm_trace_recognise(top), ==, pairs[i / 3].is_trace);
+        g_assert_true(fm_trace_recognise(one) && fm_trace_recognise(two));
+        if (pairs[i / 3].is_trace)
+            continue;
+        g_autoptr(GError) error = NULL;
+        g_assert_null(fm_trace_open(top, "x", &error));
+        g_assert_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE);
+        g_assert_nonnull(strstr(error->message, one));
+        g_assert_nonnull(strstr(error->message, two));
+    }
+    g_unlink(first);
+    g_unlink(second);
+    g_rmdir(one);
+    g_rmdir(two);
+    g_assert_cmpint(g_rmdir(top), ==, 0);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -424,5 +498,6 @@ int main(int argc, char **argv)
     g_test_add_func("/eventlog-trace/real", test_real_logs);
     g_test_add_func("/eventlog-trace/recognise", test_recognise);
     g_test_add_func("/eventlog-trace/recognise-folders", test_recognise_folders);
+    g_test_add_func("/eventlog-trace/recognise-by-clocks", test_recognise_by_clocks);
     return g_test_run();
 }
