@@ -67,9 +67,9 @@ void fm_tick_event_wish(const char *wish)
     }
 }
 
-/* Signals of this kind are queued, not merged: so many at most for a thread that is long in the
- * kernel. perf stops to send until they have been taken; what counts is another event. Where the
- * queue is full (RLIMIT_SIGPENDING) SIGIO comes instead, which ends a program. */
+/* Signals of this kind are queued, not merged; where the queue is full (RLIMIT_SIGPENDING) SIGIO
+ * comes instead, which ends a program. So the sampler stands still after so many events that no
+ * signal has come of, as of a thread that is long in the kernel; the counter goes on. */
 #define QUEUED_MAX 16
 #define QUEUE_LEAST 64u
 

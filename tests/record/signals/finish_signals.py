@@ -16,12 +16,13 @@ from runtime_rec import Rec
 
 HERE = pathlib.Path(__file__).resolve().parent
 CASES = ["reset", "actions", "own_timer", "masks", "taken", "handlers", "ends", "by_the_kernel", "starts",
-         "starts_ignoring", "cancels", "identities", "timer_of_libcs", "first_create", "first_aio", "first_timer"]
-TIMER, PERF = 1, 2
+         "starts_ignoring", "cancels", "identities", "timer_of_libcs", "first_create", "first_aio", "first_timer", "faults"]
+TIMER, PERF, EVENT = 1, 2, 3
+MANY_PAGES = 4096
 FEW = ["reset", "masks", "first_create"]
 WAYS = (
     ("C", [], {"timer": CASES, "perf": FEW + ["own_timer", "taken", "handlers", "identities"],
-               "page-faults": FEW, "context-switches": FEW, "none": FEW}),
+               "page-faults": FEW + ["faults"], "context-switches": FEW, "none": FEW}),
     ("static C", ["-static"], {"timer": CASES, "perf": FEW}),
     ("static PIE", ["-static-pie"], {"timer": FEW}),
 )
@@ -70,6 +71,9 @@ def compared(tap, folder, what, program, cases):
             told, took, charged, source = recorded(folder, [folder / f"{program}.recorded", *words], ticks)
             tap.same(dict(enumerate(told)), dict(enumerate(plain)), f"{what}, {ticks}: {case}: as the program alone")
             sampled(tap, f"{what}, {ticks}: {case}", took, charged, source)
+            if (case, source & 255) == ("faults", EVENT):
+                tap.check(charged["read_all"] >= MANY_PAGES, f"{what}: all faults of one call are counted",
+                          charged["read_all"])
 
 
 def built(folder, program, options):

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -440,6 +442,29 @@ static void identities(void)
     printf("failed %d\n", failed);
 }
 
+#define MANY_PAGES 4096
+#define PAGE_BYTES 4096
+
+/* Each page that the kernel writes is a fault within the one call, with few signals that may wait.
+ */
+__attribute__((noinline)) static ssize_t read_all(int fd, char *to)
+{
+    return read(fd, to, (size_t)MANY_PAGES * PAGE_BYTES);
+}
+
+static void faults(void)
+{
+    struct rlimit limit = {MANY_PAGES / 16, MANY_PAGES / 16};
+    size_t bytes = (size_t)MANY_PAGES * PAGE_BYTES;
+    FILE *file = tmpfile();
+    char *to = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    madvise(to, bytes, MADV_NOHUGEPAGE);
+    printf("%d\n", ftruncate(fileno(file), (off_t)bytes));
+    printf("%d\n", setrlimit(RLIMIT_SIGPENDING, &limit));
+    printf("%zd\n", read_all(fileno(file), to));
+    fclose(file);
+}
+
 static void notified(union sigval value)
 {
     (void)value;
@@ -525,6 +550,7 @@ int main(int argc, char **argv)
         {"identities", identities},
         {"timer_of_libcs", timer_of_libcs},
         {"starts_ignoring", starts_ignoring},
+        {"faults", faults},
     };
     shower = argv[argc - 1];
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
