@@ -57,6 +57,6 @@ int main(void)
     }
     if (execl("/no/such/program", "x", (char *)NULL) != -1 || errno != ENOENT)
         return 4;
-    work(50000000); /* ticks go on */
+    work(500000000); /* ticks go on: at least a hundred quanta, of which a few may be lost */
     return 0;
 }
