@@ -14,8 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RESERVE_BYTES_MAX (32ull << 30)
-#define RESERVE_BYTES_MIN (64ull << 20)
+#define FILE_BYTES_MAX (32ull << 30) /* what a ref can name */
 #define LIMIT_BYTES_MIN (64u << 10)
 #define FIRST_BYTES (32u << 10)     /* less and nothing useful can be recorded */
 #define STEP_BYTES_MIN (256u << 10) /* of a crowd of small processes each has a file */
@@ -192,13 +191,13 @@ static int create_file(uint32_t *ret_instance)
 
 static uint64_t size_limit(void)
 {
-    uint64_t limit = RESERVE_BYTES_MAX;
+    uint64_t limit = FILE_BYTES_MAX;
     const char *text = fm_getenv("FATHOM_LIMIT");
     if (text != NULL && text[0] != '\0') {
         uint64_t bytes = 0;
-        for (; *text >= '0' && *text <= '9' && bytes < RESERVE_BYTES_MAX; text++)
+        for (; *text >= '0' && *text <= '9' && bytes < FILE_BYTES_MAX; text++)
             bytes = bytes * 10 + (uint64_t)(*text - '0');
-        if (*text != '\0' && bytes < RESERVE_BYTES_MAX)
+        if (*text != '\0' && bytes < FILE_BYTES_MAX)
             bytes = 0;
         if (bytes < limit)
             limit = bytes & ~4095ull;
@@ -209,8 +208,9 @@ static uint64_t size_limit(void)
     return limit;
 }
 
-/* To be refused takes long on some file systems, and each new edge would ask: not again at once. */
-static bool disk_refuses(uint64_t bytes)
+/* To be refused takes long on some file systems, and each new edge would ask: not again at once.
+ * The same where the program has as many addresses as RLIMIT_AS allows. */
+static bool is_refused(uint64_t bytes)
 {
     const struct fm_process *p = &fm_process;
     uint64_t least = __atomic_load_n(&p->refused_bytes, __ATOMIC_RELAXED);
@@ -236,32 +236,65 @@ static bool allot_blocks(uint64_t start, uint64_t end)
     return true;
 }
 
+static void refuse_for_a_while(uint64_t bytes)
+{
+    struct fm_process *p = &fm_process;
+    p->refused_until_ns = fm_now_ns(CLOCK_MONOTONIC_COARSE) + REFUSED_PAUSE_NS;
+    __atomic_store_n(&p->refused_bytes, bytes, __ATOMIC_RELAXED);
+}
+
 /* Asks for blocks of the disk from bytes_extended to *end, or else to least: *end is what it
  * became. */
 static bool allot(uint64_t *end, uint64_t least)
 {
-    struct fm_process *p = &fm_process;
-    uint64_t start = p->bytes_extended;
+    uint64_t start = fm_process.bytes_extended;
     if (allot_blocks(start, *end))
         return true;
     *end = least;
     if (allot_blocks(start, least))
         return true;
-    p->refused_until_ns = fm_now_ns(CLOCK_MONOTONIC_COARSE) + REFUSED_PAUSE_NS;
-    __atomic_store_n(&p->refused_bytes, least - start, __ATOMIC_RELAXED);
+    refuse_for_a_while(least - start);
+    return false;
+}
+
+/* Maps the file from bytes_extended to *end, or else to least. When something else stands there the
+ * file has its size for good. */
+static bool map(uint64_t *end, uint64_t least)
+{
+    struct fm_process *p = &fm_process;
+    if (fm_addresses_map(*end))
+        return true;
+    *end = least;
+    if (fm_addresses_map(least))
+        return true;
+    if (errno == EEXIST)
+        __atomic_store_n(&p->bytes_max, p->bytes_extended, __ATOMIC_RELAXED);
+    else
+        refuse_for_a_while(least - p->bytes_extended);
     return false;
 }
 
 static uint64_t file_limit(void)
 {
     const struct fm_process *p = &fm_process;
-    bool lower = p->header != NULL && p->header->bytes_limit < p->bytes_reserved;
-    return lower ? p->header->bytes_limit : p->bytes_reserved;
+    bool lower = p->header != NULL && p->header->bytes_limit < p->bytes_max;
+    return lower ? p->header->bytes_limit : p->bytes_max;
 }
 
 static uint64_t page_end(uint64_t bytes)
 {
     return (bytes + 4095) & ~4095ull;
+}
+
+/* A program that has a limit on its addresses shall miss few of them. */
+static uint64_t step_bytes(void)
+{
+    uint64_t step = fm_process.bytes_extended;
+    struct rlimit addresses;
+    if (step > STEP_BYTES_MIN &&
+        (getrlimit(RLIMIT_AS, &addresses) != 0 || addresses.rlim_cur == RLIM_INFINITY))
+        return step < STEP_BYTES_MAX ? step : STEP_BYTES_MAX;
+    return STEP_BYTES_MIN;
 }
 
 /* Makes room up to bytes, really allotted: a hole would end in SIGBUS when the disk is full. */
@@ -271,21 +304,14 @@ static bool extend(uint64_t bytes)
     if (bytes <= p->bytes_extended)
         return true;
     uint64_t limit = file_limit();
-    if (bytes > limit || disk_refuses(page_end(bytes) - p->bytes_extended))
+    if (bytes > limit || is_refused(page_end(bytes) - p->bytes_extended))
         return false;
-    uint64_t step = p->bytes_extended;
-    step = step < STEP_BYTES_MIN ? STEP_BYTES_MIN : step > STEP_BYTES_MAX ? STEP_BYTES_MAX : step;
-    uint64_t end = p->bytes_extended + step;
+    uint64_t end = p->bytes_extended + step_bytes();
     if (end < bytes)
         end = page_end(bytes);
     if (end > limit)
         end = limit;
-    if (!reopen_if_closed() || !allot(&end, page_end(bytes)))
-        return false;
-    /* Mapped as it grows: tools that look through all mapped memory (valgrind, core dumps) must
-     * not find gigabytes. */
-    if (mmap(p->base + p->bytes_extended, end - p->bytes_extended, PROT_READ | PROT_WRITE,
-             MAP_SHARED | MAP_FIXED, p->fd, (off_t)p->bytes_extended) == MAP_FAILED)
+    if (!reopen_if_closed() || !allot(&end, page_end(bytes)) || !map(&end, page_end(bytes)))
         return false;
     /* One call is cheaper than a fault for each page; an old kernel refuses, which is no harm. */
     madvise(p->base + p->bytes_extended, end - p->bytes_extended, 23 /* MADV_POPULATE_WRITE */);
@@ -360,7 +386,7 @@ bool fm_arena_refuses(const struct fm_bump *bump, size_t bytes)
     uint64_t extended = __atomic_load_n(&fm_process.bytes_extended, __ATOMIC_RELAXED);
     if (end <= extended)
         return false;
-    return end > file_limit() || disk_refuses(page_end(end) - extended);
+    return end > file_limit() || is_refused(page_end(end) - extended);
 }
 
 void *fm_arena_alloc_shared(size_t bytes)
@@ -393,22 +419,6 @@ uint32_t fm_arena_text(const char *bytes, size_t size)
     text->size = (uint32_t)size;
     memcpy(text->bytes, bytes, size);
     return fm_ref(text);
-}
-
-static bool reserve_addresses(void)
-{
-    struct fm_process *p = &fm_process;
-    for (uint64_t bytes = size_limit(); bytes >= LIMIT_BYTES_MIN; bytes /= 2) {
-        bytes &= ~4095ull;
-        void *base =
-            mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (base != MAP_FAILED) {
-            p->base = base;
-            p->bytes_reserved = bytes;
-            return true;
-        }
-    }
-    return false;
 }
 
 /* Field 22 of /proc/self/stat; the second field may hold spaces and parentheses. */
@@ -488,13 +498,12 @@ bool fm_arena_open(void)
     struct stat status;
     p->header = NULL;
     p->bytes_extended = 0;
-    bool ok = fstat(p->fd, &status) == 0 && reserve_addresses();
+    p->bytes_max = size_limit();
+    bool ok = fstat(p->fd, &status) == 0 && (p->base = fm_addresses_choose()) != NULL;
     p->file_dev = status.st_dev;
     p->file_inode = status.st_ino;
     if (!ok || !extend(FIRST_BYTES)) {
         fm_complain("no room for the recording file, the program runs unrecorded", p->path);
-        if (ok)
-            munmap(p->base, p->bytes_reserved);
         fm_system_call(87 /* unlink */, (long)p->path, 0, 0, 0);
         fm_file_close(p->fd);
         return false;
@@ -508,7 +517,7 @@ bool fm_arena_open(void)
     h->pointer_bytes = sizeof(void *);
     h->map_base = (uint64_t)p->base;
     h->bytes_used = FM_REC_HEADER_BYTES;
-    h->bytes_limit = p->bytes_reserved;
+    h->bytes_limit = p->bytes_max;
     h->pid = (uint32_t)getpid();
     h->parent_pid = (uint32_t)getppid();
     h->instance = instance;

@@ -182,10 +182,10 @@ struct fm_process {
     char *base;                  /* where the file is mapped */
     int fd;
     uint64_t file_dev, file_inode;
-    uint64_t refused_bytes; /* least that the disk had no room for, until then; 0 = none */
+    uint64_t refused_bytes; /* least that there was no room for, until then; 0 = none */
     uint64_t refused_until_ns;
     uint64_t bytes_extended; /* the file has room up to here */
-    uint64_t bytes_reserved; /* of address space */
+    uint64_t bytes_max;      /* to which it may grow where it is mapped */
     struct fm_rec_header *header;
     struct fm_bump bump;
     struct fm_thread *threads; /* live ones */
@@ -236,6 +236,10 @@ void fm_complain(const char *what, const char *which); /* one line on stderr */
 const char *fm_getenv(const char *name);               /* works before libc's environ is set */
 /* Bounds of the mapping that contains address, from /proc/self/maps. */
 bool fm_mapping_find(uint64_t address, uint64_t *ret_low, uint64_t *ret_high, bool *ret_main_stack);
+
+/* addresses.c */
+char *fm_addresses_choose(void);     /* where the file is to begin; NULL: there is no room */
+bool fm_addresses_map(uint64_t end); /* from bytes_extended on; errno EEXIST: others stand there */
 
 /* arena.c */
 bool fm_arena_open(void);

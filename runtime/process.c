@@ -180,7 +180,7 @@ void fm_process_after_fork(void)
     uint32_t inside = fm_tls_v2.inside;
     fm_tls_v2.inside = 1; /* what opens the new file is not the program's */
     char *old_base = p->base;
-    uint64_t old_bytes = p->bytes_reserved;
+    uint64_t old_bytes = p->bytes_extended;
     p->lock.held = p->threads_lock.held = start_lock.held = 0;
     *p->wiped_by_fork = 1;
     for (struct fm_thread *t = p->threads; t != NULL; t = t->next)

@@ -35,7 +35,7 @@ void fm_findings_of_recording(const struct fm_raw_recording *recording, const ch
     if (header->dropped_nodes != 0 || dropped != 0) {
         uint64_t lost = calls_lost(recording);
         fm_notes_add(notes,
-                     "the recording was full (disk or limit): of %" G_GUINT64_FORMAT
+                     "the recording was full (disk, limit or addresses): of %" G_GUINT64_FORMAT
                      " calls in contexts for which there was no room the context is not known; "
                      "they and their costs are under \"not recorded\"",
                      (guint64)(lost + dropped));
