@@ -85,7 +85,9 @@ static bool join(struct fm_joined *joined, struct fm_finish_notes *notes, struct
     g_autoptr(GArray) times = ticked ? fm_line_times(recording, nodes, notes) : NULL;
     g_autoptr(GArray) samples =
         ticked && !opts->no_code ? fm_code_samples(recording, &joined->images) : NULL;
-    fm_resolve_sites(recording, nodes);
+    guint before = notes->lines->len;
+    fm_resolve_sites(recording, nodes, notes);
+    fm_joined_note(joined, notes, before);
     joined->classes = fm_merge_edges(recording, nodes->pd_ps, joined->merges);
     fm_coverage_join(&coverage, recording, nodes, notes);
     coverage.times = times;

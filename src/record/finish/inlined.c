@@ -126,9 +126,9 @@ static uint32_t scope_of_caller(struct fm_inlined *in, uint32_t caller,
     }
     for (; scope != FM_NONE;
          scope = fm_statics_shown_around(statics, statics->scopes[scope].parent)) {
-        if (scope == hook)
-            return scope;
         bool same = image->ps_of_proc[statics->scopes[scope].proc] == ps_of(in, caller);
+        if (scope == hook && same)
+            return scope;
         if (same && inlined && found == FM_NONE)
             found = scope; /* a body in several pieces */
         else if (same && !inlined && statics->scopes[scope].parent == FM_NONE)

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "record/finish/notes.h"
+
 struct resolver {
     struct fm_raw_recording *recording;
     struct fm_nodes *nodes;
@@ -122,14 +124,18 @@ static uint32_t css_of_machine(struct resolver *r, const struct fm_image_nodes *
 
 /* After a longjmp to a frame, bodies inlined into that very frame look as if they still ran, and
  * what the frame does next as if they did it. The code knows better: the caller is that body of the
- * frame which stands around the callee's. */
+ * frame which stands around the callee's. Only if that is the innermost one there: code that the
+ * compiler shares among several bodies (hoisted, merged tails) has the scope of what is around all
+ * of them, or of one, and then the frame knows better. */
 static void mend_caller(struct resolver *r, struct fm_raw_csd *csd,
                         const struct fm_image_nodes *image, uint32_t around)
 {
-    struct place place;
+    around = fm_statics_shown_around(image->statics, around);
+    if (around == FM_NONE)
+        return;
+    uint32_t ps = image->ps_of_proc[image->statics->scopes[around].proc];
     for (uint32_t pd = csd->caller, steps = 0; steps < r->recording->pd_count; steps++) {
-        if (r->nodes->pd_ps[pd] != FM_NONE &&
-            climb_to(image, around, r->nodes->pd_ps[pd], &place)) {
+        if (r->nodes->pd_ps[pd] == ps) {
             csd->caller = pd;
             return;
         }
@@ -140,18 +146,40 @@ static void mend_caller(struct resolver *r, struct fm_raw_csd *csd,
     }
 }
 
+/* Of the caller's sites the only one that calls callee, else one without a line. how: "call". */
+static uint32_t css_without_place(struct resolver *r, uint32_t ps, uint32_t callee, const char *how)
+{
+    static const struct place nowhere = {"", 0, 0};
+    uint32_t only = only_css_to(r, ps, callee);
+    if (only != FM_NONE)
+        return only;
+    g_autofree char *label = g_strdup_printf("%s of %s", how, fm_nodes_ps(r->nodes, callee)->name);
+    return synthetic_css(r, ps, FM_SITE_HIGHER_ORDER, &nowhere, label);
+}
+
+/* LLVM gives a call that stands for several of different bodies line 0, or column 0 where all have
+ * one line. */
+static bool stands_for_several(const struct fm_machine_site *machine)
+{
+    return machine->line == 0 || machine->column == 0;
+}
+
 static uint32_t css_of_call(struct resolver *r, struct fm_raw_csd *csd)
 {
     const struct fm_image_nodes *image;
     const struct fm_machine_site *machine = machine_site(r, csd->site, csd->epoch, &image);
-    if (machine != NULL)
+    if (machine != NULL && !stands_for_several(machine))
         mend_caller(r, csd, image, machine->scope);
-    return css_of_machine(r, image, machine, r->nodes->pd_ps[csd->caller]);
+    uint32_t ps = r->nodes->pd_ps[csd->caller];
+    uint32_t css = css_of_machine(r, image, machine, ps);
+    /* The code of several bodies, which is called another's. */
+    return css != FM_NONE || machine == NULL
+               ? css
+               : css_without_place(r, ps, r->nodes->pd_ps[csd->callee], "call");
 }
 
 static uint32_t css_of_inlined(struct resolver *r, struct fm_raw_csd *csd, uint32_t callee)
 {
-    static const struct place nowhere = {"", 0, 0};
     const struct fm_image_nodes *image;
     uint32_t scope = fm_nodes_body_of_hook(r->nodes, csd, &image);
     bool exact =
@@ -170,12 +198,7 @@ static uint32_t css_of_inlined(struct resolver *r, struct fm_raw_csd *csd, uint3
             return css != FM_NONE ? css : synthetic_css(r, ps, FM_SITE_HIGHER_ORDER, &place, NULL);
         }
     }
-    uint32_t only = only_css_to(r, ps, callee);
-    if (only != FM_NONE)
-        return only;
-    g_autofree char *label =
-        g_strdup_printf("inlined call of %s", fm_nodes_ps(r->nodes, callee)->name);
-    return synthetic_css(r, ps, FM_SITE_HIGHER_ORDER, &nowhere, label);
+    return css_without_place(r, ps, callee, "inlined call");
 }
 
 /* Foreign or excluded code stands between the caller and the callee. */
@@ -216,6 +239,20 @@ static uint32_t css_of_csd(struct resolver *r, struct fm_raw_csd *csd)
     return css_of_callback(r, csd, r->nodes->pd_ps[csd->caller]);
 }
 
+/* Nothing of a site that belongs to another procedure than the caller is to be trusted, and its
+ * slot would be another site's there: the call gets a site of its own. */
+static bool keep_apart(struct resolver *r, struct fm_raw_csd *csd)
+{
+    static const struct place nowhere = {"", 0, 0};
+    uint32_t ps = r->nodes->pd_ps[csd->caller];
+    if (fm_nodes_css(r->nodes, csd->css)->ps == ps)
+        return false;
+    g_autofree char *label =
+        g_strdup_printf("call of %s", fm_nodes_ps(r->nodes, r->nodes->pd_ps[csd->callee])->name);
+    csd->css = synthetic_css(r, ps, FM_SITE_HIGHER_ORDER, &nowhere, label);
+    return true;
+}
+
 static void note_callee(struct resolver *r, uint32_t css_index, uint32_t callee)
 {
     struct fm_node_css *css = fm_nodes_css(r->nodes, css_index);
@@ -243,7 +280,8 @@ static void settle_kind(struct fm_node_css *css)
         css->kind = css->only_virtual ? FM_SITE_METHOD : FM_SITE_HIGHER_ORDER;
 }
 
-void fm_resolve_sites(struct fm_raw_recording *recording, struct fm_nodes *nodes)
+void fm_resolve_sites(struct fm_raw_recording *recording, struct fm_nodes *nodes,
+                      struct fm_finish_notes *notes)
 {
     g_return_if_fail(nodes->recording == recording &&
                      (nodes->pd_ps != NULL || recording->pd_count == 0));
@@ -252,14 +290,22 @@ void fm_resolve_sites(struct fm_raw_recording *recording, struct fm_nodes *nodes
         .nodes = nodes,
         .synthetic = g_hash_table_new(g_str_hash, g_str_equal),
     };
+    uint32_t apart = 0;
     for (uint32_t i = 0; i < recording->csd_count; i++) {
         struct fm_raw_csd *csd = &recording->csds[i];
         if (csd->caller == FM_RAW_NONE)
             continue;
         csd->css = css_of_csd(&r, csd);
+        apart += keep_apart(&r, csd);
         note_callee(&r, csd->css, nodes->pd_ps[csd->callee]);
     }
     for (guint i = 0; i < nodes->css->len; i++)
         settle_kind(fm_nodes_css(nodes, i));
+    if (apart > 0)
+        fm_notes_add(notes,
+                     "of %u contexts the call site is not known, as the program's file and the "
+                     "recording differ on who calls there: they have a site without a line "
+                     "(\"call of\"); what is counted is not touched by it",
+                     apart);
     g_hash_table_unref(r.synthetic);
 }
