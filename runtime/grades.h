@@ -62,12 +62,20 @@ static const char *const fm_full_gcc[] = {"-g",
                                           FM_FRAME_FLAGS,
                                           "-fno-partial-inlining",
                                           "-fno-crossjumping",
+                                          "-fno-tree-tail-merge",
                                           "-D__FATHOM_FULL",
                                           "-include",
                                           "%L/inline_hooks.h",
                                           FM_ASSEMBLER,
                                           NULL};
-static const char *const fm_full_clang[] = {"-g", "-finstrument-functions", FM_FRAME_FLAGS, NULL};
+/* A hook tells the call that it counts by its address: two that are made one, in front of a branch
+ * or behind it, count the calls of one body as another's. clang has no other options against that.
+ */
+#define FM_HOOKS_APART                                                                       \
+    "-mllvm", "-simplifycfg-hoist-common=false", "-mllvm", "-simplifycfg-sink-common=false", \
+        "-mllvm", "-enable-tail-merge=false"
+static const char *const fm_full_clang[] = {"-g", "-finstrument-functions", FM_FRAME_FLAGS,
+                                            FM_HOOKS_APART, NULL};
 /* As deep; the assembler's front counts the blocks, with the help of a register that the compiler
  * leaves to it. Lines keep blocks of their own: no choice without a jump, no code in common, no
  * copies of loops or of parts of them, no calls of memset in the place of loops. */
@@ -113,8 +121,12 @@ static const char *const fm_coverage_gcc_lto[] = {"-g",
                                                   "-fno-crossjumping",
                                                   "-fsanitize-coverage=trace-pc",
                                                   NULL};
-static const char *const fm_coverage_clang[] = {"-g", "-finstrument-functions", FM_FRAME_FLAGS,
-                                                "-fsanitize-coverage=bb,no-prune,trace-pc", NULL};
+static const char *const fm_coverage_clang[] = {"-g",
+                                                "-finstrument-functions",
+                                                FM_FRAME_FLAGS,
+                                                FM_HOOKS_APART,
+                                                "-fsanitize-coverage=bb,no-prune,trace-pc",
+                                                NULL};
 
 static const struct fm_grade fm_grades[] = {
     {"deep", fm_deep_gcc, fm_deep_clang},
@@ -135,6 +147,10 @@ static const char *const fm_link_core[] = {"%L/libfathom.a",
                                            "-Wl,--export-dynamic-symbol=__sanitizer_cov_trace_pc",
                                            "-Wl,--export-dynamic-symbol=fathom_runtime_*",
                                            NULL};
+/* FM_HOOKS_APART for clang's link-time optimisation. */
+static const char *const fm_link_lto_clang[] = {"-Wl,-plugin-opt=-simplifycfg-hoist-common=false",
+                                                "-Wl,-plugin-opt=-simplifycfg-sink-common=false",
+                                                "-Wl,-plugin-opt=-enable-tail-merge=false", NULL};
 static const char *const fm_link_interpose[] = {"%L/libfathom_interpose.a", NULL};
 static const char *const fm_link_waiting[] = {"%L/libfathom_waiting.a", NULL};
 /* A fully static program: no shared object will use its copy (exported symbols would make a static

@@ -244,11 +244,31 @@ static bool add_traced(const struct fm_toolchain *toolchain, GPtrArray *argument
 }
 
 /* Adds a grade's flags for the compiler. */
+/* LLVM refuses an option that comes twice: the user's stays. */
+static void drop_repeated(const struct fm_command_line *line, GPtrArray *arguments, guint first)
+{
+    for (guint i = 0; i + 1 < line->arguments->len; i++) {
+        const char *theirs = g_ptr_array_index(line->arguments, i + 1);
+        if (strcmp(g_ptr_array_index(line->arguments, i), "-mllvm") != 0)
+            continue;
+        size_t length = strcspn(theirs, "=");
+        for (guint at = first; at + 1 < arguments->len; at++) {
+            const char *ours = g_ptr_array_index(arguments, at + 1);
+            if (strcmp(g_ptr_array_index(arguments, at), "-mllvm") != 0 ||
+                strcspn(ours, "=") != length || strncmp(ours, theirs, length) != 0)
+                continue;
+            g_ptr_array_remove_range(arguments, at, 2);
+            break;
+        }
+    }
+}
+
 static void add_flags(const struct fm_toolchain *toolchain, const struct fm_command_line *line,
                       GPtrArray *arguments, const char *const *flags)
 {
     guint before = arguments->len;
     add_all(toolchain, arguments, flags);
+    drop_repeated(line, arguments, before);
     for (guint i = before; i < arguments->len && (line->lto || line->other_messages); i++) {
         char **flag = (char **)&g_ptr_array_index(arguments, i);
         if (strcmp(*flag, FM_LOOPS_ONLY) != 0)
@@ -298,6 +318,9 @@ static bool add_compile_flags(const struct fm_toolchain *toolchain,
 static void add_runtime(const struct fm_toolchain *toolchain, const struct fm_command_line *line,
                         GPtrArray *arguments)
 {
+    const char *const *flags = find_grade(toolchain->grade)->clang;
+    if (toolchain->clang && line->lto && (flags == fm_full_clang || flags == fm_coverage_clang))
+        add_all(toolchain, arguments, fm_link_lto_clang);
     if (line->relocatable || line->no_start_files)
         return;
     if (line->shared) {
