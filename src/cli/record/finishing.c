@@ -10,10 +10,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/files/content_hash.h"
+#include "base/files/writer.h"
 #include "base/text/shell.h"
 #include "cli/cli.h"
 #include "cli/hint.h"
 #include "cli/record/summary.h"
+#include "deep/write.h"
 
 char *fm_cli_data_path(const char *name)
 {
@@ -122,6 +125,21 @@ bool fm_cli_write_profile(const struct fm_finishing *how, const struct fm_profil
            (notes->machine_code == NULL ||
             fm_machine_code_write(notes->machine_code, profile, code_path, error)) &&
            keep_sources(how, profile, data_path, error);
+}
+
+bool fm_cli_part_hash(const struct fm_profile *profile, const char *name,
+                      uint8_t ret[FM_PART_HASH_BYTES], GError **error)
+{
+    struct fm_writer *writer = fm_writer_new_memory();
+    if (!fm_profile_encode(profile, name, 9, false, writer, error)) {
+        fm_writer_discard(writer);
+        return false;
+    }
+    g_autoptr(GBytes) bytes = fm_writer_finish_memory(writer);
+    gsize size;
+    const uint8_t *data = g_bytes_get_data(bytes, &size);
+    fm_content_hash_of_bytes(data, size, ret);
+    return true;
 }
 
 void fm_cli_finished(const struct fm_finishing *how, const char *rec_path, const char *data_path)

@@ -8,6 +8,7 @@
 #include <glib.h>
 
 #include "base/compiler.h"
+#include "deep/profile.h"
 
 enum fm_join {
     FM_JOIN_NONE,    /* each process has a profile of its own */
@@ -50,7 +51,6 @@ bool fm_cli_finish(const struct fm_finishing *how, const char *rec_path, const c
                    struct fm_finished *ret);
 
 struct fm_finish_notes;
-struct fm_profile;
 /* The two steps of it, for sums: the profile of a recording, as fm_finish() gives it, */
 FM_MUST_USE bool fm_cli_finish_profile(const struct fm_finishing *how, const char *rec_path,
                                        struct fm_profile **ret, struct fm_finish_notes *ret_notes,
@@ -61,6 +61,10 @@ FM_MUST_USE bool fm_cli_write_profile(const struct fm_finishing *how,
                                       const struct fm_profile *profile,
                                       struct fm_finish_notes *notes, const char *data_path,
                                       GError **error);
+/* The hash by which a sum knows a profile: that of the file it would be written to, which
+ * `fathom merge` sees. name is used in messages. */
+FM_MUST_USE bool fm_cli_part_hash(const struct fm_profile *profile, const char *name,
+                                  uint8_t ret[FM_PART_HASH_BYTES], GError **error);
 /* The recording is in that profile now, unless it has one of its own already. */
 void fm_cli_finished(const struct fm_finishing *how, const char *rec_path, const char *data_path);
 /* NAME.data, of NAME, NAME.data or NAME.rec: what -o NAME means. g_free(). */

@@ -7,12 +7,10 @@
 
 #include "base/error.h"
 #include "base/files/content_hash.h"
-#include "base/files/writer.h"
 #include "base/text/shell.h"
 #include "cli/cli.h"
 #include "cli/hint.h"
 #include "cli/record/summary.h"
-#include "deep/write.h"
 #include "digest/processes/roles.h"
 #include "merge/merge.h"
 #include "record/finish/finish.h"
@@ -58,22 +56,6 @@ char *fm_cli_join_command(enum fm_join join, const char *base, const char *outpu
     g_autofree char *to = output == NULL ? NULL : fm_shell_word(output);
     return g_strdup_printf("fathom finish --join=%s%s%s %s.rec %s.*.rec", join_names[join],
                            to == NULL ? "" : " -o ", to == NULL ? "" : to, from, from);
-}
-
-/* What `fathom merge` would know the part by: its own profile's file. */
-static bool hash_of(const struct fm_profile *profile, const char *name,
-                    uint8_t ret[FM_PART_HASH_BYTES], GError **error)
-{
-    struct fm_writer *writer = fm_writer_new_memory();
-    if (!fm_profile_encode(profile, name, 9, false, writer, error)) {
-        fm_writer_discard(writer);
-        return false;
-    }
-    g_autoptr(GBytes) bytes = fm_writer_finish_memory(writer);
-    gsize size;
-    const uint8_t *data = g_bytes_get_data(bytes, &size);
-    fm_content_hash_of_bytes(data, size, ret);
-    return true;
 }
 
 static void add_notes(struct joining *j, const struct fm_finish_notes *notes)
@@ -135,7 +117,7 @@ static bool add_member(struct joining *j, struct fm_member *member)
         fm_cli_fail_file(j->how->command, member->path, FM_FILE_RECORDING, error);
         return false;
     }
-    bool ok = hash_of(profile, member->path, hash, &error);
+    bool ok = fm_cli_part_hash(profile, member->path, hash, &error);
     if (ok && fm_merge_add(j->merge, profile, member->path, &unlike)) {
         fm_merge_add_part(j->merge, profile, hash);
         if (notes.source_map != NULL)
@@ -170,7 +152,7 @@ static bool is_whole(const struct joining *j, struct fm_member *member)
     const struct fm_part *part = member->part;
     bool ok = fm_cli_finish_profile(j->how, member->path, &profile, &notes, &error);
     if (ok) {
-        ok = hash_of(profile, member->path, hash, &error);
+        ok = fm_cli_part_hash(profile, member->path, hash, &error);
         member->stays = notes.live || notes.incomplete;
         fm_finish_notes_done(&notes);
     }

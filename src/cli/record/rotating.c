@@ -159,6 +159,21 @@ static void take_copies(struct phase *phase)
     g_hash_table_unref(phase->copies);
 }
 
+/* False: it is no sum with the others. A process that ended before the phase began is no part. */
+static bool add_to_sum(struct phase *phase, const struct fm_profile *profile,
+                       const struct fm_finish_notes *notes, const char *recording, GError **error)
+{
+    uint8_t hash[FM_PART_HASH_BYTES];
+    if (!fm_cli_part_hash(profile, recording, hash, error) ||
+        !fm_merge_add(phase->merge, profile, recording, error))
+        return false;
+    if (profile->csd_count > 0)
+        fm_merge_add_part(phase->merge, profile, hash);
+    if (notes->source_map != NULL)
+        fm_merge_add_lines(phase->merge, notes->source_map);
+    return true;
+}
+
 static void add_profile(struct phase *phase, struct fm_profile *profile,
                         struct fm_finish_notes *notes, const char *recording)
 {
@@ -171,15 +186,11 @@ static void add_profile(struct phase *phase, struct fm_profile *profile,
     if (phase->merge == NULL) {
         phase->merge = fm_merge_new(&options);
         GError *error = NULL;
-        if (!fm_merge_add(phase->merge, phase->first, recording, &error))
+        if (!add_to_sum(phase, phase->first, &phase->notes, recording, &error))
             tell(phase, recording, error);
-        else if (phase->notes.source_map != NULL)
-            fm_merge_add_lines(phase->merge, phase->notes.source_map);
     }
-    if (!fm_merge_add(phase->merge, profile, recording, NULL))
+    if (!add_to_sum(phase, profile, notes, recording, NULL))
         write_alone(phase, profile, notes);
-    else if (notes->source_map != NULL)
-        fm_merge_add_lines(phase->merge, notes->source_map);
     fm_profile_free(profile);
     fm_finish_notes_done(notes);
 }

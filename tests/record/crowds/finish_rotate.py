@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """fathom record --keep=N --rotate=...: a service that does not end is cut in phases, which are kept like runs; no
 call is lost between two of them, and none is in both."""
+import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -25,8 +27,9 @@ class Service:
         assert self.process.stdout.read(1) == b"k"
 
     def recording(self):
-        return wait_until(lambda: [path.name for path in sorted(self.folder.glob("web.*Z*.rec"))
-                                   if ".snap" not in path.name], "the service is recorded")[0]
+        """Of the first process: those of its children have longer names."""
+        return min(wait_until(lambda: [path.name for path in self.folder.glob("web.*Z*.rec") if ".snap" not in path.name],
+                              "the service is recorded"), key=len)
 
     def snapshot(self, label):
         """When its phase is there."""
@@ -105,6 +108,31 @@ def by_time(tap, folder):
         tap.check(done.returncode == 0, "whose figures agree", name + done.stdout + done.stderr)
 
 
+def check_sum(tap, folder, name, forked, what):
+    """A phase's profile of several processes, whose figures are checked as those of a sum."""
+    facts = json.loads(lib.must([lib.FATHOM, "dump", "--json", name], folder).stdout)["facts"]
+    parts = sorted(facts["parts"], key=lambda part: part["start_ns"])
+    tap.same(["forked_in" in part for part in parts], forked, f"{what}: has the processes that ran in it")
+    done = lib.run([lib.FATHOM, "check", name], folder)
+    tap.same([line for line in done.stdout.splitlines() if line.startswith("FAILED")], [], f"{what}: its figures agree")
+    return parts
+
+
+def two_processes(tap, folder):
+    """Each holds memory of its own at its peak, so their peaks are no sum's. The parent waits, and takes no snapshots."""
+    service = Service(folder, "--keep=9", "--rotate=snapshot")
+    for order in ("w 1", "m 5000", "f 2", "m 3000", "w 4"):
+        service.step(order)
+    tap.same(service.end(), (0, ""), "a run of two processes in one phase ends")
+    [name] = profiles(folder)
+    parts = check_sum(tap, folder, name, [False, True], "a run of one phase")
+    tap.same(lib.Profile(folder / name).calls()["leaf"], 7, "and all calls")
+    shutil.copy(folder / name, folder / "copy.data")
+    merged = lib.run([lib.FATHOM, "merge", name, "copy.data", "-o", "twice.data"], folder)
+    tap.check("a profile that is in it was added before" in merged.stderr, "a copy of it is not added to it", merged.stderr)
+    tap.same(len({part["sha256"] for part in parts}), 2, "each process by a hash of its own")
+
+
 def refused(tap, folder):
     for words, told in ((["--rotate=1s"], "--keep=N"), (["--keep=2", "--rotate=never"], "--rotate=never"),
                         (["--keep=2", "--rotate=1ms"], "--rotate=1ms"), (["--keep=2", "--rotate=1s", "--live"], "--live"),
@@ -115,7 +143,7 @@ def refused(tap, folder):
 
 def main():
     tap = lib.Tap()
-    for part in (by_snapshots, newest_stay, by_time, refused):
+    for part in (by_snapshots, newest_stay, by_time, two_processes, refused):
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
             lib.must([lib.FATHOM, "cc", "--grade=full", "-O1", "-g", STEPS, "-o", "steps", "-lpthread"], folder)

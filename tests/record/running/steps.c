@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Does what it is told on standard input, and says when it has: "w N" calls leaf() N times, "t N"
  * the same in a thread of its own, "f N" in a child that waits for the next word of its own, "s"
- * spins until the file "go" is there, "c" takes a snapshot of its own, "e N" ends with that status.
- */
+ * spins until the file "go" is there, "c" takes a snapshot of its own, "m N" allocates N bytes and
+ * keeps them, "e N" ends with that status. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,6 +48,18 @@ static int threads(int n)
     return 0;
 }
 
+static void *kept;
+
+static int keep(int n)
+{
+    void **block = malloc((size_t)n + sizeof(void *));
+    if (block == NULL)
+        return 1;
+    *block = kept;
+    kept = block;
+    return 0;
+}
+
 static int ready(void)
 {
     return write(1, "k", 1) == 1;
@@ -78,6 +90,8 @@ static int step(const char *order)
     case 'c':
         fathom_snapshot("own");
         break;
+    case 'm':
+        return keep(n);
     case 'e':
         exit(n);
     case 's':
