@@ -125,7 +125,12 @@ static void subtract_thread(struct fm_raw_thread *now, const struct fm_raw_threa
                              then->queued_ns,     then->stopped_ns};
     for (size_t i = 0; i < G_N_ELEMENTS(to); i++)
         *to[i] = fm_raw_less(*to[i], from[i]);
-    now->before = then->ended;
+}
+
+/* Its process ended, or became another program: the state of threads that ran then is not noted. */
+static bool is_over(const struct fm_raw_recording *recording)
+{
+    return recording->header.state == FM_REC_CLOSED || recording->header.state == FM_REC_EXECED;
 }
 
 static void subtract_threads(const struct fm_raw_since *since, uint64_t since_ns)
@@ -137,8 +142,11 @@ static void subtract_threads(const struct fm_raw_since *since, uint64_t since_ns
     for (uint32_t i = 0; i < now->thread_count; i++) {
         struct fm_raw_thread *thread = &now->threads[i];
         uint32_t root = since->then_csd[thread->root_csd];
-        if (root != FM_RAW_NONE && of_root[root] != FM_RAW_NONE)
-            subtract_thread(thread, &since->then->threads[of_root[root]]);
+        if (root != FM_RAW_NONE && of_root[root] != FM_RAW_NONE) {
+            const struct fm_raw_thread *then = &since->then->threads[of_root[root]];
+            subtract_thread(thread, then);
+            thread->before = then->ended || is_over(since->then);
+        }
         thread->start_ns = MAX(thread->start_ns, since_ns);
     }
 }

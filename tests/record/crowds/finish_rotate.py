@@ -133,6 +133,21 @@ def two_processes(tap, folder):
     tap.same(len({part["sha256"] for part in parts}), 2, "each process by a hash of its own")
 
 
+def ended_before(tap, folder):
+    """A child's recording is there until the end of the run."""
+    service = Service(folder, "--keep=9", "--rotate=snapshot")
+    for order in ("w 1", "f 2", "q"): # the child
+        service.step(order)
+    service.snapshot("both")
+    service.step("w 4")
+    service.snapshot("one")
+    first, second = profiles(folder)
+    check_sum(tap, folder, first, [False, True], "a phase in which a child ends")
+    check_sum(tap, folder, second, [False], "the phase after it")
+    tap.same(leaves(folder), [3, 4], "and the calls")
+    tap.same(service.end(), (0, ""), "the run ends then")
+
+
 def refused(tap, folder):
     for words, told in ((["--rotate=1s"], "--keep=N"), (["--keep=2", "--rotate=never"], "--rotate=never"),
                         (["--keep=2", "--rotate=1ms"], "--rotate=1ms"), (["--keep=2", "--rotate=1s", "--live"], "--live"),
@@ -143,7 +158,7 @@ def refused(tap, folder):
 
 def main():
     tap = lib.Tap()
-    for part in (by_snapshots, newest_stay, by_time, two_processes, refused):
+    for part in (by_snapshots, newest_stay, by_time, two_processes, ended_before, refused):
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
             lib.must([lib.FATHOM, "cc", "--grade=full", "-O1", "-g", STEPS, "-o", "steps", "-lpthread"], folder)
