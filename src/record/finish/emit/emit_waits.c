@@ -281,7 +281,9 @@ static void emit_sleeps(struct emitting *e, const struct slept *slept)
     }
 }
 
-/* Sums of waits by thread: their csds are the thread's own. */
+/* Sums of waits by thread: their csds are the thread's own. Queueing after a wake-up is in the
+ * wait, so a thread has the rest of it: a sum of several threads cannot tell whose wait it was in.
+ */
 static void emit_times(struct emitting *e, const char *const *thread_names, struct slept *slept)
 {
     const struct fm_raw_recording *recording = e->recording;
@@ -297,7 +299,7 @@ static void emit_times(struct emitting *e, const char *const *thread_names, stru
         if (thread->before)
             continue;
         uint64_t inside_ns = thread->wait_quanta * recording->header.quantum_ns;
-        const struct fm_thread_time time = {
+        struct fm_thread_time time = {
             .name = thread_names[i],
             .wall_ns = wall_of(thread, waited[i], inside_ns),
             .cpu_ns = thread->last_cpu_ns,
@@ -306,6 +308,7 @@ static void emit_times(struct emitting *e, const char *const *thread_names, stru
             .queued_ns = thread->queued_ns,
             .queue_known = thread->queue_known,
         };
+        time.queued_ns = fm_thread_time_queued(&time);
         fm_build_thread_time(e->build, &time);
         slept[i].told_ns = told_of(&slept[i], &time);
     }
