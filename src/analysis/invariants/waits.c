@@ -156,19 +156,25 @@ static void check_walls(const struct fm_profile *profile, GArray *to)
     add(to, "no thread waits and runs longer than it was there", wrong, right);
 }
 
-/* Where threads slept unseen is sampled, and never more than that they did. Of a sum more of it may
- * be called queueing, which is bounded for all threads of a name together. */
+/* How long threads can have slept unseen. A thread can have run longer than it was there beside its
+ * waits: how much of its CPU time fell into them is sampled, and that of a phase may be of before.
+ * It did not sleep then, but in a sum it takes from the time of those that did. So nothing but
+ * waits is taken off the time of a sum. */
+static uint64_t sleep_at_most(const struct fm_thread_time *thread, bool is_sum)
+{
+    if (!is_sum)
+        return fm_thread_time_unseen(thread);
+    double waited = (double)thread->wait_ns - (double)thread->inside_ns;
+    return (uint64_t)MAX(most_of(thread) - MAX(waited, 0), 0);
+}
+
+/* Where threads slept unseen is sampled, and never more than that they did. */
 static void check_sleeps(const struct fm_profile *profile, GArray *to)
 {
     const struct fm_wait_info *info = &profile->run_info.wait_info;
     uint64_t by_thread = 0, by_context = 0;
-    bool is_sum = profile->run_info.part_count > 0;
-    for (uint32_t i = 0; i < info->thread_count; i++) {
-        const struct fm_thread_time *thread = &info->threads[i];
-        by_thread += fm_thread_time_unseen(thread);
-        if (is_sum)
-            by_thread += fm_thread_time_queued(thread) + (uint64_t)slack_of(thread);
-    }
+    for (uint32_t i = 0; i < info->thread_count; i++)
+        by_thread += sleep_at_most(&info->threads[i], profile->run_info.part_count > 0);
     for (uint32_t i = 0; i < info->sleep_count; i++)
         by_context += info->sleeps[i].ns;
     char *text =
