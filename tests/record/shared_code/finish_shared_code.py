@@ -89,6 +89,33 @@ def merged(tap, cplusplus, level, expected):
     tap.check(" 0 broken" in checked, f"{what}: the profile is sound", checked)
 
 
+def gcc14(tap):
+    """Made by gcc 14, whose debug information has hooks of inlined bodies outside of these."""
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        lib.must([lib.FATHOM, "cc", "--grade=full", "gcc", SOURCE.parent / "gcc14.s", "-o", "prog"], folder)
+        done = lib.record([folder / "prog"], folder)
+    small, large, other = [line for line, text in enumerate((SOURCE.parent / "gcc14.c").read_text().splitlines(), 1)
+                           if "return wide(" in text]
+    tap.same({place: calls for place, calls in places(done.profile).items() if place[2] == "wide"},
+             {("constant", small, "wide"): 10, ("constant", large, "wide"): 20, ("main", other, "wide"): 1}, "gcc 14: each call of an inlined body has its line")
+    tap.same({path.partition("/main/")[2]: calls for path, calls in contexts(done.profile).items() if "/main/" in path},
+             {"constant": 30, "constant/wide": 30, "constant/wide/put": 60, "wide": 1, "wide/put": 2},
+             "gcc 14: contexts")
+
+
+def repeated(tap):
+    """LLVM refuses an option that comes twice."""
+    with tempfile.TemporaryDirectory() as folder:
+        done = lib.run([lib.FATHOM, "cc", "--grade=full", "clang", "-mllvm", "-enable-tail-merge=true", "-c",
+                        SOURCE, "-o", "prog.o"], folder)
+        shown = lib.must([lib.FATHOM, "cc", "--show", "--grade=full", "clang", "-mllvm",
+                          "-enable-tail-merge=true", "-c", SOURCE, "-o", "prog.o"], folder).stdout
+    tap.check(done.returncode == 0, "clang: an option of LLVM's that the user gives stays alone", done.stderr)
+    tap.same((shown.count("-enable-tail-merge"), shown.count("-simplifycfg-sink-common=false")), (1, 1),
+             "and the others are given")
+
+
 def main():
     tap = lib.Tap()
     for compiler in filter(shutil.which, CPLUSPLUS):
@@ -101,6 +128,10 @@ def main():
                 alike(tap, compiler, cplusplus, "coverage", ["-O2"], expected)
                 alike(tap, compiler, cplusplus, "full", ["-O2", "-flto"], expected)
                 merged(tap, cplusplus, "-O1", expected)
+    if shutil.which("clang"):
+        repeated(tap)
+    if shutil.which("gcc"):
+        gcc14(tap)
     return tap.done()
 
 

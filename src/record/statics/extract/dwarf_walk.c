@@ -12,6 +12,8 @@
 #define DEPTH_MAX 4096
 /* References followed from a body to its declaration. */
 #define ORIGIN_STEPS_MAX 16
+/* FM_HOOK_BYTES_MAX of runtime/hot.h. */
+#define HOOK_BYTES_MAX 256
 
 struct frame {
     Dwarf_Die die;  /* next to look at */
@@ -258,6 +260,37 @@ static uint32_t attribute_number(Dwarf_Die *die, unsigned name)
     return (uint32_t)value;
 }
 
+/* Up to the end of a hook that the assembler's front wrote out at an address; 0: none begins there.
+ * The marks around it are those of runtime/hot.h. */
+static uint64_t end_of_hook(const struct fm_elf *elf, uint64_t address)
+{
+    static const uint8_t mark[] = {0x0f, 0x1f, 0x84, 0x00, 'F', 'T', 'F'}; /* B, E or L follows */
+    size_t size;
+    const uint8_t *bytes = fm_elf_bytes_at(elf, address, &size);
+    size = MIN(size, HOOK_BYTES_MAX);
+    if (bytes == NULL || size <= sizeof mark || memcmp(bytes, mark, sizeof mark) != 0 ||
+        bytes[sizeof mark] != 'B')
+        return 0;
+    const uint8_t *end = memmem(bytes + sizeof mark, size - sizeof mark - 1, mark, sizeof mark);
+    if (end == NULL || end[sizeof mark] == 'B')
+        return 0;
+    return address + (uint64_t)(end - bytes) + sizeof mark + 1;
+}
+
+/* gcc 14 leaves a body's hook out of the body's code, but says that the body is entered there. */
+static bool add_hook(struct walk *walk, Dwarf_Die *die, uint32_t scope, uint32_t depth)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Addr entry;
+    if (dwarf_formaddr(dwarf_attr(die, DW_AT_entry_pc, &attribute), &entry) != 0)
+        return false;
+    uint64_t end = end_of_hook(walk->elf, entry);
+    if (end == 0 || !in_code(walk->elf, entry, end))
+        return false;
+    fm_bodies_add_interval(walk->bodies, entry, end, scope, depth);
+    return true;
+}
+
 static uint32_t visit_inlined(struct walk *walk, Dwarf_Die *die, uint32_t parent, uint32_t depth)
 {
     uint32_t proc = proc_of(walk, die);
@@ -276,7 +309,8 @@ static uint32_t visit_inlined(struct walk *walk, Dwarf_Die *die, uint32_t parent
         body.call_file =
             fm_units_path(walk->units, &walk->unit, dwarf_filesrc(walk->files, file, NULL, NULL));
     uint32_t scope = add_scope(walk, &body);
-    if (add_ranges(walk, die, scope, depth) == 0) {
+    bool hooked = add_hook(walk, die, scope, depth);
+    if (add_ranges(walk, die, scope, depth) == 0 && !hooked) {
         fm_bodies_drop_last_scope(walk->bodies);
         return parent;
     }
