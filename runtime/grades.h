@@ -152,7 +152,8 @@ static const char *const fm_link_lto_clang[] = {"-Wl,-plugin-opt=-simplifycfg-ho
                                                 "-Wl,-plugin-opt=-simplifycfg-sink-common=false",
                                                 "-Wl,-plugin-opt=-enable-tail-merge=false", NULL};
 static const char *const fm_link_interpose[] = {"%L/libfathom_interpose.a", NULL};
-static const char *const fm_link_waiting[] = {"%L/libfathom_waiting.a", NULL};
+static const char *const fm_link_waiting[] = {"%L/libfathom_heap.a", "%L/libfathom_waiting.a",
+                                              NULL};
 /* A fully static program: no shared object will use its copy (exported symbols would make a static
  * PIE relocate thread-local ones before it can), and its unwinder is libgcc's archive. It begins in
  * early.S. */

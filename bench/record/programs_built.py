@@ -95,7 +95,7 @@ class Programs:
         if not interpose:
             shown = shlex.split(must(link[:2] + ["--show"] + link[2:], place))
             link = [word for word in shown 
-                    if "libfathom_interpose.a" not in word and "libfathom_waiting.a" not in word]
+                    if not any(f"libfathom_{part}.a" in word for part in ("interpose", "heap", "new", "waiting"))]
         must(link, place)
         return executable
 

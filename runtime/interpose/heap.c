@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Allocation accounting: the malloc family in front of libc's own, which stays reachable by the
- * __libc_ names, so nothing needs to be looked up. An object of its own: programs that bring
- * another allocator (sanitizers) do without. In fully static programs: heap_static.h.
+/* Allocation accounting: the malloc family in front of libc's own, or of another allocator's that
+ * was linked or preloaded (heap_next.h). An archive of its own, behind the program's:
+ * programs that bring another allocator (sanitizers) do without, and the names are weak, so a
+ * malloc of the program's own wins. In fully static programs: heap_static.h.
  *
  * malloc and free are short in programs that live on them, and what they wait for is the store
  * queue: so the counts are kept with as few stores as can be, and whatever is not usual is done out
@@ -19,16 +20,18 @@
 
 #ifdef FATHOM_STATIC
 #include "heap_static.h"
+#define FRONT FM_EXPORT
 #else
-#define LIBC extern
+#include "heap_next.h"
+#define FRONT FM_EXPORT __attribute__((weak))
+#pragma weak malloc
+#pragma weak free
+#define NEXT(name) fm_heap_next.name
+#define PADDED(bytes, cfa) fm_heap_ask(bytes, cfa)
+#define IS_INNER(cfa) (FM_UNLIKELY(fm_heap_next.other) && fm_heap_is_inner(cfa))
+#define REPLACED program_has
+#define PROGRAMS_REALLOC realloc
 #endif
-LIBC void *__libc_malloc(size_t);
-LIBC void *__libc_calloc(size_t, size_t);
-LIBC void *__libc_realloc(void *, size_t);
-LIBC void __libc_free(void *);
-LIBC void *__libc_memalign(size_t, size_t);
-LIBC void *__libc_valloc(size_t);
-LIBC void *__libc_pvalloc(size_t);
 
 #define RECORD_BYTES_MAX (sizeof(struct fm_rec_alloc) + FM_CACHE_LINE - FM_REC_UNIT)
 
@@ -41,6 +44,7 @@ LIBC void *__libc_pvalloc(size_t);
 #define CHUNK_FLAGS 7u
 #define CHUNK_MAPPED 2u
 static bool chunks_known; /* the allocator is glibc's, and its chunks are as above */
+static bool program_has;  /* an allocator of its own, so nothing is recorded */
 
 static inline size_t chunk_word(const void *block)
 {
@@ -53,44 +57,42 @@ static inline size_t chunk_usable(size_t word)
 }
 
 #ifdef FATHOM_STATIC
+static bool is_of_other(void)
+{
+    return false;
+}
+
 static size_t usable_asked(void *block)
 {
     return malloc_usable_size(block);
 }
 #else
+static bool is_of_other(void)
+{
+    return fm_heap_next.other;
+}
+
 static uint64_t object_of(uint64_t function)
 {
     struct dl_find_object found;
     return _dl_find_object((void *)function, &found) == 0 ? (uint64_t)found.dlfo_map_start : 0;
 }
 
-/* The next malloc_usable_size; NULL: it is of another allocator than the blocks, which are glibc's.
- */
-static size_t (*next_usable(void))(void *)
-{
-    static size_t (*next)(void *);
-    static int found; /* 1: next, 2: another's */
-    int known = __atomic_load_n(&found, __ATOMIC_ACQUIRE);
-    if (known == 0) {
-        void *symbol = dlsym(RTLD_NEXT, "malloc_usable_size");
-        memcpy(&next, &symbol, sizeof symbol);
-        known = object_of((uint64_t)symbol) == object_of((uint64_t)__libc_malloc) ? 1 : 2;
-        __atomic_store_n(&found, known, __ATOMIC_RELEASE);
-    }
-    return known == 1 ? next : NULL;
-}
-
+/* 0: not known. The allocator may allocate to tell (tcmalloc's first time). */
 static size_t usable_asked(void *block)
 {
-    size_t (*next)(void *) = next_usable();
-    if (next != NULL)
-        return next(block);
-    size_t word = chunk_word(block);
-    return chunk_usable(word) - ((word & CHUNK_MAPPED) != 0 ? sizeof word : 0);
+    fm_heap_look_up();
+    if (fm_heap_next.usable == NULL) { /* the name is another's than malloc's */
+        size_t word = fm_heap_next.other ? 0 : chunk_word(block);
+        return word != 0 ? chunk_usable(word) - ((word & CHUNK_MAPPED) != 0 ? sizeof word : 0) : 0;
+    }
+    fm_tls_v2.inside++;
+    size_t usable = fm_heap_next.usable(block);
+    fm_tls_v2.inside--;
+    return usable;
 }
 
-/* The program's question, too, is for blocks of the functions here. */
-FM_EXPORT size_t malloc_usable_size(void *block)
+FRONT size_t malloc_usable_size(void *block)
 {
     return block != NULL ? usable_asked(block) : 0;
 }
@@ -111,12 +113,30 @@ static bool is_ours(void)
     return chunks_known;
 }
 #else
-/* Another allocator that was preloaded or linked may have taken the __libc_ names. */
+/* The functions here, whoever has their names. */
+#define OWN(name)                                                                    \
+    __asm__(".pushsection .text\n\t.hidden fm_own_" #name "\n\t.globl fm_own_" #name \
+            "\n\t.set fm_own_" #name ", " #name "\n\t.popsection");                  \
+    extern char fm_own_##name[] FM_HIDDEN;
+OWN(malloc)
+OWN(free)
+
+/* The program defines its own beside the functions here. */
+static bool is_replaced(void)
+{
+    uint64_t malloc_here = (uint64_t)fm_own_malloc, free_here = (uint64_t)fm_own_free;
+    __asm__("" : "+r"(malloc_here), "+r"(free_here)); /* two names may well be of one function */
+    return (uint64_t)malloc != malloc_here || (uint64_t)free != free_here;
+}
+
 static bool is_ours(void)
 {
-    uint64_t libc = object_of((uint64_t)gnu_get_libc_version), own = object_of((uint64_t)is_ours);
-    chunks_known = libc != 0 && libc == object_of((uint64_t)__libc_malloc) &&
-                   libc == object_of((uint64_t)__libc_free) && libc != own;
+    uint64_t own = object_of((uint64_t)is_ours);
+    program_has = object_of((uint64_t)malloc) == own && is_replaced();
+    if (program_has)
+        return false;
+    fm_heap_look_up();
+    chunks_known = !fm_heap_next.other;
     return object_of((uint64_t)malloc) == own;
 }
 #endif
@@ -127,7 +147,7 @@ __attribute__((constructor)) static void find_allocator(void)
     if (!is_ours())
         return;
     uint32_t flags = FM_REC_ALLOCATION;
-    if (chunks_known && (wish == NULL || strcmp(wish, "off") != 0))
+    if ((chunks_known || is_of_other()) && (wish == NULL || strcmp(wish, "off") != 0))
         flags |= FM_REC_WILL_HOLD;
     fm_process.grade_flags |= flags;
     if (fm_process.header != NULL)
@@ -156,7 +176,7 @@ record_make(struct fm_thread *thread, struct fm_rec_csd *csd, void *block)
     if (chunks_known)
         check_chunks(block);
     if (csd->alloc == 0) {
-        if (chunks_known)
+        if (chunks_known || is_of_other())
             fm_held_start();
         struct fm_rec_alloc *record = fm_arena_alloc_line(&thread->bump, sizeof *record);
         if (record != NULL)
@@ -200,7 +220,7 @@ __attribute__((noinline)) static struct fm_rec_alloc *record_find(uint64_t cfa, 
 {
     struct fm_tls *tls = &fm_tls_v2;
     struct fm_thread *thread = tls->thread;
-    if (thread == NULL || tls->inside != 0 || tls->bound == FM_BOUND_NONE)
+    if (thread == NULL || tls->inside != 0 || tls->bound == FM_BOUND_NONE || program_has)
         return NULL;
     fm_stack_resume(thread, cfa);
     struct fm_rec_csd *csd = (struct fm_rec_csd *)fm_stack_charged(thread, cfa)->csd;
@@ -258,8 +278,34 @@ static inline __attribute__((always_inline)) void count_free(struct fm_rec_alloc
         fm_held_flush(fm_tls_v2.thread);
 }
 
+#ifdef FATHOM_STATIC
+static void *leave(void *block)
+{
+    return block;
+}
+
+static bool is_leaving(const void *block)
+{
+    return block == NULL;
+}
+#else
+static void *leave(void *block)
+{
+    void *outer = fm_heap_asked.leaving;
+    fm_heap_asked.leaving = block;
+    return outer;
+}
+
+static bool is_leaving(const void *block)
+{
+    return block == fm_heap_asked.leaving;
+}
+#endif
+
 __attribute__((noinline)) static void *note_alloc_any(void *block, size_t bytes, uint64_t cfa)
 {
+    if (IS_INNER(cfa))
+        return block;
     struct fm_rec_alloc *record = block != NULL ? record_find(cfa, block) : NULL;
     if (record == NULL)
         return block;
@@ -284,13 +330,19 @@ static inline struct fm_held_block take(const void *block)
     return fm_held.map != NULL ? fm_held_take(block) : (struct fm_held_block){0};
 }
 
-__attribute__((noinline)) static void note_free_any(void *block, uint64_t cfa)
+static void note_free(void *block, uint64_t cfa)
 {
     struct fm_rec_alloc *record = record_find(cfa, block);
     struct fm_held_block known = take(block);
     if (record != NULL || known.value != 0)
         note_free_of(record, &known, usable_bytes(block));
-    __libc_free(block);
+}
+
+__attribute__((noinline)) static void note_free_any(void *block, uint64_t cfa)
+{
+    if (!is_leaving(block))
+        note_free(block, cfa);
+    NEXT(free)(block);
 }
 
 /* What is usual, in few stores; anything else is left to the longer way. */
@@ -298,7 +350,7 @@ static inline __attribute__((always_inline)) void *note_alloc(void *block, size_
                                                               uint64_t cfa)
 {
     if (FM_UNLIKELY(block == NULL))
-        return NULL;
+        return note_alloc_any(NULL, bytes, cfa);
     struct fm_rec_alloc *record = record_at_hand(cfa);
     if (FM_UNLIKELY(record == NULL))
         return note_alloc_any(block, bytes, cfa);
@@ -319,14 +371,24 @@ static inline __attribute__((always_inline)) void *note_alloc(void *block, size_
     return FM_UNLIKELY(held->delta > held->high) ? tell_and_return(block) : block;
 }
 
-FM_EXPORT void *malloc(size_t bytes)
+FRONT void *malloc(size_t bytes)
 {
-    return note_alloc(__libc_malloc(bytes), bytes, HERE);
+    return note_alloc(NEXT(malloc)(PADDED(bytes, HERE)), bytes, HERE);
 }
 
-FM_EXPORT void *calloc(size_t count, size_t bytes)
+static bool is_small(size_t count, size_t bytes)
 {
-    return note_alloc(__libc_calloc(count, bytes), count * bytes, HERE);
+    size_t total;
+    return !__builtin_mul_overflow(count, bytes, &total);
+}
+
+FRONT void *calloc(size_t count, size_t bytes)
+{
+    size_t total = count * bytes;
+    void *block = FM_UNLIKELY(PADDED(total, HERE) != total) && is_small(count, bytes)
+                      ? NEXT(calloc)(1, PADDED(total, HERE))
+                      : NEXT(calloc)(count, bytes);
+    return note_alloc(block, total, HERE);
 }
 
 __attribute__((noinline)) static bool count_free_alone(struct fm_rec_alloc *record, void *block)
@@ -366,26 +428,43 @@ static inline __attribute__((always_inline)) bool count_free_quickly(void *block
     return true;
 }
 
-FM_EXPORT void free(void *block)
+FRONT void free(void *block)
 {
     if (block == NULL)
         return;
     if (FM_LIKELY(count_free_quickly(block, HERE)))
-        __libc_free(block);
+        NEXT(free)(block);
     else
         note_free_any(block, HERE);
 }
 
+#ifndef FATHOM_STATIC
+void *fm_heap_alloc_note(void *block, size_t bytes, uint64_t cfa)
+{
+    return note_alloc_any(block, bytes, cfa);
+}
+
+void fm_heap_free_note(void *block, uint64_t cfa)
+{
+    note_free(block, cfa);
+}
+#endif
+
 static void *reallocate(void *block, size_t bytes, uint64_t cfa)
 {
+    size_t padded = PADDED(bytes, cfa);
     if (block == NULL)
-        return note_alloc_any(__libc_realloc(NULL, bytes), bytes, cfa);
+        return note_alloc_any(NEXT(realloc)(NULL, padded), bytes, cfa);
     struct fm_rec_alloc *record = record_at_hand(cfa);
     if (record == NULL)
         record = record_find(cfa, block);
     struct fm_held_block known = take(block);
     size_t old = record != NULL || known.value != 0 ? usable_bytes(block) : 0;
-    void *fresh = __libc_realloc(block, bytes);
+    void *outer = leave(block);
+    void *fresh = NEXT(realloc)(block, bytes != 0 ? padded : 0);
+    leave(outer);
+    if (IS_INNER(cfa))
+        return fresh;
     if (fresh == NULL && bytes != 0) {
         fm_held_put_back(&known); /* it is still there */
         return NULL;
@@ -403,48 +482,46 @@ static void *reallocate(void *block, size_t bytes, uint64_t cfa)
     return fresh;
 }
 
-FM_EXPORT void *realloc(void *block, size_t bytes)
+FRONT void *realloc(void *block, size_t bytes)
 {
     return reallocate(block, bytes, HERE);
 }
 
-FM_EXPORT void *reallocarray(void *block, size_t count, size_t bytes)
+FRONT void *reallocarray(void *block, size_t count, size_t bytes)
 {
     size_t total;
     if (__builtin_mul_overflow(count, bytes, &total)) {
         errno = ENOMEM;
         return NULL;
     }
+    if (FM_UNLIKELY(REPLACED))
+        return PROGRAMS_REALLOC(block, total); /* as libc's does */
     return reallocate(block, total, HERE);
 }
 
-FM_EXPORT void *memalign(size_t alignment, size_t bytes)
+FRONT void *memalign(size_t alignment, size_t bytes)
 {
-    return note_alloc_any(__libc_memalign(alignment, bytes), bytes, HERE);
+    return note_alloc_any(NEXT(memalign)(alignment, PADDED(bytes, HERE)), bytes, HERE);
 }
 
-FM_EXPORT void *aligned_alloc(size_t alignment, size_t bytes)
+FRONT void *aligned_alloc(size_t alignment, size_t bytes)
 {
-    return note_alloc_any(__libc_memalign(alignment, bytes), bytes, HERE);
+    return note_alloc_any(NEXT(aligned_alloc)(alignment, PADDED(bytes, HERE)), bytes, HERE);
 }
 
-FM_EXPORT int posix_memalign(void **ret, size_t alignment, size_t bytes)
+FRONT int posix_memalign(void **ret, size_t alignment, size_t bytes)
 {
-    if (alignment % sizeof(void *) != 0 || alignment == 0 || (alignment & (alignment - 1)) != 0)
-        return EINVAL;
-    void *block = __libc_memalign(alignment, bytes); /* errno changes as it does in libc's */
-    if (block == NULL)
-        return ENOMEM;
-    *ret = note_alloc_any(block, bytes, HERE);
-    return 0;
+    int result = NEXT(posix_memalign)(ret, alignment, PADDED(bytes, HERE));
+    note_alloc_any(result == 0 ? *ret : NULL, bytes, HERE);
+    return result;
 }
 
-FM_EXPORT void *valloc(size_t bytes)
+FRONT void *valloc(size_t bytes)
 {
-    return note_alloc_any(__libc_valloc(bytes), bytes, HERE);
+    return note_alloc_any(NEXT(valloc)(PADDED(bytes, HERE)), bytes, HERE);
 }
 
-FM_EXPORT void *pvalloc(size_t bytes)
+FRONT void *pvalloc(size_t bytes)
 {
-    return note_alloc_any(__libc_pvalloc(bytes), bytes, HERE);
+    return note_alloc_any(NEXT(pvalloc)(PADDED(bytes, HERE)), bytes, HERE);
 }

@@ -6,11 +6,37 @@
 
 #include "../waiting/waiting.h"
 
+#include <errno.h>
+
 #define LIBC extern __attribute__((weak))
+LIBC void *__libc_malloc(size_t);
+LIBC void *__libc_calloc(size_t, size_t);
+LIBC void *__libc_realloc(void *, size_t);
+LIBC void __libc_free(void *);
+LIBC void *__libc_memalign(size_t, size_t);
+LIBC void *__libc_valloc(size_t);
+LIBC void *__libc_pvalloc(size_t);
 LIBC void *__real_malloc(size_t);
 LIBC void __real_free(void *);
 LIBC void *__real_realloc(void *, size_t);
 #pragma weak malloc_usable_size
+#define NEXT(name) __libc_##name
+#define PADDED(bytes, cfa) (bytes)
+#define IS_INNER(cfa) false
+#define REPLACED (__real_realloc != __libc_realloc)
+#define PROGRAMS_REALLOC __real_realloc
+#define __libc_aligned_alloc __libc_memalign
+
+static int __libc_posix_memalign(void **ret, size_t alignment, size_t bytes)
+{
+    if (alignment % sizeof(void *) != 0 || alignment == 0 || (alignment & (alignment - 1)) != 0)
+        return EINVAL;
+    void *block = __libc_memalign(alignment, bytes); /* errno changes as it does in libc's */
+    if (block == NULL)
+        return ENOMEM;
+    *ret = block;
+    return 0;
+}
 
 #define FM_HEAP_NAMES(X) \
     X(malloc)            \

@@ -237,16 +237,17 @@ static void print_hooks_share(const struct fm_profile *profile)
     fputs("\n", stderr);
 }
 
-/* A program that has libc within, or a sanitizer: ours does not stand in front of its malloc. */
+/* A program that has libc, or a malloc, within, or a sanitizer: ours does not stand in front. */
 static void print_not_recorded(const struct fm_profile *profile)
 {
     bool waits = fm_profile_measure(profile, "wait_ns") != 0;
     if (fm_profile_knows(profile, FM_WORDS))
         return;
-    fprintf(stderr,
-            "memory%s not recorded: in fully static programs, and with sanitizers, the calls of "
-            "malloc%s are not seen\n",
-            waits ? " is" : " and waiting are", waits ? "" : " and those that can wait");
+    fprintf(
+        stderr,
+        "memory%s not recorded: in fully static programs, with sanitizers, and with a malloc of "
+        "the program's own, the calls of malloc%s are not seen\n",
+        waits ? " is" : " and waiting are", waits ? "" : " and those that can wait");
 }
 
 void fm_cli_print_summary(const struct fm_profile *profile, const struct fm_finish_notes *notes,

@@ -407,8 +407,8 @@ static const char *const *static_libraries(const struct fm_toolchain *toolchain,
     return libraries;
 }
 
-/* Calls that can wait are behind the program's own archives: they give way to functions of theirs,
- * which the linker does not take any more where it has a weak one. */
+/* The malloc family and calls that can wait are behind the program's own archives: they give way to
+ * functions of theirs, which the linker does not take any more where it has a weak one. */
 static void add_waiting(const struct fm_toolchain *toolchain, const struct fm_command_line *line,
                         GPtrArray *arguments)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An allocator, to be preloaded, that has taken glibc's names and keeps nothing in front of a block
- * that could be taken for a size of glibc's. It never uses memory again. What it does first may wait,
- * and must not allocate: it is asked before constructors of the program run. With PUBLIC_NAMES it
- * has the names alone that every program uses. */
+/* An allocator, to be preloaded, that keeps nothing in front of a block that could be taken for a
+ * size of glibc's, and whose functions call each other by name. It never uses memory again. What it
+ * does first may wait, and must not allocate: it is asked before constructors of the program run. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
@@ -16,16 +15,6 @@ static _Alignas(4096) char arena[BYTES];
 static unsigned sizes[BYTES / 16]; /* of the block that starts there */
 static size_t used = 4096;
 
-#ifdef PUBLIC_NAMES
-#define __libc_memalign memalign
-#define __libc_malloc malloc
-#define __libc_calloc calloc
-#define __libc_realloc realloc
-#define __libc_free free
-#define __libc_valloc valloc
-#define __libc_pvalloc pvalloc
-#endif
-
 static void begin(void)
 {
     static int begun, busy;
@@ -38,7 +27,7 @@ static void begin(void)
     busy = 0;
 }
 
-void *__libc_memalign(size_t alignment, size_t bytes)
+void *memalign(size_t alignment, size_t bytes)
 {
     begin();
     alignment = alignment < 16 ? 16 : alignment;
@@ -64,41 +53,54 @@ size_t malloc_usable_size(void *block)
     return block != NULL ? sizes[(size_t)((char *)block - arena) / 16] : 0;
 }
 
-void *__libc_malloc(size_t bytes)
+void *malloc(size_t bytes)
 {
-    return __libc_memalign(16, bytes);
+    return memalign(16, bytes);
 }
 
-void *__libc_calloc(size_t count, size_t bytes)
+void *calloc(size_t count, size_t bytes)
 {
     size_t total;
-    return __builtin_mul_overflow(count, bytes, &total) ? NULL : __libc_memalign(16, total);
+    return __builtin_mul_overflow(count, bytes, &total) ? NULL : memalign(16, total);
 }
 
-void __libc_free(void *block)
+void free(void *block)
 {
     (void)block;
 }
 
-void *__libc_realloc(void *block, size_t bytes)
+void *realloc(void *block, size_t bytes)
 {
     if (block != NULL && bytes == 0)
         return NULL;
-    void *fresh = __libc_memalign(16, bytes);
+    void *fresh = memalign(16, bytes);
     size_t old = malloc_usable_size(block);
     if (fresh != NULL && block != NULL)
         memcpy(fresh, block, old < bytes ? old : bytes);
     return fresh;
 }
 
-void *__libc_valloc(size_t bytes)
+void *aligned_alloc(size_t alignment, size_t bytes)
 {
-    return __libc_memalign(4096, bytes);
+    return memalign(alignment, bytes);
 }
 
-void *__libc_pvalloc(size_t bytes)
+int posix_memalign(void **ret, size_t alignment, size_t bytes)
 {
-    return __libc_memalign(4096, (bytes + 4095) & ~(size_t)4095);
+    if (alignment % sizeof(void *) != 0 || alignment == 0 || (alignment & (alignment - 1)) != 0)
+        return EINVAL;
+    *ret = memalign(alignment, bytes);
+    return *ret != NULL ? 0 : ENOMEM;
+}
+
+void *valloc(size_t bytes)
+{
+    return memalign(4096, bytes);
+}
+
+void *pvalloc(size_t bytes)
+{
+    return memalign(4096, (bytes + 4095) & ~(size_t)4095);
 }
 
 __attribute__((constructor)) static void ask(void)

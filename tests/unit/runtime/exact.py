@@ -54,7 +54,7 @@ def build(lib, src, tmp, log, compiler, level, program):
     exe = os.path.join(tmp, "program")
     args = []
     libs = ["-Wl,--whole-archive", os.path.join(lib, "libfathom.a"),
-            os.path.join(lib, "libfathom_interpose.a"), "-Wl,--no-whole-archive"]
+            os.path.join(lib, "libfathom_interpose.a"), os.path.join(lib, "libfathom_heap.a"), "-Wl,--no-whole-archive"]
     if program == "loading.c":
         for number in "12":
             out = os.path.join(tmp, f"plugin{number}.so")

@@ -35,7 +35,7 @@ def build(tmp, *more):
 
 def runtime():
     return ["-Wl,--whole-archive", os.path.join(LIB, "libfathom.a"),
-            os.path.join(LIB, "libfathom_interpose.a"), "-Wl,--no-whole-archive"]
+            os.path.join(LIB, "libfathom_interpose.a"), os.path.join(LIB, "libfathom_heap.a"), "-Wl,--no-whole-archive"]
 
 
 def run(tmp, what, **env):

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "heap_next.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <string.h>
+
+__thread struct fm_heap_asked fm_heap_asked;
+
+#define HERE ((uint64_t)__builtin_dwarf_cfa())
+
+/* One for each function: looks all up, and goes on. */
+#define FIRST(type, name, parameters, arguments) \
+    static type first_##name parameters          \
+    {                                            \
+        fm_heap_look_up();                       \
+        return fm_heap_next.name arguments;      \
+    }
+FIRST(void *, malloc, (size_t bytes), (fm_heap_ask(bytes, HERE)))
+FIRST(void *, calloc, (size_t count, size_t bytes), (count, bytes))
+FIRST(void *, realloc, (void *block, size_t bytes), (block, bytes))
+FIRST(void *, memalign, (size_t alignment, size_t bytes), (alignment, fm_heap_ask(bytes, HERE)))
+FIRST(void *, aligned_alloc, (size_t alignment, size_t bytes),
+      (alignment, fm_heap_ask(bytes, HERE)))
+FIRST(int, posix_memalign, (void **ret, size_t alignment, size_t bytes),
+      (ret, alignment, fm_heap_ask(bytes, HERE)))
+FIRST(void *, valloc, (size_t bytes), (fm_heap_ask(bytes, HERE)))
+FIRST(void *, pvalloc, (size_t bytes), (fm_heap_ask(bytes, HERE)))
+static void first_free(void *block)
+{
+    fm_heap_look_up();
+    fm_heap_next.free(block);
+}
+
+struct fm_heap_next fm_heap_next = {
+    .malloc = first_malloc,
+    .calloc = first_calloc,
+    .realloc = first_realloc,
+    .free = first_free,
+    .memalign = first_memalign,
+    .aligned_alloc = first_aligned_alloc,
+    .posix_memalign = first_posix_memalign,
+    .valloc = first_valloc,
+    .pvalloc = first_pvalloc,
+};
+
+static uint64_t object_of(const void *function)
+{
+    struct dl_find_object found;
+    bool known = function != NULL && _dl_find_object((void *)(uint64_t)function, &found) == 0;
+    return known ? (uint64_t)found.dlfo_map_start : 0;
+}
+
+/* From libfathom.so: what is behind that, where it is behind a program that has its own copy. */
+FM_EXPORT __attribute__((weak)) void *fm_heap_behind_v1(const char *name);
+FM_EXPORT void *fm_heap_behind_v1(const char *name)
+{
+    return dlsym(RTLD_NEXT, name);
+}
+
+/* Of names that libc has, so that dlsym need not allocate for an error. */
+static void *find(const char *name)
+{
+    struct dl_find_object found;
+    void *symbol = dlsym(RTLD_NEXT, name);
+    if (symbol == NULL || _dl_find_object(symbol, &found) != 0 || found.dlfo_link_map == NULL ||
+        strstr(found.dlfo_link_map->l_name, "/libfathom.so") == NULL)
+        return symbol;
+    void *(*behind)(const char *);
+    void *function = dlsym(RTLD_NEXT, "fm_heap_behind_v1");
+    memcpy(&behind, &function, sizeof behind);
+    return function != NULL ? behind(name) : symbol;
+}
+
+bool fm_heap_is_next(const void *function)
+{
+    void *allocator;
+    fm_heap_look_up();
+    memcpy(&allocator, &fm_heap_next.malloc, sizeof allocator);
+    return function != NULL && object_of(function) == object_of(allocator);
+}
+
+void fm_heap_look_up(void)
+{
+    if (__atomic_load_n(&fm_heap_next.looked_up, __ATOMIC_ACQUIRE))
+        return;
+    static const char *const names[] = {
+        "malloc",        "calloc",         "realloc", "free",    "memalign",
+        "aligned_alloc", "posix_memalign", "valloc",  "pvalloc", "malloc_usable_size"};
+    void *found[sizeof names / sizeof names[0]];
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        found[i] = find(names[i]);
+    uint64_t allocator = object_of(found[0]);
+    void *usable = found[9];
+    if (object_of(usable) != allocator)
+        usable = NULL;
+    uint64_t libc = object_of(dlsym(RTLD_NEXT, "gnu_get_libc_version"));
+    fm_heap_next.other = libc != 0 && allocator != libc;
+    memcpy(&fm_heap_next.usable, &usable, sizeof usable);
+    static_assert(offsetof(struct fm_heap_next, usable) == 9 * sizeof(void *), "in this order");
+    for (size_t i = 0; i < 9; i++)
+        __atomic_store_n((void **)(void *)&fm_heap_next + i, found[i], __ATOMIC_RELAXED);
+    __atomic_store_n(&fm_heap_next.looked_up, true, __ATOMIC_RELEASE);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The malloc family behind heap.c in a program that is not fully static: libc's, or that of another
+ * allocator (jemalloc, tcmalloc), linked or preloaded, which the program then keeps. Another
+ * allocator's blocks are at least FM_HEAP_OTHER_MIN bytes, so that no two begin in one cell of
+ * held/held.h. */
+#pragma once
+
+#include "internal.h"
+
+#define FM_HEAP_OTHER_MIN 32u
+
+struct fm_heap_next {
+    void *(*malloc)(size_t);
+    void *(*calloc)(size_t, size_t);
+    void *(*realloc)(void *, size_t);
+    void (*free)(void *);
+    void *(*memalign)(size_t, size_t);
+    void *(*aligned_alloc)(size_t, size_t);
+    int (*posix_memalign)(void **, size_t, size_t);
+    void *(*valloc)(size_t);
+    void *(*pvalloc)(size_t);
+    size_t (*usable)(void *); /* NULL: the allocator does not say */
+    bool other;               /* than libc's */
+    bool looked_up;
+};
+/* Looked up by the first call. */
+extern struct fm_heap_next fm_heap_next FM_HIDDEN;
+void fm_heap_look_up(void) FM_HIDDEN;
+/* Is the function of the object that has malloc? */
+bool fm_heap_is_next(const void *function) FM_HIDDEN;
+
+/* Another allocator's functions may call each other by the names that are here, and so may its
+ * operator new and delete (new.c): what is asked for from within is not looked at. */
+struct fm_heap_asked {
+    uint64_t cfa;  /* of the outermost function here; 0: none */
+    void *leaving; /* the block that is freed now, which is looked at already */
+};
+extern __thread struct fm_heap_asked fm_heap_asked FM_HIDDEN;
+
+void *fm_heap_alloc_note(void *block, size_t bytes, uint64_t cfa) FM_HIDDEN; /* returns block */
+/* Before the block is freed: another thread may get its address at once. */
+void fm_heap_free_note(void *block, uint64_t cfa) FM_HIDDEN;
+
+/* In front of the call: returns how many bytes to ask for. */
+static inline size_t fm_heap_ask(size_t bytes, uint64_t cfa)
+{
+    if (FM_LIKELY(!fm_heap_next.other))
+        return bytes;
+    if (cfa > fm_heap_asked.cfa)
+        fm_heap_asked.cfa = cfa;
+    return bytes < FM_HEAP_OTHER_MIN ? FM_HEAP_OTHER_MIN : bytes;
+}
+
+/* Behind it, also if it failed: is it one from within? */
+static inline bool fm_heap_is_inner(uint64_t cfa)
+{
+    if (cfa < fm_heap_asked.cfa)
+        return true;
+    fm_heap_asked.cfa = 0;
+    return false;
+}
