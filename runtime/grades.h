@@ -138,7 +138,8 @@ static const struct fm_grade fm_grades[] = {
 /* When linking an executable, before all of the user's objects and libraries:
  *   fm_link_static for -static and -static-pie, else fm_link_core, and fm_link_interpose unless a
  * sanitizer that brings its own malloc (-fsanitize=address, thread, memory, leak, hwaddress) is
- * given. fm_link_waiting goes with the latter, behind all of them.
+ * given. fm_link_waiting goes with the latter, behind all of them; for C++ fm_link_new, too, unless
+ * -static-libstdc++ puts the operators into the executable itself.
  * When linking a shared object (-shared): fm_link_shared. The exported symbols let shared
  * objects use the executable's copy. */
 static const char *const fm_link_core[] = {"%L/libfathom.a",
@@ -154,6 +155,7 @@ static const char *const fm_link_lto_clang[] = {"-Wl,-plugin-opt=-simplifycfg-ho
 static const char *const fm_link_interpose[] = {"%L/libfathom_interpose.a", NULL};
 static const char *const fm_link_waiting[] = {"%L/libfathom_heap.a", "%L/libfathom_waiting.a",
                                               NULL};
+static const char *const fm_link_new[] = {"%L/libfathom_new.a", NULL};
 /* A fully static program: no shared object will use its copy (exported symbols would make a static
  * PIE relocate thread-local ones before it can), and its unwinder is libgcc's archive. It begins in
  * early.S. */

@@ -407,6 +407,15 @@ static const char *const *static_libraries(const struct fm_toolchain *toolchain,
     return libraries;
 }
 
+static bool has_argument(const struct fm_command_line *line, const char *wanted)
+{
+    for (guint i = 0; i < line->arguments->len; i++) {
+        if (strcmp(g_ptr_array_index(line->arguments, i), wanted) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* The malloc family and calls that can wait are behind the program's own archives: they give way to
  * functions of theirs, which the linker does not take any more where it has a weak one. */
 static void add_waiting(const struct fm_toolchain *toolchain, const struct fm_command_line *line,
@@ -417,6 +426,8 @@ static void add_waiting(const struct fm_toolchain *toolchain, const struct fm_co
     add_none_forced(line, arguments);
     if (!line->fully_static) {
         add_all(toolchain, arguments, fm_link_waiting);
+        if (toolchain->cplusplus && !has_argument(line, "-static-libstdc++"))
+            add_all(toolchain, arguments, fm_link_new);
         return;
     }
     if (!sends_calls_on(line))
