@@ -42,7 +42,7 @@ static const struct fm_eventlog_event *take_raw(struct fm_eventlog_trace *self)
 /* Field by field: a copy in one piece would wait until all of them have been written. */
 static inline void set_event(struct fm_event *event, const struct fm_eventlog_event *raw)
 {
-    event->time = raw->time_ns;
+    event->time = fm_eventlog_trace_time(raw->time_ns);
     event->id = raw->number;
     event->cpu = raw->capability;
     event->payload_size = raw->payload_length;
@@ -56,8 +56,9 @@ static inline const struct fm_eventlog_event *fetch(struct fm_eventlog_trace *se
     if (raw == NULL)
         return NULL;
     set_event(&self->event, raw);
-    if (FM_UNLIKELY(raw->time_ns > self->trace->end_time) && raw->time_ns <= self->horizon)
-        self->trace->end_time = raw->time_ns;
+    uint64_t time = self->event.time;
+    if (FM_UNLIKELY(time > self->trace->end_time) && time <= self->horizon)
+        self->trace->end_time = time;
     return raw;
 }
 

@@ -48,6 +48,7 @@ static void note_delivered(struct fm_eventlog_trace *self, int32_t capability, u
 {
     void *key = GINT_TO_POINTER(capability);
     uint64_t *known = g_hash_table_lookup(self->delivered, key);
+    end = fm_eventlog_trace_time(end);
     if (known == NULL)
         g_hash_table_insert(self->delivered, key, g_memdup2(&end, sizeof end));
     else
@@ -85,7 +86,7 @@ static void note_blocks(struct fm_eventlog_trace *self, guint first)
                 note_delivered(self, block->capability, block->end_ns);
             continue;
         }
-        uint64_t begin = known ? block->min_ns : block->begin_ns;
+        uint64_t begin = fm_eventlog_trace_time(known ? block->min_ns : block->begin_ns);
         bool is_first = self->delivered != NULL && g_hash_table_size(self->delivered) == 0;
         self->trace->start_time = is_first ? begin : MIN(self->trace->start_time, begin);
         self->late_blocks += !is_first && begin < self->trace->end_time &&

@@ -46,6 +46,12 @@ struct fm_eventlog_trace {
     uint64_t received; /* bytes */
 };
 
+/* The last nanosecond of a file means "none" in a trace: what stands there is one earlier. */
+static inline uint64_t fm_eventlog_trace_time(uint64_t recorded_ns)
+{
+    return MIN(recorded_ns, FM_TIME_INF - 1);
+}
+
 /* Takes the descriptor of a regular file, from which nothing has been read yet. */
 struct fm_trace *fm_eventlog_trace_new(const struct fm_trace_class *class_, const char *path,
                                        int fd);
