@@ -156,6 +156,8 @@ static const char *const fm_link_interpose[] = {"%L/libfathom_interpose.a", NULL
 static const char *const fm_link_waiting[] = {"%L/libfathom_heap.a", "%L/libfathom_waiting.a",
                                               NULL};
 static const char *const fm_link_new[] = {"%L/libfathom_new.a", NULL};
+/* Behind all, where the compiler adds no libraries (-nodefaultlibs): an unwinder, too. */
+static const char *const fm_link_libraries[] = {"-lgcc_s", "-lc", NULL};
 /* A fully static program: no shared object will use its copy (exported symbols would make a static
  * PIE relocate thread-local ones before it can), and its unwinder is libgcc's archive. It begins in
  * early.S. */

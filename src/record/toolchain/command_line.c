@@ -184,6 +184,7 @@ static bool language_of_option(const char *value, enum fm_language *ret)
 struct reading {
     struct fm_command_line *line;
     bool preprocess, compile, assemble, query;
+    bool no_default_libs, libc;
     bool forced;
     enum fm_language forced_language;
 };
@@ -194,7 +195,7 @@ static void read_mode(struct reading *reading, const char *option)
     static const char *const query[] = {
         "--version",    "-###",       "--help",           "-dumpversion",
         "-dumpmachine", "-dumpspecs", "-dumpfullversion", NULL};
-    static const char *const bare[] = {"-nostdlib", "-nostartfiles", "-nodefaultlibs", NULL};
+    static const char *const bare[] = {"-nostdlib", "-nostartfiles", NULL};
     struct fm_command_line *line = reading->line;
     if (is_one_of(option, no_code))
         reading->preprocess = true;
@@ -211,6 +212,10 @@ static void read_mode(struct reading *reading, const char *option)
         line->fully_static = true;
     else if (is_one_of(option, bare))
         line->no_start_files = true;
+    else if (strcmp(option, "-nodefaultlibs") == 0)
+        reading->no_default_libs = true;
+    else if (strcmp(option, "-lc") == 0)
+        reading->libc = true;
     else if (is_one_of(option, query) || g_str_has_prefix(option, "-print-") ||
              g_str_has_prefix(option, "--print-") || g_str_has_prefix(option, "--help="))
         reading->query = true;
@@ -311,6 +316,8 @@ bool fm_command_line_parse(int argc, char **argv, struct fm_command_line **ret, 
     struct reading reading = {.line = line};
     read_arguments(&reading);
     line->language_forced = reading.forced;
+    line->names_libc = reading.no_default_libs && reading.libc && !line->fully_static;
+    line->no_start_files |= reading.no_default_libs && !line->names_libc;
     if (reading.query || line->inputs->len == 0)
         line->stage = FM_STAGE_QUERY;
     else if (reading.preprocess)

@@ -36,7 +36,8 @@ struct fm_command_line {
     bool shared;         /* -shared */
     bool relocatable;    /* -r */
     bool fully_static;   /* -static, -static-pie */
-    bool no_start_files; /* -nostdlib, -nostartfiles, -nodefaultlibs */
+    bool no_start_files; /* -nostdlib, -nostartfiles; -nodefaultlibs without -lc */
+    bool names_libc;     /* -nodefaultlibs with -lc, as rustc does */
     bool lto;
     bool profiled; /* -pg */
     bool split_dwarf;

@@ -535,6 +535,8 @@ char **fm_toolchain_arguments(const struct fm_toolchain *toolchain,
     if (line->stage == FM_STAGE_LINK) {
         add_waiting(toolchain, line, arguments);
         add_eventlog(toolchain, line, arguments);
+        if (line->names_libc)
+            add_all(toolchain, arguments, fm_link_libraries);
     }
     if (toolchain->runtime_folder != NULL && line->stage >= FM_STAGE_PREPROCESS &&
         fm_command_line_compiles(line))

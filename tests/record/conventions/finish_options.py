@@ -110,6 +110,8 @@ def main():
         for flags in OPTIONS + (GCC_ALONE if compiler == "gcc" else ()):
             for grade in "deep", "full":
                 check(tap, compiler, grade, flags)
+        # As rustc links: all libraries named.
+        check(tap, compiler, "deep", ["-nodefaultlibs", "-Wl,--no-as-needed", "-lc"])
         for flags in ["-O0"], ["-O2"], ["-O2", "-fPIC", "-fverbose-asm", "-fcf-protection=full"]:
             check(tap, compiler, "deep", flags, NAKED, {"main": 1, "twice": 1000})
             if compiler == "gcc":  # clang before 17 calls hooks in functions that are naked

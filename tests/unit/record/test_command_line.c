@@ -88,6 +88,12 @@ static void flags_that_matter_are_seen(void)
     g_assert_true(fully->fully_static);
     g_autoptr(FmCommandLine) bare = parse("-nostdlib a.o");
     g_assert_true(bare->no_start_files);
+    g_autoptr(FmCommandLine) without = parse("-nodefaultlibs a.o");
+    g_assert_true(without->no_start_files && !without->names_libc);
+    g_autoptr(FmCommandLine) named = parse("-nodefaultlibs a.o -lc");
+    g_assert_true(!named->no_start_files && named->names_libc);
+    g_autoptr(FmCommandLine) within = parse("-nodefaultlibs -static a.o -lc");
+    g_assert_true(within->no_start_files);
     g_autoptr(FmCommandLine) relocatable = parse("-r a.o b.o -o c.o");
     g_assert_true(relocatable->relocatable);
     g_autoptr(FmCommandLine) checked = parse("-fsanitize=address,undefined a.c");
