@@ -158,13 +158,24 @@ void fm_complain(const char *what, const char *which)
         return; /* nobody left to tell */
 }
 
+/* libc sets environ after .preinit_array has run. What the kernel put on the stack stands there
+ * before: the number of arguments, these, NULL, the environment. */
+static char **first_environment(void)
+{
+    extern void *__libc_stack_end;
+    char **words = (char **)__libc_stack_end;
+    uint64_t count = words != NULL ? (uint64_t)words[0] : 0;
+    return count - 1 < 1u << 24 && words[count + 1] == NULL ? words + count + 2 : NULL;
+}
+
 const char *fm_getenv(const char *name)
 {
     extern char **environ;
-    if (environ == NULL)
+    char **all = environ != NULL ? environ : first_environment();
+    if (all == NULL)
         return NULL;
     size_t size = strlen(name);
-    for (char **at = environ; *at != NULL; at++)
+    for (char **at = all; *at != NULL; at++)
         if (strncmp(*at, name, size) == 0 && (*at)[size] == '=')
             return *at + size + 1;
     return NULL;

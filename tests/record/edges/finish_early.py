@@ -135,6 +135,26 @@ def libraries(tap, folder, compiler, grade):
                      f"{what}: calls")
 
 
+BEFORE_LIBC = r"""
+static int runs;
+__attribute__((noinline)) static void before(void) { runs++; }
+__attribute__((section(".preinit_array"), used)) static void (*entry)(void) = before;
+int main(void) { return runs != 1; }
+"""
+
+
+def before_libc(tap, folder, compiler):
+    """libc sets environ after .preinit_array: the recording is where the environment says all the same."""
+    place = folder / "preinit"
+    place.mkdir(exist_ok=True)
+    (place / "prog.c").write_text(BEFORE_LIBC)
+    for way, counted_ones in ([], ["before", "main"]), (["-static"], ["main"]):
+        lib.must([lib.FATHOM, "cc", "--grade=deep", compiler, "-O1", *way, "prog.c", "-o", "prog"], place)
+        calls = lib.record(["./prog"], place).profile.calls()
+        tap.same(([calls[name] for name in counted_ones], [file.name for file in place.glob("Deep.*")]),
+                 ([1] * len(counted_ones), []), f"{compiler} {' '.join(way)} .preinit_array: calls, one recording")
+
+
 def main():
     tap = lib.Tap()
     lib.need("gcc")
@@ -146,6 +166,8 @@ def main():
             if lib.shutil.which(compiler) is None:
                 tap.skip(f"{compiler} {grade}", "not installed")
                 continue
+            if grade == GRADES[0][1]:
+                before_libc(tap, folder, compiler)
             programs(tap, folder, compiler, grade)
             libraries(tap, folder, compiler, grade)
     return tap.done()
