@@ -7,7 +7,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The command's name may hold anything, so counts from its closing bracket: state is field 3. */
+#define STATE_FIELD 3u
+#define THREADS_FIELD 20u
+#define START_FIELD 22u
+
+/* From the field of the state, which is at rest, to another; NULL: there are not so many. */
+static const char *field_at(const char *rest, unsigned number)
+{
+    for (unsigned field = STATE_FIELD; field < number && rest != NULL; field++)
+        rest = strchr(rest + 1, ' ');
+    return rest;
+}
+
+/* The command's name may hold anything, so counts from its closing bracket. A process whose first
+ * thread called pthread_exit() is a zombie, too, while its other threads run. */
 uint64_t fm_raw_process_start(int pid)
 {
     g_autofree char *path = g_strdup_printf("/proc/%d/stat", pid);
@@ -15,11 +28,13 @@ uint64_t fm_raw_process_start(int pid)
     if (!g_file_get_contents(path, &text, NULL, NULL))
         return 0;
     const char *rest = strrchr(text, ')');
-    if (rest == NULL || rest[1] == '\0' || rest[2] == 'Z')
+    if (rest == NULL || rest[1] != ' ')
         return 0;
-    for (int field = 2; field < 22 && rest != NULL; field++)
-        rest = strchr(rest + 1, ' ');
-    return rest == NULL ? 0 : g_ascii_strtoull(rest + 1, NULL, 10);
+    rest++;
+    const char *threads = field_at(rest, THREADS_FIELD), *start = field_at(rest, START_FIELD);
+    if (start == NULL || (rest[1] == 'Z' && g_ascii_strtoull(threads, NULL, 10) <= 1))
+        return 0;
+    return g_ascii_strtoull(start, NULL, 10);
 }
 
 static bool is_being_written(const struct fm_rec_header *header)
