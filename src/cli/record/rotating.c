@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
-#include "base/files/mapped.h"
 #include "cli/cli.h"
 #include "cli/record/kept.h"
 #include "merge/merge.h"
@@ -21,8 +20,7 @@
 /* A recording as it was at the end of a phase. */
 struct copy {
     char *path;
-    uint64_t ns;  /* when it was made, by CLOCK_MONOTONIC */
-    bool is_last; /* nobody was seen to write the recording any more */
+    uint64_t ns; /* when it was made, by CLOCK_MONOTONIC */
 };
 
 struct fm_rotating {
@@ -106,7 +104,6 @@ static struct copy *copy_new(struct fm_rotating *rotating, const char *recording
     struct copy *copy = g_new0(struct copy, 1);
     unsigned number = ++rotating->number;
     copy->path = g_strdup_printf("%s/%u.rec", rotating->folder, number);
-    copy->is_last = snapshot == NULL && fm_raw_recording_writer(recording) == 0;
     uint64_t ns = snapshot != NULL ? moment_of(snapshot) : 0;
     if (fm_control_copy(snapshot != NULL ? snapshot : recording, copy->path, number, &copy->ns,
                         error)) {
@@ -115,23 +112,6 @@ static struct copy *copy_new(struct fm_rotating *rotating, const char *recording
     }
     copy_free(copy);
     return NULL;
-}
-
-/* Whether anything came after a copy. Its last copy alone does not tell: the process may run where
- * its number is another, in a container. */
-static bool has_gone_on(const char *recording, const struct copy *old)
-{
-    g_autoptr(FmMappedFile) now = NULL;
-    g_autoptr(FmMappedFile) then = NULL;
-    struct fm_rec_header a, b;
-    if (!old->is_last || !fm_mapped_file_open(recording, &now, NULL) ||
-        !fm_mapped_file_open(old->path, &then, NULL) || MIN(now->size, then->size) < sizeof a)
-        return true;
-    memcpy(&a, now->bytes, sizeof a);
-    memcpy(&b, then->bytes, sizeof b);
-    return a.state != b.state || a.bytes_used != b.bytes_used || a.bytes_used < sizeof a ||
-           a.bytes_used > MIN(now->size, then->size) ||
-           memcmp(now->bytes + sizeof a, then->bytes + sizeof a, a.bytes_used - sizeof a) != 0;
 }
 
 /* --- a phase's profile --- */
@@ -179,8 +159,7 @@ static void take_copies(struct phase *phase)
     g_hash_table_unref(phase->copies);
 }
 
-/* False: it is no sum with the others. A process that ended as the phase began has nothing in it.
- */
+/* False: it is no sum with the others. A process that ended before the phase began is no part. */
 static bool add_to_sum(struct phase *phase, const struct fm_profile *profile,
                        const struct fm_finish_notes *notes, const char *recording, GError **error)
 {
@@ -220,14 +199,12 @@ static void add_recording(struct phase *phase, const char *recording, const char
 {
     struct fm_rotating *rotating = phase->rotating;
     GError *error = NULL;
-    const struct copy *old = g_hash_table_lookup(rotating->copies, recording);
-    if (old != NULL && !has_gone_on(recording, old))
-        return;
     struct copy *copy = copy_new(rotating, recording, snapshot, &error);
     if (copy == NULL) {
         tell(phase, recording, error);
         return;
     }
+    const struct copy *old = g_hash_table_lookup(rotating->copies, recording);
     const struct fm_finish_opts opts = {
         .debug_path = rotating->how.debug_path,
         .when = rotating->how.when,
