@@ -126,6 +126,10 @@ static unsigned killed_behind_steps(unsigned steps, bool hand_over)
 
 static void killed_inside_of_a_handler_that_logs(void)
 {
+#if defined(__SANITIZE_THREAD__)
+    g_test_skip("ThreadSanitizer holds signals back, so a step has no handler");
+    return;
+#endif
     for (int hand_over = 0; hand_over < 2; hand_over++) {
         unsigned all = killed_behind_steps(ALL_STEPS, hand_over), n = thorough ? all : 30;
         if (all == 0) {
@@ -145,12 +149,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     thorough = argc > 1;
     shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-#if defined(__SANITIZE_THREAD__)
-    (void)
-        killed_inside_of_a_handler_that_logs; /* it holds signals back, so a step has no handler */
-#else
     g_test_add_func("/eventlog/steps/killed_inside_of_a_handler_that_logs",
                     killed_inside_of_a_handler_that_logs);
-#endif
     return g_test_run();
 }
