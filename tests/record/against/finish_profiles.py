@@ -33,9 +33,11 @@ def own_edges(profile, source):
            any(source in proc["file"] or "plugin.c" in proc["file"] for proc in procs)}
     threads = {name for name in profile.procs if name == "main thread" or
                name.startswith("thread ")}
-    # bsearch is inlined by clang: what it calls its caller calls at -O0, through libc.
+    # bsearch is inlined by clang: what it calls its caller calls at -O0, through libc. A sanitizer has
+    # a function of that name, by which the body is called then.
     header = {name for name, procs in profile.procs.items()
-              if source.endswith(".c") and procs[0]["file"].startswith("/usr/include/")}
+              if source.endswith(".c") and (procs[0]["file"].startswith("/usr/include/") or
+                                            name.startswith("__interceptor_"))}
     around = {callee: caller for caller, callee in profile.edges if callee in header}
     edges = collections.Counter()
     for (caller, callee), calls in profile.edges.items():
