@@ -44,7 +44,8 @@ class Result:
         """(name of the subtest or "", reason) of each thing that this test skipped."""
         found = [match.groups() for match in map(SKIPPED.match, self.out) if match]
         if self.was_skipped and not found:
-            found = [("", (["it does not say why"] + self.err + self.out)[-1])]
+            said = [line for line in self.err + self.out if line.strip()]
+            found = [("", (["it does not say why"] + said)[-1])]
         return found
 
     def problem(self, skips):
