@@ -507,35 +507,35 @@ int fm_cmd_check(int argc, char **argv)
          "Make only N pages of each kind, spread over the file", "N"},
         {"json", 0, 0, G_OPTION_ARG_NONE, &wish.json, "Print one JSON document", NULL},
         {"against", 0, 0, G_OPTION_ARG_FILENAME, &wish.against,
-         "Hold FILE against this profile: it may not cost more", "BASE"},
+         "Compare FILE with the profile BASE: it may not cost more", "BASE"},
         {"limit", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &wish.files,
-         "Limits to hold FILE against, one a line; may be given again", "LIMITS"},
+         "Check FILE against the limits in the file LIMITS, one a line; may be repeated", "LIMITS"},
         {"expect", 0, 0, G_OPTION_ARG_STRING_ARRAY, &wish.limits,
-         "One limit, such as 'calls main > parse <= +0 %'; may be given again", "LIMIT"},
+         "Check one limit, such as 'calls main > parse <= +0 %'; may be repeated", "LIMIT"},
         {"repeat-check", 0, 0, G_OPTION_ARG_FILENAME, &wish.again,
-         "A second run of FILE's build: exact limits on what differs are errors", "FILE2"},
+         "Refuse exact limits on figures that differ in FILE2, a second run of FILE's build",
+         "FILE2"},
         {"strict", 0, 0, G_OPTION_ARG_NONE, &wish.strict,
-         "A limit of time that cannot be told is broken", NULL},
+         "Treat undecidable time limits as failures", NULL},
         {"junit", 0, 0, G_OPTION_ARG_FILENAME, &wish.junit,
-         "Write the verdicts as JUnit XML (- = standard output)", "OUT"},
-        {"sarif", 0, 0, G_OPTION_ARG_FILENAME, &wish.sarif, "Write them as SARIF 2.1.0", "OUT"},
+         "Write the verdicts to OUT as JUnit XML (- = standard output)", "OUT"},
+        {"sarif", 0, 0, G_OPTION_ARG_FILENAME, &wish.sarif,
+         "Write the verdicts to OUT as SARIF 2.1.0", "OUT"},
         {"markdown", 0, 0, G_OPTION_ARG_FILENAME, &wish.markdown,
-         "Write them as a summary for a pull request", "OUT"},
+         "Write the verdicts to OUT as a summary for a pull request", "OUT"},
         {NULL},
     };
     int status = fm_cli_parse(
         &argc, &argv, entries, "FILE...",
-        "Reads profiles, verifies every invariant, and makes every page once in every format; "
-        "reads "
-        "bodies (.procrep) and feedback files, all of them, and writes them again. Status 1 if "
-        "anything fails.\n\n"
-        "With --against, --limit or --expect: holds one profile against limits instead. Status 1 "
-        "if "
-        "one is broken, 2 if one does not fit the profiles.",
+        "Reads profiles, verifies every invariant, and makes every page once in every format. "
+        "Reads bodies (.procrep) and feedback files completely and writes them again. Exit status "
+        "1 if anything fails.\n\n"
+        "With --against, --limit or --expect: checks one profile against limits instead. Exit "
+        "status 1 if a limit is broken, 2 if one does not fit the profiles.",
         "fathom check --sample 1000 Deep.data\n"
         "  fathom check --against=base.data --limit=limits.txt new.data");
     if (status < 0 && argc < 2)
-        status = fm_cli_usage("check", "expected a FILE; --help tells more");
+        status = fm_cli_usage("check", "expected a FILE; see --help");
     if (status < 0 && sample < 0)
         status = fm_cli_usage("check", "--sample is a number of pages");
     if (status < 0)

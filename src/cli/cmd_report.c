@@ -76,27 +76,26 @@ int fm_cmd_report(int argc, char **argv)
     struct fm_page_output output;
     fm_page_output_init(&output, "report");
     const GOptionEntry own[] = {
-        {"dot", 0, 0, G_OPTION_ARG_NONE, &output.dot, "The picture of graph/..., for Graphviz",
+        {"dot", 0, 0, G_OPTION_ARG_NONE, &output.dot, "Print the graph of graph/... for Graphviz",
          NULL},
         G_OPTION_ENTRY_NULL,
     };
     int status = fm_cli_parse(
         &argc, &argv, fm_page_output_entries(&output, own), "[QUERY] FILE",
-        "Prints one page of a profile: the first page, or the one that QUERY asks for. NAME.rec, "
-        "or\n"
-        "pid:N, is a program that runs: what it has recorded until now. QUERY is a\n"
-        "command, with preferences after an & if wanted: menu, find/TEXT, proc/NAME,\n"
-        "clique/main/NAME, tree/time/down/3/all, proc_callers/NAME/pr/1/100/nc, module/FILE,\n"
-        "program_modules, top_procs/1-20/callseqs/self/oa, root/90 and others. Where a NAME has\n"
-        "several meanings the page lists them, and what chooses each. With --html and the name of\n"
-        "a file that ends in .html in place of QUERY, the pages that matter are written to it.",
+        "Prints one page of a profile: the first page, or the page QUERY. For a running program,\n"
+        "give NAME.rec or pid:N as FILE. QUERY is a command, optionally with preferences after\n"
+        "an &: menu, find/TEXT, proc/NAME, clique/main/NAME, tree/time/down/3/all,\n"
+        "proc_callers/NAME/pr/1/100/nc, module/FILE, program_modules,\n"
+        "top_procs/1-20/callseqs/self/oa, root/90 and others. Where several functions fit NAME,\n"
+        "the page lists them with the query for each. With --html and a file name that ends in\n"
+        ".html in place of QUERY, writes the most important pages to that file.",
         "fathom report proc/buf_append prog.data\n"
         "  fathom report waits pid:1234\n"
         "  fathom report top_procs/1-20/callseqs/self/oa Deep.data\n"
         "  fathom report --json menu Deep.data\n"
         "  fathom report --html prog.html prog.data");
     if (status < 0 && argc != 2 && argc != 3)
-        status = fm_cli_usage("report", "expected a FILE, or QUERY and FILE; --help tells more");
+        status = fm_cli_usage("report", "expected a FILE, or QUERY and FILE; see --help");
     if (status < 0 && is_query_without_file(argc, argv))
         status = fm_cli_usage("report", "%s is a query: a FILE is missing", argv[1]);
     if (status < 0 && output.html && argc == 3 && is_html_file(argv[1]))

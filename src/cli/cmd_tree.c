@@ -48,27 +48,27 @@ int fm_cmd_tree(int argc, char **argv)
     fm_page_output_init(&output, "tree");
     const GOptionEntry entries[] = {
         {"by", 'b', 0, G_OPTION_ARG_STRING, &options.by,
-         "time, calls, bytes, allocs, waiting, live (bytes held at the end) or peak (when most "
-         "were held); default: time where 100 samples or more were taken",
+         "Order by time, calls, bytes, allocs, waiting, live (bytes held at the end) or peak (held "
+         "at the peak); default: time if there are 100 samples",
          "MEASURE"},
         {"from", 0, 0, G_OPTION_ARG_STRING, &options.from,
-         "Below this function in all its contexts, or clique/main/f/g: in this one", "NAME"},
-        {"up", 'u', 0, G_OPTION_ARG_NONE, &options.up, "Callers instead of callees", NULL},
+         "Start at function NAME, or at the one context clique/main/f/g", "NAME"},
+        {"up", 'u', 0, G_OPTION_ARG_NONE, &options.up, "Print callers instead of callees", NULL},
         {"depth", 'd', 0, G_OPTION_ARG_INT, &options.depth,
-         "Levels where the tree spreads, 1 to 50 (default: 3)", "N"},
+         "Print N levels of branching, 1 to 50 (default: 3)", "N"},
         {"min", 'm', 0, G_OPTION_ARG_STRING, &options.least_text,
-         "Only rows of at least this share of the program (default: 0.1%)", "PERCENT"},
+         "Print only rows with at least PERCENT of the program (default: 0.1%)", "PERCENT"},
         {0},
     };
     int status = fm_cli_parse(
         &argc, &argv, fm_page_output_entries(&output, entries), "FILE",
-        "Prints the tree of contexts of a profile, dearest first. Recursive functions that call\n"
-        "each other are one row, with a row of each below it. FILE may be NAME.rec or pid:N, a\n"
-        "program that runs: what it has recorded until now.",
+        "Prints the tree of contexts (call paths) of a profile, most expensive first. Recursive\n"
+        "functions that call each other are one row, with a row for each below it. For a running\n"
+        "program, give NAME.rec or pid:N as FILE.",
         "fathom tree prog.data\n"
         "  fathom tree --by=bytes --from=buf_append --up prog.data");
     if (status < 0 && argc != 2)
-        status = fm_cli_usage("tree", "expected one FILE; --help tells more");
+        status = fm_cli_usage("tree", "expected one FILE; see --help");
     if (status < 0 && (options.depth < 1 || options.depth > (int)FM_QUERY_DEPTH_MAX))
         status = fm_cli_usage("tree", "--depth is 1 to 50");
     if (status < 0 && options.least_text &&

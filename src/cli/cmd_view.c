@@ -184,33 +184,32 @@ int fm_cmd_view(int argc, char **argv)
 {
     struct view_options options = {0};
     const GOptionEntry entries[] = {
-        {"port", 'p', 0, G_OPTION_ARG_INT, &options.port, "Port; 0 = any free one (the default)",
-         "N"},
+        {"port", 'p', 0, G_OPTION_ARG_INT, &options.port,
+         "Listen at port N; 0, the default: any free one", "N"},
         {"no-open", 'n', 0, G_OPTION_ARG_NONE, &options.no_open, "Do not start a browser", NULL},
         {"sync", 0, 0, G_OPTION_ARG_NONE, &options.sync,
          "Correct the clocks of several traces by the messages between them", NULL},
         {"base", 0, 0, G_OPTION_ARG_FILENAME, &options.base,
-         "Show what differs in FILE from this profile, and why", "PROFILE"},
+         "Show what differs in FILE from PROFILE, and why", "PROFILE"},
         {"root", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options.roots,
-         "Profiles below this folder may be opened from the pages", "FOLDER"},
+         "Let the pages open profiles below FOLDER", "FOLDER"},
         {"assets", 0, 0, G_OPTION_ARG_FILENAME, &options.assets,
-         "Stylesheet and scripts from this folder (development)", "FOLDER"},
+         "Read stylesheet and scripts from FOLDER (development)", "FOLDER"},
         {"listen", 0, 0, G_OPTION_ARG_STRING, &options.listen,
-         "Listen at this address instead of loopback; needs --token", "ADDRESS"},
+         "Listen at ADDRESS instead of loopback; needs --token", "ADDRESS"},
         {"token", 0, 0, G_OPTION_ARG_STRING, &options.token,
-         "Answer only who knows this secret (at least 16 bytes)", "TOKEN"},
+         "Answer only clients that send the secret TOKEN (at least 16 bytes)", "TOKEN"},
         {NULL},
     };
     int status = fm_cli_parse(
         &argc, &argv, entries, "FILE|NAME|FOLDER|ADDRESS|pid:N...",
-        "Serves the pages of profiles and traces to a browser on this "
-        "machine, and opens it. A FILE is a deep profile, an event log or "
-        "another tool's profile (fathom import); NAME.rec, or pid:N, is "
-        "a program that runs, and its pages are kept up to date. An ADDRESS is a program's live "
-        "log (unix:PATH, tcp:HOST:PORT); a NAME stands for the newest of the runs that `fathom "
-        "record --keep=N -o NAME` has kept; a FOLDER is a CTF trace, if its parts have one clock, "
-        "or "
-        "else the same as --root=FOLDER.",
+        "Serves the pages of profiles and traces to a browser on this machine, and opens it:\n"
+        "  FILE             a deep profile, an event log or another tool's profile (fathom "
+        "import)\n"
+        "  NAME.rec, pid:N  a running program; its pages are kept up to date\n"
+        "  ADDRESS          a program's live log (unix:PATH, tcp:HOST:PORT)\n"
+        "  NAME             the newest run that `fathom record --keep=N -o NAME` has kept\n"
+        "  FOLDER           a CTF trace, if its parts have one clock; else as --root=FOLDER",
         "fathom view Deep.data\n"
         "  fathom view server.rec\n"
         "  fathom view --base old.data new.data\n"
@@ -218,7 +217,7 @@ int fm_cmd_view(int argc, char **argv)
         "  fathom view unix:/tmp/program.sock\n"
         "  fathom view --port 8080 --no-open old.data new.data");
     if (status < 0 && argc < 2 && options.roots == NULL)
-        status = fm_cli_usage("view", "expected a FILE or FOLDER; --help tells more");
+        status = fm_cli_usage("view", "expected a FILE or FOLDER; see --help");
     if (status < 0 && (options.port < 0 || options.port > 65535))
         status = fm_cli_usage("view", "--port is 0 to 65535");
     if (status < 0 && options.base != NULL && argc != 2)

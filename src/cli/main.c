@@ -13,25 +13,25 @@ static fm_cli_run list_commands;
 static const struct fm_cli_command commands[] = {
     {"view", fm_cmd_view, "serve the pages of profiles and open the browser"},
     {"report", fm_cmd_report, "print one page as text, JSON, CSV or HTML"},
-    {"tree", fm_cmd_tree, "print where time, calls or memory go, context by context"},
+    {"tree", fm_cmd_tree, "print time, calls or memory as a tree of contexts"},
     {"check", fm_cmd_check, "verify a profile and make every page of it"},
     {"dump", fm_cmd_dump, "print every node of a profile"},
     {"procrep", fm_cmd_procrep, "print the bodies of a Mercury program's procedures"},
-    {"feedback", fm_cmd_feedback, "advise Mercury's compiler on what to run in parallel"},
-    {"diff", fm_cmd_diff, "say what differs between two profiles, and why"},
-    {"history", fm_cmd_history, "show what many runs of a program cost, over time"},
-    {"merge", fm_cmd_merge, "add profiles of one program up"},
+    {"feedback", fm_cmd_feedback, "advise Mercury's compiler on parallel conjunctions"},
+    {"diff", fm_cmd_diff, "explain the difference between two profiles"},
+    {"history", fm_cmd_history, "show the costs of many runs of a program, over time"},
+    {"merge", fm_cmd_merge, "add up profiles of one program"},
     {"export", fm_cmd_export, "write a profile in another tool's format"},
-    {"import", fm_cmd_import, "make a profile of another tool's file"},
+    {"import", fm_cmd_import, "make a profile from another tool's file"},
     {"convert", fm_cmd_convert, "rewrite a profile, also for Mercury's tools"},
     {"cc", fm_cmd_cc, "compile C so that the program records itself"},
-    {"c++", fm_cmd_cc, "the same for C++"},
+    {"c++", fm_cmd_cc, "compile C++ so that the program records itself"},
     {"record", fm_cmd_record, "run a program and make its profile"},
-    {"finish", fm_cmd_finish, "make a profile of a raw recording"},
-    {"ctl", fm_cmd_ctl, "start, stop and mark the recording of a program that runs"},
-    {"top", fm_cmd_top, "show where a recorded program spends its time while it runs"},
+    {"finish", fm_cmd_finish, "make a profile from a raw recording"},
+    {"ctl", fm_cmd_ctl, "start, stop and mark the recording of a running program"},
+    {"top", fm_cmd_top, "show the functions of a recorded program while it runs"},
     {"cgi", fm_cmd_cgi, "answer one request of a web server (also run as fathom.cgi)"},
-    {"commands", list_commands, "list the commands, one a line (for completion)"},
+    {"commands", list_commands, "list the commands, one on each line (for completion)"},
     {"log", fm_cmd_log, "event logs: count, print, follow, cut, send, check"},
     {NULL, NULL, NULL},
 };
@@ -39,7 +39,7 @@ static const struct fm_cli_command commands[] = {
 static int list_commands(int argc, char **argv)
 {
     static const GOptionEntry no_options[] = {{NULL}};
-    int status = fm_cli_parse(&argc, &argv, no_options, "", "Lists the commands, one a line.",
+    int status = fm_cli_parse(&argc, &argv, no_options, "", "Lists the commands, one on each line.",
                               "fathom commands");
     if (status >= 0)
         return status;
@@ -54,7 +54,7 @@ static void print_help(FILE *stream)
                     "Usage: fathom COMMAND [OPTION...] [ARGUMENT...]\n\nCommands:\n");
     for (const struct fm_cli_command *command = commands; command->name != NULL; command++)
         fprintf(stream, "  %-10s %s\n", command->name, command->summary);
-    fprintf(stream, "\n`fathom COMMAND --help` tells more.\n");
+    fprintf(stream, "\n`fathom COMMAND --help` explains a command.\n");
 }
 
 static int run(int argc, char **argv)

@@ -86,14 +86,17 @@ static int choose_text(const struct fm_page_output *options, bool terminal,
 const GOptionEntry *fm_page_output_entries(struct fm_page_output *output, const GOptionEntry *own)
 {
     const GOptionEntry entries[] = {
-        {"text", 't', 0, G_OPTION_ARG_NONE, &output->text, "Aligned text (the default)", NULL},
-        {"json", 'j', 0, G_OPTION_ARG_NONE, &output->json, "One JSON object, plain numbers", NULL},
-        {"csv", 'c', 0, G_OPTION_ARG_NONE, &output->csv, "The page's tables as CSV", NULL},
-        {"html", 0, 0, G_OPTION_ARG_NONE, &output->html, "A page with its stylesheet", NULL},
+        {"text", 't', 0, G_OPTION_ARG_NONE, &output->text, "Print aligned text (the default)",
+         NULL},
+        {"json", 'j', 0, G_OPTION_ARG_NONE, &output->json,
+         "Print one JSON object with plain numbers", NULL},
+        {"csv", 'c', 0, G_OPTION_ARG_NONE, &output->csv, "Print the page's tables as CSV", NULL},
+        {"html", 0, 0, G_OPTION_ARG_NONE, &output->html, "Print an HTML page with its stylesheet",
+         NULL},
         {"width", 'w', 0, G_OPTION_ARG_INT, &output->width,
-         "Columns of text; 0 = no limit (default: the terminal's)", "N"},
+         "Limit text to N columns; 0 = no limit (default: the terminal's)", "N"},
         {"color", 0, 0, G_OPTION_ARG_STRING, &output->colour,
-         "always, never, or auto: on a terminal", "WHEN"},
+         "Use colours: always, never, or auto (on a terminal)", "WHEN"},
         {"no-pager", 0, 0, G_OPTION_ARG_NONE, &output->no_pager, "Do not send text through a pager",
          NULL},
     };

@@ -44,7 +44,7 @@ static void print_help(FILE *stream)
                     "Event logs in the format of GHC's runtime.\n\nCommands:\n");
     for (size_t i = 0; i < G_N_ELEMENTS(parts); i++)
         fprintf(stream, "  %-10s %s\n", parts[i].name, parts[i].summary);
-    fprintf(stream, "\n`fathom log COMMAND --help` tells more.\n\n"
+    fprintf(stream, "\n`fathom log COMMAND --help` explains a command.\n\n"
                     "Example:\n  fathom log stat --json program.eventlog\n");
 }
 

@@ -85,18 +85,18 @@ int fm_cmd_log_cat(int argc, char **argv)
     g_auto(GStrv) filters = NULL;
     const GOptionEntry own[] = {
         {"filter", 0, 0, G_OPTION_ARG_STRING_ARRAY, &filters,
-         "Only events that a filter accepts, such as 'event.name = Run* & state.thread = 3'; in "
-         "the order of time; may be repeated: all accept",
+         "Print only events that match EXPR ('event.name = Run* & state.thread = 3'), in time "
+         "order; if repeated, all must match",
          "EXPR"},
         {"sort", 0, 0, G_OPTION_ARG_NONE, &sort,
-         "In the order of time over all capabilities; needs a regular file", NULL},
+         "Print in time order over all capabilities; needs a regular file", NULL},
         {NULL},
     };
     g_autofree GOptionEntry *options = fm_cmd_log_printer_options(&printer, own);
     int status =
         fm_cli_parse(&argc, &argv, options, "FILE",
-                     "Prints the events of a log, in the order of the file (which is the order "
-                     "of flushed blocks) unless --sort is given. FILE may be - for "
+                     "Prints the events of a log, in file order (the order of flushed blocks) "
+                     "unless --sort is given. FILE may be - for "
                      "standard input, or a folder with CTF traces.",
                      "fathom log cat --type UserMarker --from 1.5 program.eventlog");
     if (status < 0 && argc != 2)
@@ -163,11 +163,10 @@ int fm_cmd_log_types(int argc, char **argv)
         {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print a JSON array", NULL},
         {NULL},
     };
-    int status =
-        fm_cli_parse(&argc, &argv, options, "",
-                     "Lists the event types that are known, with their fields, the fields' "
-                     "kinds and units, and the least payload size.",
-                     "fathom log types");
+    int status = fm_cli_parse(&argc, &argv, options, "",
+                              "Lists the known event types, with their fields, the fields' "
+                              "kinds and units, and the minimum payload size.",
+                              "fathom log types");
     if (status >= 0)
         return status;
     if (argc != 1)

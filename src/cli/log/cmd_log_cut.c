@@ -155,17 +155,18 @@ int fm_cmd_log_cut(int argc, char **argv)
     g_autofree char *from = NULL, *to = NULL, *output = NULL;
     gboolean definitions = FALSE;
     const GOptionEntry options[] = {
-        {"from", 0, 0, G_OPTION_ARG_STRING, &from, "First time since the log's begin", "TIME"},
-        {"to", 0, 0, G_OPTION_ARG_STRING, &to, "Last time since the log's begin", "TIME"},
+        {"from", 0, 0, G_OPTION_ARG_STRING, &from, "Start at TIME since the log's begin", "TIME"},
+        {"to", 0, 0, G_OPTION_ARG_STRING, &to, "End at TIME since the log's begin", "TIME"},
         {"definitions", 0, 0, G_OPTION_ARG_NONE, &definitions,
          "Keep earlier events that later ones refer to: process, capabilities, threads, names",
          NULL},
-        {"output", 'o', 0, G_OPTION_ARG_FILENAME, &output, "Default: standard output", "FILE"},
+        {"output", 'o', 0, G_OPTION_ARG_FILENAME, &output,
+         "Write to FILE (default: standard output)", "FILE"},
         {NULL},
     };
     int status = fm_cli_parse(&argc, &argv, options, "FILE",
-                              "Cuts a range of time, both ends included, out of a log. The result "
-                              "is a whole log: header, blocks, end mark.",
+                              "Copies a time range, both ends included, of a log. The result "
+                              "is a complete log: header, blocks, end mark.",
                               "fathom log cut --from 1.5 --to 2 -o part.eventlog program.eventlog");
     if (status >= 0)
         return status;

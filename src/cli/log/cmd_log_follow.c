@@ -191,28 +191,24 @@ int fm_cmd_log_follow(int argc, char **argv)
     struct follow follow = {.hold_s = 1};
     const GOptionEntry own[] = {
         {"keep", 'k', 0, G_OPTION_ARG_NONE, &follow.keep,
-         "Go on after the end mark: another log may be appended", NULL},
+         "Continue after the end mark: another log may be appended", NULL},
         {"wait", 0, 0, G_OPTION_ARG_DOUBLE, &follow.wait_s,
-         "Wait that long for the file or the server to appear", "SECONDS"},
-        {"idle", 'i', 0, G_OPTION_ARG_DOUBLE, &follow.idle_s,
-         "Stop when nothing has come for that long", "SECONDS"},
-        {"hold", 0, 0, G_OPTION_ARG_DOUBLE, &follow.hold_s,
-         "Print in the order of time, waiting that long for idle lanes (default 1; 0 = print in "
-         "the "
-         "order of arrival)",
+         "Wait SECONDS for the file or the server to appear", "SECONDS"},
+        {"idle", 'i', 0, G_OPTION_ARG_DOUBLE, &follow.idle_s, "Stop after SECONDS without data",
          "SECONDS"},
-        {"token", 0, 0, G_OPTION_ARG_STRING, &follow.token, "What the server asks clients for",
-         "TOKEN"},
+        {"hold", 0, 0, G_OPTION_ARG_DOUBLE, &follow.hold_s,
+         "Wait SECONDS for idle lanes, to print in time order (default 1; 0 = order of arrival)",
+         "SECONDS"},
+        {"token", 0, 0, G_OPTION_ARG_STRING, &follow.token, "Send TOKEN to the server", "TOKEN"},
         {NULL},
     };
     g_autofree GOptionEntry *options = fm_cmd_log_printer_options(&follow.printer, own);
     int status =
         fm_cli_parse(&argc, &argv, options, "PLACE",
-                     "Prints events as they come, in the order of time. PLACE is a file that "
-                     "grows, a named pipe, - for "
-                     "standard input, unix:PATH, tcp:HOST:PORT, or the monitor's messages with "
-                     "monitor:HOST:PORT (framed TCP) and udp:HOST:PORT. Ends at the end mark, when "
-                     "the other side closes, or with SIGINT.",
+                     "Prints events as they come, in time order. PLACE is a growing file, a named "
+                     "pipe, - for standard input, unix:PATH or tcp:HOST:PORT. monitor:HOST:PORT "
+                     "(framed TCP) and udp:HOST:PORT receive the monitor's messages. Ends at the "
+                     "end mark, when the other side closes, or with SIGINT.",
                      "fathom log follow --type UserMarker unix:/tmp/program.sock");
     if (status < 0 && argc != 2)
         status = fm_cli_usage("log follow", "expected one PLACE, got %d arguments", argc - 1);

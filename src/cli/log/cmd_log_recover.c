@@ -10,13 +10,13 @@ int fm_cmd_log_recover(int argc, char **argv)
 {
     gboolean quiet = FALSE;
     GOptionEntry entries[] = {
-        {"quiet", 'q', 0, G_OPTION_ARG_NONE, &quiet, "Say nothing when all is well", NULL},
+        {"quiet", 'q', 0, G_OPTION_ARG_NONE, &quiet, "Print nothing on success", NULL},
         {NULL},
     };
     int status = fm_cli_parse(
         &argc, &argv, entries, "FILE",
-        "Adds to the log of a C program that was killed, crashed or left by _exit or exec the "
-        "events that stand only in FILE.live, and removes that file.",
+        "Recovers the last events of a C program that was killed, crashed, or left by _exit or "
+        "exec: adds the events in FILE.live to its log FILE, and removes FILE.live.",
         "fathom log recover program.eventlog");
     if (status >= 0)
         return status;

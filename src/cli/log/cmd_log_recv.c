@@ -150,18 +150,17 @@ int fm_cmd_log_recv(int argc, char **argv)
 {
     struct receiver receiver = {0};
     const GOptionEntry options[] = {
-        {"output", 'o', 0, G_OPTION_ARG_FILENAME, &receiver.output, "Default: standard output",
-         "FILE"},
+        {"output", 'o', 0, G_OPTION_ARG_FILENAME, &receiver.output,
+         "Write to FILE (default: standard output)", "FILE"},
         {"listen", 'l', 0, G_OPTION_ARG_NONE, &receiver.listening,
-         "Wait for one sender at the address instead of connecting to it; port 0: any free port, "
-         "which is printed on standard error",
+         "Wait for one sender instead of connecting; port 0: any free port, printed on standard "
+         "error",
          NULL},
-        {"wait", 0, 0, G_OPTION_ARG_DOUBLE, &receiver.wait_s, "Wait that long for the other side",
+        {"wait", 0, 0, G_OPTION_ARG_DOUBLE, &receiver.wait_s, "Wait SECONDS for the sender",
          "SECONDS"},
         {"idle", 'i', 0, G_OPTION_ARG_DOUBLE, &receiver.idle_s,
-         "Stop when nothing has come for that long (default: never, 5 with udp:)", "SECONDS"},
-        {"token", 0, 0, G_OPTION_ARG_STRING, &receiver.token, "What the server asks clients for",
-         "TOKEN"},
+         "Stop after SECONDS without data (default: never, 5 with udp:)", "SECONDS"},
+        {"token", 0, 0, G_OPTION_ARG_STRING, &receiver.token, "Send TOKEN to the server", "TOKEN"},
         {NULL},
     };
     int status =
@@ -235,11 +234,11 @@ int fm_cmd_log_control(int argc, char **argv)
     double timeout_s = 5;
     gboolean silent = FALSE;
     const GOptionEntry options[] = {
-        {"token", 0, 0, G_OPTION_ARG_STRING, &token, "What the server asks clients for", "TOKEN"},
-        {"timeout", 0, 0, G_OPTION_ARG_DOUBLE, &timeout_s, "Wait for the answer (default 5)",
-         "SECONDS"},
+        {"token", 0, 0, G_OPTION_ARG_STRING, &token, "Send TOKEN to the server", "TOKEN"},
+        {"timeout", 0, 0, G_OPTION_ARG_DOUBLE, &timeout_s,
+         "Wait SECONDS for the answer (default 5)", "SECONDS"},
         {"silent", 0, 0, G_OPTION_ARG_NONE, &silent,
-         "Ask for no answer: for programs that use eventlog-socket, which gives none", NULL},
+         "Request no answer, for programs that use eventlog-socket, which sends none", NULL},
         {NULL},
     };
     int status = fm_cli_parse(&argc, &argv, options, "ADDRESS COMMAND",

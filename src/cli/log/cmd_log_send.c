@@ -333,23 +333,21 @@ int fm_cmd_log_send(int argc, char **argv)
     g_autofree char *from = NULL;
     const GOptionEntry options[] = {
         {"listen", 'l', 0, G_OPTION_ARG_NONE, &listening,
-         "Wait for clients at the address instead of connecting to it; port 0: any free port, "
-         "which is printed",
-         NULL},
+         "Wait for clients instead of connecting; port 0: any free port, which is printed", NULL},
         {"clients", 0, 0, G_OPTION_ARG_INT, &clients,
-         "With --listen: end after that many clients (default 1, 0 = never)", "N"},
-        {"wait", 0, 0, G_OPTION_ARG_DOUBLE, &wait_s, "Wait that long for the other side",
-         "SECONDS"},
+         "With --listen: end after N clients (default 1, 0 = never)", "N"},
+        {"wait", 0, 0, G_OPTION_ARG_DOUBLE, &wait_s, "Wait SECONDS for the receiver", "SECONDS"},
         {"token", 0, 0, G_OPTION_ARG_STRING, &sender.token,
-         "What clients must send first; needed beyond loopback addresses", "TOKEN"},
+         "Require TOKEN from clients; needed for addresses beyond loopback", "TOKEN"},
         {"payload-max", 0, 0, G_OPTION_ARG_INT, &sender.payload_max,
-         "Messages: split longer payloads (default: never over TCP, 1400 over UDP)", "BYTES"},
+         "Messages: split payloads longer than BYTES (default: never over TCP, 1400 over UDP)",
+         "BYTES"},
         {"from", 0, 0, G_OPTION_ARG_STRING, &from,
-         "Messages: from the first block on that ends then or later; what was before is told by "
-         "the state",
+         "Messages: start with the state before TIME, then the first block that ends at TIME or "
+         "later",
          "TIME"},
         {"single-events", 0, 0, G_OPTION_ARG_NONE, &sender.single_events,
-         "Messages: events after the head of their block, for monitors of 2016", NULL},
+         "Messages: send one event per message (2016 protocol)", NULL},
         {NULL},
     };
     int status = fm_cli_parse(&argc, &argv, options, "FILE ADDRESS",

@@ -348,20 +348,21 @@ int fm_cmd_log_stat(int argc, char **argv)
         {"by-capability", 0, 0, G_OPTION_ARG_NONE, &wanted.by_capability,
          "Also count each type on each capability", NULL},
         {"by", 0, 0, G_OPTION_ARG_STRING, &wanted.by,
-         "Where time went: by state, type, tree, thread, lock, counter, ...", "WORD"},
-        {"from", 0, 0, G_OPTION_ARG_STRING, &wanted.from, "With --by: from this time on", "TIME"},
-        {"to", 0, 0, G_OPTION_ARG_STRING, &wanted.to, "With --by: before this time", "TIME"},
+         "Print time and counts by WORD: state, type, tree, thread, lock, counter, ...", "WORD"},
+        {"from", 0, 0, G_OPTION_ARG_STRING, &wanted.from, "With --by: count from TIME on", "TIME"},
+        {"to", 0, 0, G_OPTION_ARG_STRING, &wanted.to, "With --by: count before TIME", "TIME"},
         {"filter", 0, 0, G_OPTION_ARG_STRING_ARRAY, &wanted.filters,
-         "Only events that a filter accepts; may be repeated: all accept", "EXPR"},
+         "Count only events that match EXPR; if repeated, all must match", "EXPR"},
         {NULL},
     };
-    int status = fm_cli_parse(&argc, &argv, options, "FILE",
-                              "Counts the events of a log by type and by capability; block markers "
-                              "are not counted. FILE may be - for standard input, or a folder with "
-                              "CTF traces.\n"
-                              "With --by: the statistics of a trace, where time and events went.",
-                              "fathom log stat --json program.eventlog\n"
-                              "  fathom log stat --by thread --from 1.5s --to 2s program.eventlog");
+    int status =
+        fm_cli_parse(&argc, &argv, options, "FILE",
+                     "Counts the events of a log by type and by capability; block markers "
+                     "are not counted. FILE may be - for standard input, or a folder with "
+                     "CTF traces.\n"
+                     "With --by: prints the statistics of a trace, time and events by WORD.",
+                     "fathom log stat --json program.eventlog\n"
+                     "  fathom log stat --by thread --from 1.5s --to 2s program.eventlog");
     if (status < 0 && argc != 2)
         status = fm_cli_usage("log stat", "expected one FILE, got %d arguments", argc - 1);
     if (status < 0)

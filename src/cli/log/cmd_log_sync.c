@@ -195,23 +195,25 @@ int fm_cmd_log_sync(int argc, char **argv)
     struct sync_options options = {0};
     const GOptionEntry entries[] = {
         {"method", 0, 0, G_OPTION_ARG_STRING, &options.method,
-         "hull (default): no message is received before it was sent; or regression", "METHOD"},
+         "Use METHOD hull (default: no message is received before it was sent) or regression",
+         "METHOD"},
         {"messages", 0, 0, G_OPTION_ARG_FILENAME, &options.messages,
-         "Instead of traces: a file with the number of traces, then lines \"SENDER RECEIVER SENT "
+         "Read FILE instead of traces: the number of traces, then lines \"SENDER RECEIVER SENT "
          "RECEIVED\" in seconds",
          "FILE"},
         {"round-trips", 0, 0, G_OPTION_ARG_FILENAME, &options.round_trips,
-         "Least round trips, lines \"A B MILLISECONDS\": messages faster than half are counted",
+         "Count messages faster than half the minimum round trips in FILE, lines \"A B "
+         "MILLISECONDS\"",
          "FILE"},
         {"stats", 0, 0, G_OPTION_ARG_NONE, &options.stats,
-         "Also how many messages are inverted, as recorded and as corrected", NULL},
+         "Also count inverted messages, as recorded and as corrected", NULL},
         {"json", 0, 0, G_OPTION_ARG_NONE, &options.json, "Print a JSON object", NULL},
         {NULL},
     };
     int status = fm_cli_parse(
         &argc, &argv, entries, "TRACE...",
-        "Finds drift and offset of the clocks of traces of several hosts from the messages that "
-        "they exchanged: asynchronous spans that begin in one trace and end in another, or TCP "
+        "Finds drift and offset of the clocks of several hosts from the messages in their traces. "
+        "Messages are asynchronous spans that begin in one trace and end in another, or TCP "
         "segments of kernel traces.",
         "fathom log sync --stats client.eventlog server.eventlog");
     if (status < 0 && options.messages == NULL && argc < 3)

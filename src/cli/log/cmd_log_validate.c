@@ -30,7 +30,8 @@ int fm_cmd_log_validate(int argc, char **argv)
     int shown_max = 100;
     const GOptionEntry options[] = {
         {"max", 0, 0, G_OPTION_ARG_INT, &shown_max, "Print at most N problems (0 = all)", "N"},
-        {"quiet", 'q', 0, G_OPTION_ARG_NONE, &quiet, "Print nothing; the exit status tells", NULL},
+        {"quiet", 'q', 0, G_OPTION_ARG_NONE, &quiet, "Print nothing; only set the exit status",
+         NULL},
         {NULL},
     };
     int status = fm_cli_parse(&argc, &argv, options, "FILE",

@@ -23,19 +23,19 @@ int fm_cmd_convert(int argc, char **argv)
     char *to = NULL;
     const GOptionEntry entries[] = {
         {"to", 0, 0, G_OPTION_ARG_STRING, &to,
-         "mercury (the default): what Mercury's own tools read; fathom: with all measures",
+         "Write FORMAT mercury (the default, for Mercury's own tools) or fathom (all measures)",
          "FORMAT"},
         {NULL},
     };
     int status = fm_cli_parse(&argc, &argv, entries, "IN OUT",
                               "Rewrites a profile, version 8 or 9, as version 9. OUT is replaced "
-                              "at once when it is whole.",
+                              "in one step when it is complete.",
                               "fathom convert --to=mercury prof.data Deep.data");
     g_autofree char *format = to;
     if (status >= 0)
         return status;
     if (argc != 3)
-        return fm_cli_usage("convert", "expected IN and OUT; --help tells more");
+        return fm_cli_usage("convert", "expected IN and OUT; see --help");
     if (format == NULL)
         format = g_strdup("mercury");
     if (strcmp(format, "mercury") != 0 && strcmp(format, "fathom") != 0)

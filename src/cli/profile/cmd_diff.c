@@ -130,9 +130,8 @@ static int take_two(int argc, char **argv, struct side *sides)
 {
     bool several = sides[FM_BEFORE].paths->len > 0 || sides[FM_AFTER].paths->len > 0;
     if (argc != (several ? 1 : 3))
-        return fm_cli_usage("diff",
-                            "expected BEFORE and AFTER, or --base FILES --new FILES; --help "
-                            "tells more");
+        return fm_cli_usage("diff", "expected BEFORE and AFTER, or --base FILES --new FILES; see "
+                                    "--help");
     for (int side = FM_BEFORE; side < FM_SIDES && !several; side++)
         g_ptr_array_add(sides[side].paths, argv[1 + side]);
     return sides[FM_BEFORE].paths->len > 0 && sides[FM_AFTER].paths->len > 0
@@ -147,12 +146,12 @@ int fm_cmd_diff(int argc, char **argv)
     fm_page_output_init(&output, "diff");
     const GOptionEntry entries[] = {
         {"by", 'b', 0, G_OPTION_ARG_STRING, &o.by,
-         "calls, time, bytes, allocs, ... (default: the first of calls, allocs, bytes, time that "
-         "differs)",
+         "Explain calls, time, bytes, allocs, ... (default: the first of calls, allocs, bytes, "
+         "time that differs)",
          "MEASURE"},
-        {"rows", 0, 0, G_OPTION_ARG_INT, &o.rows, "Causes (default: 20)", "N"},
-        {"contexts", 0, 0, G_OPTION_ARG_INT, &o.contexts, "Contexts of each cause (default: 3)",
-         "N"},
+        {"rows", 0, 0, G_OPTION_ARG_INT, &o.rows, "Print at most N causes (default: 20)", "N"},
+        {"contexts", 0, 0, G_OPTION_ARG_INT, &o.contexts,
+         "Print N contexts of each cause (default: 3)", "N"},
         {"no-renames", 0, 0, G_OPTION_ARG_NONE, &o.no_renames,
          "Do not guess which functions were renamed", NULL},
         {0},
@@ -167,8 +166,8 @@ int fm_cmd_diff(int argc, char **argv)
         &argc, &argv, fm_page_output_entries(&output, entries),
         "BEFORE AFTER | --base FILES --new FILES",
         "Compares two profiles of a program, of one build or of two. Calls and memory are counted\n"
-        "exactly: what differs, differs. Time is sampled: only what chance does not explain is "
-        "told.",
+        "exactly, so every difference is real. Time is sampled: only significant differences are\n"
+        "reported.",
         "fathom diff before.data after.data\n"
         "  fathom diff --by=time before.data after.data\n"
         "  fathom diff --base a1.data a2.data a3.data --new b1.data b2.data b3.data");

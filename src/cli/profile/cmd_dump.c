@@ -500,16 +500,16 @@ int fm_cmd_dump(int argc, char **argv)
     gboolean restricted = FALSE, json = FALSE;
     const GOptionEntry entries[] = {
         {"only", 'D', 0, G_OPTION_ARG_STRING_ARRAY, &only,
-         "Only this kind of node: csd, pd, css, ps, facts or all; may be given again", "KIND"},
+         "Print only nodes of KIND: csd, pd, css, ps, facts or all; may be repeated", "KIND"},
         {"restrict", 'r', 0, G_OPTION_ARG_NONE, &restricted,
-         "Only procedures that were called, and their call sites", NULL},
+         "Print only procedures that were called, and their call sites", NULL},
         {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON document", NULL},
         {NULL},
     };
     int status = fm_cli_parse(&argc, &argv, entries, "[FILE]",
                               "Prints the header and every node of a profile (default Deep.data), "
-                              "without analysis; or all bodies of a .procrep, or what a feedback "
-                              "file advises.",
+                              "without analysis. Of a .procrep file it prints all bodies, of a "
+                              "feedback file the advice.",
                               "fathom dump --only ps --restrict Deep.data");
     g_auto(GStrv) kinds = only;
     if (status >= 0)

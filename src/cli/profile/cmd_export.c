@@ -167,7 +167,7 @@ static int check_format_alone(const struct exporting *o)
 static int parse_options(struct exporting *o, int argc)
 {
     if (argc != 2)
-        return fm_cli_usage("export", "expected one FILE; --help tells more");
+        return fm_cli_usage("export", "expected one FILE; see --help");
     if (o->folder != NULL) {
         if (o->to != NULL || o->output != NULL)
             return fm_cli_usage("export", "--static goes with neither --to nor --output");
@@ -203,8 +203,8 @@ static char *description(void)
     g_string_append(text, "and a trace (an .eventlog, a CTF folder) for:\n");
     for (const struct fm_trace_export_format *f = fm_trace_export_formats; f->name != NULL; f++)
         g_string_append_printf(text, "  %-11s %s\n", f->name, f->summary);
-    g_string_append(text, "What a format has no place for is told on standard error.\n"
-                          "With --static the pages of a profile, as a folder of files.");
+    g_string_append(text, "Notes on standard error name the data that a format cannot hold.\n"
+                          "--static writes the pages of a profile as a folder of files.");
     return g_string_free(text, FALSE);
 }
 
@@ -212,23 +212,25 @@ int fm_cmd_export(int argc, char **argv)
 {
     struct exporting o = {.pages = FM_SITE_FOLDER_PAGES};
     const GOptionEntry entries[] = {
-        {"to", 0, 0, G_OPTION_ARG_STRING, &o.to, "The format, see below", "FORMAT"},
+        {"to", 0, 0, G_OPTION_ARG_STRING, &o.to, "Write FORMAT, see below", "FORMAT"},
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &o.output,
-         "The file to write, - for standard output (default: beside the profile)", "FILE"},
+         "Write to FILE, - for standard output (default: beside the profile)", "FILE"},
         {"min", 'm', 0, G_OPTION_ARG_STRING, &o.least_text,
-         "Join contexts of less than this share of every measure (formats of stacks)", "PERCENT"},
+         "Join contexts with less than PERCENT of every measure (formats of stacks)", "PERCENT"},
         {"measure", 0, 0, G_OPTION_ARG_STRING, &o.measure,
-         "folded: cpu, calls, alloc_space, ... (default: cpu, or calls when it tells nothing)",
+         "folded: write NAME: cpu, calls, alloc_space, ... (default: cpu, or calls if no CPU time "
+         "is known)",
          "NAME"},
         {"lines", 0, 0, G_OPTION_ARG_NONE, &o.lines,
-         "folded: functions with the line that calls on", NULL},
+         "folded: write each function with the line of its call to the next", NULL},
         {"callers", 0, 0, G_OPTION_ARG_INT, &o.callers,
-         "callgrind: tell functions apart by so many callers (default: 0)", "N"},
+         "callgrind: distinguish functions by their N nearest callers (default: 0)", "N"},
         {"static", 0, 0, G_OPTION_ARG_FILENAME, &o.folder,
-         "Write the pages as files that need no server, to a new folder", "FOLDER"},
-        {"pages", 0, 0, G_OPTION_ARG_INT, &o.pages, "--static: so many pages at most (2,000)", "N"},
+         "Write the pages to the new folder FOLDER, as files that need no server", "FOLDER"},
+        {"pages", 0, 0, G_OPTION_ARG_INT, &o.pages,
+         "--static: write at most N pages (default: 2,000)", "N"},
         {"strip-path", 0, 0, G_OPTION_ARG_FILENAME, &o.strip_path,
-         "Take this folder off the names of source files", "FOLDER"},
+         "Strip FOLDER from the names of source files", "FOLDER"},
         {NULL},
     };
     g_autofree char *about = description();

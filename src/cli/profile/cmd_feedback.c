@@ -249,41 +249,42 @@ static GOptionEntry *create_entries(struct creating *o)
          "Advise on candidate parallel conjunctions", NULL},
         {"report", 0, 0, G_OPTION_ARG_NONE, &o->report, "Also print the report", NULL},
         {"verbosity", 'v', 0, G_OPTION_ARG_INT, &o->verbosity,
-         "Which messages are shown: 1 errors, 2 warnings (default), 3 notices, 4 all", "N"},
-        {"debug-read-profile", 0, 0, G_OPTION_ARG_NONE, &o->debug, "Tell what is being read", NULL},
+         "Print messages up to level N: 1 errors, 2 warnings (default), 3 notices, 4 all", "N"},
+        {"debug-read-profile", 0, 0, G_OPTION_ARG_NONE, &o->debug, "Print what is being read",
+         NULL},
         {"desired-parallelism", 0, 0, G_OPTION_ARG_STRING, &o->parallelism,
-         "Do not look for more than this, > 1 (default: 8.0)", "F"},
+         "Search for at most F-fold parallelism, F > 1 (default: 8.0)", "F"},
         BOTH("intermodule-var-use", G_OPTION_ARG_NONE, &o->intermodule,
              "Follow the uses of variables into other modules", NULL),
         BOTH("sparking-cost", G_OPTION_ARG_INT64, &o->params.spark_cost,
-             "Cost of a spark (default: 100)", "N"),
+             "Set the cost of a spark (default: 100)", "N"),
         BOTH("sparking-delay", G_OPTION_ARG_INT64, &o->params.spark_delay,
-             "Time until a spark runs (default: 1000)", "N"),
+             "Set the time until a spark runs (default: 1000)", "N"),
         BOTH("barrier-cost", G_OPTION_ARG_INT64, &o->params.barrier_cost,
-             "Cost of the barrier that ends a conjunct (default: 100)", "N"),
+             "Set the cost of the barrier that ends a conjunct (default: 100)", "N"),
         BOTH("future-signal-cost", G_OPTION_ARG_INT64, &o->params.signal_cost,
-             "Cost of signalling a variable (default: 100)", "N"),
+             "Set the cost of signalling a variable (default: 100)", "N"),
         BOTH("future-wait-cost", G_OPTION_ARG_INT64, &o->params.wait_cost,
-             "Cost of waiting for a variable (default: 200)", "N"),
+             "Set the cost of waiting for a variable (default: 200)", "N"),
         BOTH("context-wakeup-delay", G_OPTION_ARG_INT64, &o->params.wakeup_delay,
-             "Time until who waited runs again (default: 1000)", "N"),
+             "Set the time until a waiting context runs again (default: 1000)", "N"),
         BOTH("clique-cost-threshold", G_OPTION_ARG_INT64, &o->params.clique_threshold,
-             "Look only into cliques that cost so much a call (default: 2000)", "N"),
+             "Search only cliques that cost N for each call (default: 2000)", "N"),
         BOTH("call-site-cost-threshold", G_OPTION_ARG_INT64, &o->params.call_site_threshold,
-             "Only calls that cost more are made parallel (default: 2000)", "N"),
+             "Parallelise only calls that cost more than N (default: 2000)", "N"),
         NAMED("ipar-dep-conjs", "implicit-parallelism-dependant-conjunctions", G_OPTION_ARG_NONE,
-              &o->dependent, "Also conjunctions that share variables (default)", NULL),
+              &o->dependent, "Also advise on conjunctions that share variables (default)", NULL),
         NAMED("no-ipar-dep-conjs", "no-implicit-parallelism-dependant-conjunctions",
-              G_OPTION_ARG_NONE, &o->no_dependent, "Only conjunctions that share no variables",
-              NULL),
+              G_OPTION_ARG_NONE, &o->no_dependent,
+              "Advise only on conjunctions that share no variables", NULL),
         NAMED("ipar-speedup-alg", "implicit-parallelism-dependant-conjunctions-algorithm",
               G_OPTION_ARG_STRING, &o->speedup,
-              "How speedups are estimated: overlap (default), naive", "ALG"),
+              "Estimate speedups by ALG: overlap (default), naive", "ALG"),
         BOTH("speedup-threshold", G_OPTION_ARG_STRING, &o->speedup_threshold,
-             "The least speedup that is worth it, >= 1 (default: 1.01)", "F"),
+             "Require a speedup of at least F >= 1 (default: 1.01)", "F"),
         NAMED("ipar-best-par-alg", "implicit-parallelism-best-parallelisation-algorithm",
               G_OPTION_ARG_STRING, &o->best,
-              "How the best cut is sought: greedy, complete, complete-size(N), "
+              "Search the best cut by ALG: greedy, complete, complete-size(N), "
               "complete-branches(N) (default: complete-branches(1000))",
               "ALG"),
         {"ipar-alg-for-finding-best-par", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &o->best,
@@ -300,8 +301,8 @@ static int parse_create(struct creating *o, int *argc, char ***argv)
     g_autofree GOptionEntry *entries = create_entries(o);
     settle(argc, *argv);
     return fm_cli_parse(argc, argv, entries, "PROFILE FEEDBACK",
-                        "Searches a Mercury program's profile for conjunctions that are worth "
-                        "running in parallel, and writes them to FEEDBACK for its compiler. "
+                        "Searches a Mercury program's profile for conjunctions that would be "
+                        "faster in parallel, and writes them to FEEDBACK for the compiler. "
                         "Costs and times are call sequence numbers.",
                         "fathom feedback create --implicit-parallelism --report Deep.data "
                         "Deep.feedback");
@@ -331,8 +332,8 @@ static int run_report(int argc, char **argv)
     gboolean json = FALSE, csv = FALSE;
     const GOptionEntry entries[] = {
         {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON document", NULL},
-        {"csv", 0, 0, G_OPTION_ARG_NONE, &csv, "Print a table, one row a conjunction", NULL},
-        {"verbosity", 'v', 0, G_OPTION_ARG_INT, &verbosity, "Accepted, without effect", "N"},
+        {"csv", 0, 0, G_OPTION_ARG_NONE, &csv, "Print a table, one row for each conjunction", NULL},
+        {"verbosity", 'v', 0, G_OPTION_ARG_INT, &verbosity, "Do nothing (accepted)", "N"},
         {NULL},
     };
     GError *error = NULL;

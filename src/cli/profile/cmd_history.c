@@ -75,13 +75,12 @@ int fm_cmd_history(int argc, char **argv)
     fm_page_output_init(&output, "history");
     int status = fm_cli_parse(
         &argc, &argv, fm_page_output_entries(&output, NULL), "FOLDER|PROFILE...",
-        "Shows what each of many runs of a program cost, in the order in which they were "
-        "recorded,\n"
-        "with their builds: a table, a chart (--html), or numbers for a script (--json, --csv).",
+        "Shows the costs of many runs of a program, with their builds, in the order of recording:\n"
+        "as a table, a chart (--html), or numbers for a script (--json, --csv).",
         "fathom history profiles/\n"
         "  fathom history --html profiles/ > history.html");
     if (status < 0 && argc < 2)
-        status = fm_cli_usage("history", "expected a FOLDER or PROFILEs; --help tells more");
+        status = fm_cli_usage("history", "expected a FOLDER or PROFILEs; see --help");
     if (status < 0)
         status = run(&output, argv + 1);
     fm_page_output_clear(&output);

@@ -61,12 +61,12 @@ static int import(const char *path, const struct fm_import_options *options, con
 
 static char *description(void)
 {
-    GString *text = g_string_new("Makes a profile of another tool's file:\n");
+    GString *text = g_string_new("Makes a profile from another tool's file:\n");
     for (const struct fm_import_format *f = fm_import_formats; f->name != NULL; f++)
         g_string_append_printf(text, "  %-11s %s\n", f->name, f->summary);
-    g_string_append(text, "What the file does not say (samples know of no calls) is not known in "
-                          "the profile either.\nFILE - is standard input; fathom view FILE shows "
-                          "one without making a profile.");
+    g_string_append(text, "Figures that the file lacks (samples have no number of calls) are not "
+                          "known in the profile\neither. FILE - is standard input. `fathom view "
+                          "FILE` shows such a file without making a profile.");
     return g_string_free(text, FALSE);
 }
 
@@ -74,16 +74,16 @@ int fm_cmd_import(int argc, char **argv)
 {
     char *format = NULL, *unit = NULL, *output = NULL, *program = NULL;
     const GOptionEntry entries[] = {
-        {"from", 0, 0, G_OPTION_ARG_STRING, &format, "The format (default: what it looks like)",
+        {"from", 0, 0, G_OPTION_ARG_STRING, &format, "Read FORMAT (default: detected from content)",
          "FORMAT"},
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &output,
-         "The profile to write (default: NAME.data beside FILE)", "FILE"},
+         "Write to OUT (default: NAME.data beside FILE)", "OUT"},
         {"program", 0, 0, G_OPTION_ARG_STRING, &program,
-         "What it is a profile of (default: FILE's name): runs of one program have one name, to be "
-         "merged and compared; of gmon.out the program's file",
+         "Name the program (default: FILE's name); only profiles of one name can be merged or "
+         "compared. gmon.out: the program's file",
          "NAME"},
         {"unit", 0, 0, G_OPTION_ARG_STRING, &unit,
-         "folded: what the numbers are: samples (the default), bytes, ns, us, ms, s", "UNIT"},
+         "folded: read the numbers as samples (the default), bytes, ns, us, ms or s", "UNIT"},
         {NULL},
     };
     g_autofree char *about = description();
@@ -93,7 +93,7 @@ int fm_cmd_import(int argc, char **argv)
     if (status >= 0)
         return status;
     if (argc != 2)
-        return fm_cli_usage("import", "expected one FILE; --help tells more");
+        return fm_cli_usage("import", "expected one FILE; see --help");
     if (named != NULL && named[0] == '\0')
         return fm_cli_usage("import", "--program: expected a name");
     if (given == NULL && strcmp(argv[1], "-") == 0)

@@ -495,7 +495,7 @@ static int merge_on_mpi(const struct merging *o, const GPtrArray *paths)
 static int check_options(const struct merging *o, bool has_files)
 {
     if (!has_files)
-        return fm_cli_usage("merge", "expected a FILE; --help tells more");
+        return fm_cli_usage("merge", "expected a FILE; see --help");
     if (o->output == NULL)
         return fm_cli_usage("merge", "expected --output FILE");
     if (o->ranks && o->no_ranks && o->ranks_of == NULL)
@@ -509,25 +509,24 @@ int fm_cmd_merge(int argc, char **argv)
 {
     struct merging o = {0};
     const GOptionEntry entries[] = {
-        {"output", 'o', 0, G_OPTION_ARG_FILENAME, &o.output,
-         "The file to write; - = standard output", "FILE"},
+        {"output", 'o', 0, G_OPTION_ARG_FILENAME, &o.output, "Write to FILE; - = standard output",
+         "FILE"},
         {"across-builds", 0, 0, G_OPTION_ARG_NONE, &o.across_builds,
-         "Add different builds up, of C or Mercury: by names and labels, wherever they stand",
+         "Add different builds up, of C or Mercury: match procedures by name, wherever they stand",
          NULL},
         {"common", 0, 0, G_OPTION_ARG_NONE, &o.common,
          "Leave out measures that not all profiles have", NULL},
-        {"union", 0, 0, G_OPTION_ARG_NONE, &o.union_programs, "Keep programs apart below one root",
-         NULL},
+        {"union", 0, 0, G_OPTION_ARG_NONE, &o.union_programs,
+         "Keep different programs apart below one root", NULL},
         {"keep-going", 0, 0, G_OPTION_ARG_NONE, &o.keep_going,
-         "Leave out what cannot be merged; the status is 1 then, too", NULL},
+         "Leave out files that cannot be merged; the exit status is still 1", NULL},
         {"allow-repeats", 0, 0, G_OPTION_ARG_NONE, &o.allow_repeats,
          "Add a file as often as it is given", NULL},
         {"mpi", 0, 0, G_OPTION_ARG_NONE, &o.mpi,
-         "Share the work with the other processes that mpirun has started; implies --keep-going",
-         NULL},
+         "Share the work with the other processes that mpirun started; implies --keep-going", NULL},
         {"ranks", 0, 0, G_OPTION_ARG_NONE, &o.ranks,
-         "Keep how what the profiles have is spread, also where they are of no MPI program", NULL},
-        {"no-ranks", 0, 0, G_OPTION_ARG_NONE, &o.no_ranks, "Do not, of no program", NULL},
+         "Keep per-rank statistics, also for non-MPI programs", NULL},
+        {"no-ranks", 0, 0, G_OPTION_ARG_NONE, &o.no_ranks, "Keep no per-rank statistics", NULL},
         {"ranks-of", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_FILENAME, &o.ranks_of, NULL, NULL},
         {"ranks-from", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_FILENAME, &o.ranks_from, NULL, NULL},
         {"tell", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_FILENAME, &o.tell, NULL, NULL},
@@ -536,9 +535,9 @@ int fm_cmd_merge(int argc, char **argv)
     };
     watch_memory();
     int status = fm_cli_parse(&argc, &argv, entries, "FILE|@LIST...",
-                              "Adds profiles of one program up. The result does not depend on "
-                              "their order or grouping; one alone is written in its canonical "
-                              "form.",
+                              "Adds up profiles of one program. The result does not depend on "
+                              "their order or grouping. A single profile is written in its "
+                              "canonical form.",
                               "fathom merge monday.data tuesday.data -o both.data");
     bool joins = o.ranks_of != NULL && argc < 2;
     if (status < 0)

@@ -260,16 +260,16 @@ int fm_cmd_procrep(int argc, char **argv)
     char *file = NULL, **procs = NULL;
     gboolean json = FALSE;
     const GOptionEntry entries[] = {
-        {"file", 'f', 0, G_OPTION_ARG_FILENAME, &file, "The file to print (default: Deep.procrep)",
+        {"file", 'f', 0, G_OPTION_ARG_FILENAME, &file, "Print FILE (default: Deep.procrep)",
          "FILE"},
         {"proc", 0, 0, G_OPTION_ARG_STRING_ARRAY, &procs,
-         "Only procedures of this name (append, list.append/3-0); may be given again", "NAME"},
+         "Print only procedures called NAME (append, list.append/3-0); may be repeated", "NAME"},
         {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON document", NULL},
         {NULL},
     };
     int status = fm_cli_parse(&argc, &argv, entries, "[MODULE...]",
                               "Prints the bodies of a Mercury program's procedures, of all modules "
-                              "or of those named.",
+                              "or of the named ones.",
                               "fathom procrep --proc append list");
     g_autofree char *path = file;
     g_auto(GStrv) names = procs;

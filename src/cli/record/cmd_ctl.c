@@ -124,19 +124,19 @@ int fm_cmd_ctl(int argc, char **argv)
     double seconds = 2;
     const GOptionEntry options[] = {
         {"wait", 0, 0, G_OPTION_ARG_DOUBLE, &seconds,
-         "Wait that long for the program to do it; default: 2", "SECONDS"},
+         "Wait SECONDS for the program to act (default: 2)", "SECONDS"},
         {NULL},
     };
     int status = fm_cli_parse(
         &argc, &argv, options, "pid:N|NAME.rec start|stop|snapshot LABEL|mark LABEL|status",
-        "Steers the recording of a program that runs, through its recording file: no port, no "
-        "signal. A program that sleeps does it before it goes on.",
+        "Controls the recording of a running program through its recording file, without a port "
+        "or a signal. A sleeping program acts on the request when it wakes.",
         "fathom ctl pid:1234 stop\n"
         "  fathom ctl server.rec snapshot \"after the load\"");
     if (status >= 0)
         return status;
     if (argc < 3)
-        return fm_cli_usage("ctl", "expected pid:N or NAME.rec, and what to do; --help tells more");
+        return fm_cli_usage("ctl", "expected pid:N or NAME.rec, and a command; see --help");
     if (!(seconds >= 0 && seconds <= 1e6))
         return fm_cli_usage("ctl", "--wait is 0 to 1000000 seconds");
     g_autofree char *path = NULL;

@@ -56,24 +56,26 @@ int fm_cmd_finish(int argc, char **argv)
     gboolean keep = FALSE, quiet = FALSE, keep_sources = FALSE;
     const GOptionEntry options[] = {
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &output,
-         "Write NAME.data (of one recording, or joined; default: beside the recording)", "NAME"},
+         "Write NAME.data, of one recording or of joined ones (default: beside the recording)",
+         "NAME"},
         {"join", 0, 0, G_OPTION_ARG_STRING, &join_text,
-         "One profile of all processes of a program, or of all: program, all, none", "HOW"},
+         "Make one profile for each program, one for all, or none joined: program, all, none",
+         "HOW"},
         {"keep", 'k', 0, G_OPTION_ARG_NONE, &keep, "Keep the raw recording", NULL},
         {"keep-sources", 0, 0, G_OPTION_ARG_NONE, &keep_sources,
          "Store the source files beside the profile (NAME.sources)", NULL},
         {"quiet", 'q', 0, G_OPTION_ARG_NONE, &quiet, "Print no summary", NULL},
         {"when", 0, 0, G_OPTION_ARG_STRING, &when,
-         "Keep only what happens within calls of this function", "FUNCTION"},
+         "Keep only what happens within calls of FUNCTION", "FUNCTION"},
         {"since", 0, 0, G_OPTION_ARG_FILENAME, &since,
-         "Keep only what was counted since this snapshot of it was made", "NAME.snapN.rec"},
+         "Keep only what was counted since the snapshot NAME.snapN.rec", "NAME.snapN.rec"},
         {"debug-path", 0, 0, G_OPTION_ARG_FILENAME, &debug_path,
-         "Look for separate debug files in these folders too, separated by ':'", "FOLDERS"},
+         "Also look for separate debug files in FOLDERS, separated by ':'", "FOLDERS"},
         {NULL},
     };
     int status = fm_cli_parse(&argc, &argv, options, "NAME.rec...",
-                              "Makes profiles (NAME.data) from raw recordings: of programs that "
-                              "were run by hand, that were killed, or that still run.",
+                              "Makes profiles (NAME.data) from raw recordings of programs that "
+                              "were run by hand, were killed, or still run.",
                               "fathom finish Deep.rec");
     if (status >= 0)
         return status;

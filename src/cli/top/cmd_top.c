@@ -114,23 +114,23 @@ int fm_cmd_top(int argc, char **argv)
     enum fm_top_order order = FM_TOP_SELF;
     const GOptionEntry entries[] = {
         {"batch", 0, 0, G_OPTION_ARG_NONE, &options.batch,
-         "Print tables for scripts, columns divided by tabs", NULL},
+         "Print tables for scripts, columns separated by tabs", NULL},
         {"delay", 0, 0, G_OPTION_ARG_DOUBLE, &options.delay,
-         "Time between two readings; default: 0.25", "SECONDS"},
+         "Read the recording every SECONDS (default: 0.25)", "SECONDS"},
         {"count", 0, 0, G_OPTION_ARG_INT, &options.readings,
-         "With --batch: end after so many tables; default: when the program ends", "N"},
-        {"rows", 0, 0, G_OPTION_ARG_INT, &options.rows, "With --batch: rows of a table; 0 = all",
-         "N"},
+         "With --batch: print N tables (default: until the program ends)", "N"},
+        {"rows", 0, 0, G_OPTION_ARG_INT, &options.rows,
+         "With --batch: print N rows of each table; 0, the default, = all", "N"},
         {"sort", 0, 0, G_OPTION_ARG_STRING, &options.sort,
-         "By self, total, calls, rate, waiting, allocs, bytes, held or name; default: self",
+         "Sort by self (default), total, calls, rate, waiting, allocs, bytes, held or name",
          "ORDER"},
         {"debug-path", 0, 0, G_OPTION_ARG_FILENAME, &options.debug_path,
-         "Look for separate debug files in these folders too, separated by ':'", "FOLDERS"},
+         "Also look for separate debug files in FOLDERS, separated by ':'", "FOLDERS"},
         {NULL},
     };
     int status = fm_cli_parse(&argc, &argv, entries, "pid:N|NAME.rec",
-                              "Shows where a recorded program spends its time while it runs, at no "
-                              "cost to the program.",
+                              "Shows the functions of a recorded program while it runs: time, "
+                              "calls, waits, memory. The program itself takes no part.",
                               "fathom top pid:1234\n"
                               "  fathom top --batch --count 1 --rows 10 server.rec");
     if (status < 0 && argc != 2)

@@ -26,8 +26,8 @@ static const struct {
 static const struct fm_import_format formats[] = {
     {"pprof", "protobuf of pprof, gzipped or not (Go, gperftools, py-spy, ...)"},
     {"speedscope", "JSON of speedscope, sampled or evented"},
-    {"callgrind", "valgrind's callgrind.out and what others write so: functions and their callers"},
-    {"gmon", "gmon.out of programs built with -pg; --program says which"},
+    {"callgrind", "callgrind.out of valgrind and other tools: functions and their callers"},
+    {"gmon", "gmon.out of programs built with -pg; needs --program"},
     {"perf", "text of `perf script`"},
     {"folded", "folded stacks: main;parse;term 12"},
     {"uftrace", "a folder of uftrace record"},
