@@ -71,9 +71,9 @@ models: packages-test
 # and 2,000 of chaos, and the tests of the suite `soak`.
 soak: packages-test all
 	$(TEST) --setup soak --suite soak
-	FATHOM_SOAK_ROUNDS=10000 python3 tests/own_folder.py python3 tests/own_folder.py python3 tests/serve/cgi/faults.py \
+	FATHOM_SOAK_ROUNDS=10000 python3 tests/own_folder.py python3 tests/serve/cgi/faults.py \
 	    $(BUILD)/tests/serve/cgi/cgi_test_program 12
-	FATHOM_CHAOS_ROUNDS=2000 python3 tests/own_folder.py python3 tests/own_folder.py python3 tests/serve/cgi/chaos.py \
+	FATHOM_CHAOS_ROUNDS=2000 python3 tests/own_folder.py python3 tests/serve/cgi/chaos.py \
 	    $(BUILD)/tests/serve/cgi/cgi_test_program
 
 install: all

@@ -4,21 +4,13 @@
 ARCHITECTURE.md is one of the folder that was named before it in the same paragraph."""
 import pathlib
 import re
-import subprocess
 import sys
+
+import source_files
 
 TOPS = "src|runtime|tests|tools|docs|web|include|bench|fuzz|models|examples|data"
 PATH = re.compile(rf"^(?:{TOPS})/[\w.+/-]*$")
 BARE = re.compile(r"^[\w-]+\.(?:c|h|S|js|py)$")
-
-
-def documents(root):
-    """Those that are in the repository, or, without one, that lie in its folders."""
-    found = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md"],
-                           cwd=root, capture_output=True, text=True)
-    if found.returncode == 0:
-        return [root / name for name in found.stdout.split() if (root / name).exists()]
-    return [path for path in root.rglob("*.md") if not path.relative_to(root).parts[0].startswith("build")]
 
 
 def named(text, bare):
@@ -36,7 +28,7 @@ def named(text, bare):
 def main(root):
     root = pathlib.Path(root)
     failures = checked = 0
-    for document in sorted(documents(root)):
+    for document in (root / name for name in source_files.listed(root) if name.endswith(".md")):
         for path in named(document.read_text(), document.name == "ARCHITECTURE.md"):
             checked += 1
             # `src/trace/open.[ch]` and the like are no paths; `src/deep` may stand without its slash

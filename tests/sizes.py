@@ -3,8 +3,9 @@
 """No file of code has more than 600 lines, no folder of code more than 25 files."""
 import collections
 import pathlib
-import subprocess
 import sys
+
+import source_files
 
 LINES_MAX = 600
 FILES_MAX = 25
@@ -13,26 +14,15 @@ CODE = (".c", ".h", ".S", ".py", ".js", ".mjs", ".css", ".sh")
 LEFT_OUT = ("web/vendor/", "tests/cli/golden/", "docs/", "data/")
 
 
-def files(root):
-    """Those that are in the repository, or, without one, that lie in its folders."""
-    found = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"],
-                           cwd=root, capture_output=True, text=True)
-    if found.returncode == 0:
-        names = found.stdout.splitlines()
-    else:
-        names = [str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()]
-    return [name for name in names if not name.startswith(LEFT_OUT + ("build",)) and (root / name).is_file()]
-
-
 def main(root):
     root = pathlib.Path(root)
-    names = files(root)
+    names = [name for name in source_files.listed(root) if not name.startswith(LEFT_OUT)]
     failures = 0
     for folder, count in sorted(collections.Counter(str(pathlib.Path(name).parent) for name in names).items()):
         if count > FILES_MAX:
             failures += 1
             print(f"{folder}: {count} files, at most {FILES_MAX}: which of them are a part of their own?")
-    for name in sorted(names):
+    for name in names:
         lines = len((root / name).read_bytes().splitlines()) if name.endswith(CODE) else 0
         if lines > LINES_MAX:
             failures += 1

@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -93,6 +94,9 @@ def on_gitlab(base, head):
     check("GitLab: both profiles are there to be kept", os.path.exists("base.data") and os.path.exists("new.data"))
 
 
+if not shutil.which("git"):
+    print("skipped: git is not installed")
+    sys.exit(77)
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     git("init", "-q")

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What CI makes of results: which fail, what the report says, and how long it is."""
+"""CI's judgement of results, its report, and the end of what it started."""
 import contextlib
 import datetime
 import io
 import json
 import os
 import pathlib
+import signal
+import subprocess
 import sys
 import tempfile
 import types
@@ -16,6 +18,7 @@ CI = pathlib.Path(sys.argv.pop(1))
 sys.path.insert(0, str(CI))
 import report  # noqa: E402
 import results  # noqa: E402
+import run  # noqa: E402
 
 LONG = [f"not ok {n} - case {n} has a long name, and says {'much ' * 60}" for n in range(300)]
 
@@ -38,13 +41,13 @@ def lists(skips="", unsteady="", today=datetime.date(2026, 5, 20)):
 
 
 def written(failures, detailed=3, told=()):
-    run = types.SimpleNamespace(
+    state = types.SimpleNamespace(
         failures=failures, minutes=[("check", 12.25), ("lint", 1.0)],
         counts={"passed": 200, "failed": len(failures), "skipped": 2},
         unsteady=types.SimpleNamespace(told=list(told)))
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
-        passed = report.write(run, detailed)
+        passed = report.write(state, detailed)
     return passed, out.getvalue().splitlines()
 
 
@@ -123,10 +126,26 @@ class Reporting(unittest.TestCase):
         self.assertLess(max(map(len, lines)), 1600)
 
     def test_no_test_at_all_is_no_pass(self):
-        run = types.SimpleNamespace(failures=[], minutes=[], counts={"passed": 0, "failed": 0, "skipped": 9},
+        state = types.SimpleNamespace(failures=[], minutes=[], counts={"passed": 0, "failed": 0, "skipped": 9},
                                     unsteady=types.SimpleNamespace(told=[]))
         with contextlib.redirect_stdout(io.StringIO()):
-            self.assertFalse(report.write(run, 3))
+            self.assertFalse(report.write(state, 3))
+
+
+class Ending(unittest.TestCase):
+    def test_a_stopped_run_leaves_no_process(self):
+        before = os.getcwd()
+        os.chdir(CI.parent.parent)
+        try:
+            state = run.Run(0)
+        finally:
+            os.chdir(before)
+        with subprocess.Popen(["sh", "-c", "sleep 3600; true"], start_new_session=True) as process:
+            state.groups.add(process.pid)
+            state.end_groups()
+            self.assertEqual(process.wait(), -signal.SIGKILL)
+        self.assertEqual(state.groups, set())
+        state.end_groups()
 
 
 unittest.main()

@@ -65,8 +65,7 @@ class Result:
     def again(self, build, setup):
         perturb = self.environment.get("MALLOC_PERTURB_")
         before = f"MALLOC_PERTURB_={perturb} " if perturb else ""
-        return (f"{before}meson test -C {build} --no-rebuild --setup {setup} --print-errorlogs "
-                f"{shlex.quote(self.name)}")
+        return before + shlex.join(meson_test(build, setup, "--print-errorlogs", self.name))
 
 
 def newest_log(build, since):
@@ -91,9 +90,14 @@ def read(build, _setup, since):
 
 def listed(build, setup, chosen):
     """Names of the tests that would run."""
-    out = subprocess.run(["meson", "test", "-C", build, "--no-rebuild", "--list", "--setup", setup, *chosen],
-                         capture_output=True, text=True, check=False).stdout
+    out = subprocess.run(meson_test(build, setup, "--list", *chosen), capture_output=True, text=True,
+                         check=False).stdout
     return [line.rpartition(" / ")[2] for line in out.splitlines() if " / " in line]
+
+
+def meson_test(build, setup, *options):
+    """The command that runs tests of a build folder as it is."""
+    return ["meson", "test", "-C", build, "--no-rebuild", "--setup", setup, *options]
 
 
 def limits(build):

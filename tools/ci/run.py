@@ -32,10 +32,6 @@ DETAILED = 3  # failed tests that the report shows whole and that are run once m
 PROCESSES = str(max(2, os.cpu_count() * 3 // 2))  # tests wait a third of their time
 
 
-class OutOfTime(Exception):
-    pass
-
-
 class Run:
     """The state of one run: minutes by job, counts, failures."""
 
@@ -48,6 +44,7 @@ class Run:
         self.unsteady = results.Unsteady("tests/unsteady.txt")
         self.skips = results.Skips("tests/skips.txt")
         self.linter = None
+        self.groups = set()  # process groups that were started and not yet waited for
 
     def count(self, kind, number=1):
         self.counts[kind] += number
@@ -63,6 +60,15 @@ class Run:
     def seconds_left(self):
         return self.deadline - time.time()
 
+    def end_groups(self):
+        """Ends what still runs, also when this program is stopped before its end."""
+        for group in self.groups:
+            try:
+                os.killpg(group, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        self.groups.clear()
+
 
 def stream(run, command, env=None):
     """Runs a command in a process group of its own and passes on what it prints. Returns its exit
@@ -71,6 +77,7 @@ def stream(run, command, env=None):
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT, text=True, errors="replace",
                                env={**os.environ, **(env or {})}, start_new_session=True)
+    run.groups.add(process.pid)
     signal.signal(signal.SIGALRM, lambda *_: os.killpg(process.pid, signal.SIGKILL))
     signal.alarm(max(1, int(run.seconds_left())))
     last = []
@@ -79,6 +86,7 @@ def stream(run, command, env=None):
         last = last[-199:] + [line.rstrip("\n")]
     status = process.wait()
     signal.alarm(0)
+    run.groups.discard(process.pid)
     return status, last
 
 
@@ -98,8 +106,8 @@ def test(run, job, build, setup, chosen=(), command=None):
     """Runs the tests of a build folder and judges each result."""
     listed = results.listed(build, setup, chosen)
     before = time.time()
-    status, last = stream(run, command or ["meson", "test", "-C", build, "--no-rebuild", "--setup", setup,
-                                           "--num-processes", PROCESSES, "--print-errorlogs", *chosen])
+    status, last = stream(run, command or results.meson_test(
+        build, setup, "--num-processes", PROCESSES, "--print-errorlogs", *chosen))
     limits = results.limits(build)
     found = results.read(build, setup, before)
     failed = 0
@@ -114,14 +122,13 @@ def test(run, job, build, setup, chosen=(), command=None):
             run.fail(report.Failure(
                 job, result.name, said=problem + result.said(), last=result.last_lines(),
                 limit=limits.get(result.name), again=result.again(build, setup),
-                alone=["meson", "test", "-C", build, "--no-rebuild", "--setup", setup,
-                       "--num-processes", "1", result.name]))
+                alone=results.meson_test(build, setup, "--num-processes", "1", result.name)))
     missing = sorted(set(listed) - {result.name for result in found})
     if missing or not listed or (status != 0 and failed == 0 and all(r.is_good for r in found)):
         run.fail(report.Failure(
             job, "tests without a result" if missing else "the runner of the tests",
             said=missing or [f"exit status {status}"], last=last,
-            again=f"meson test -C {build} --no-rebuild --setup {setup} {shlex.join(chosen)}"))
+            again=shlex.join(results.meson_test(build, setup, *chosen))))
 
 
 def compile_with(run, job, build, options, env=None, suites=None):
@@ -158,6 +165,7 @@ def start_linter(run):
         run.linter = subprocess.Popen(
             ["nice", "-n", "19", "tools/lint.sh", "tidy", "build-check"], stdin=subprocess.DEVNULL,
             stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
+    run.groups.add(run.linter.pid)
 
 
 def job_check(run):
@@ -205,6 +213,7 @@ def job_lint(run):
     except subprocess.TimeoutExpired:
         os.killpg(run.linter.pid, signal.SIGKILL)
         status = run.linter.wait()
+    run.groups.discard(run.linter.pid)
     with open(LINT_LOG, encoding="utf-8", errors="replace") as log:
         last = log.read().splitlines()
     print(*last[-200:], sep="\n", flush=True)
@@ -268,8 +277,12 @@ def main(arguments):
     run.minutes.append(("packages", (time.time() - started) / 60))
     use_ccache()
     commit = results.clean_commit()
-    run_jobs(run)
-    run_alone(run)
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    try:
+        run_jobs(run)
+        run_alone(run)
+    finally:
+        run.end_groups()
     for problem in run.unsteady.problems():
         run.fail(report.Failure("unsteady", "tests/unsteady.txt", said=[problem],
                                 again="mend the test, and take its line out"))
