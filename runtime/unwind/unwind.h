@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Walks a stack inside the recorded program, from registers outwards. Never aborts, allocates or
+ * locks, and may run at any instruction, in the handler of any signal. A stack that cannot be
+ * followed is cut, with what was walked so far; frames found without unwind tables are marked as
+ * guesses. Method and traps: README.md here.
+ *
+ *     struct fm_unwind walk;
+ *     fm_unwind_begin(&walk, &registers, stack_low, stack_high);
+ *     do
+ *         use(walk.ip, walk.sp);
+ *     while (fm_unwind_step(&walk) == FM_UNWIND_FRAME);
+ */
+#pragma once
+
+#include "expression.h"
+
+#include <ucontext.h>
+
+enum fm_unwind_result {
+    FM_UNWIND_FRAME, /* the next frame is the current one */
+    FM_UNWIND_END,   /* the outermost frame was the current one: the stack is complete */
+    FM_UNWIND_CUT    /* the stack cannot be followed further */
+};
+
+/* The state of a walk: ip, sp, bp and exact are all that the next step depends on besides memory,
+ * so frames with the same state and the same words behind ip_slot and bp_slot have the same
+ * callers. */
+struct fm_unwind {
+    uint64_t ip; /* the next instruction of the current frame */
+    uint64_t sp, bp;
+    bool exact;       /* ip was interrupted; else it is a return address: look up ip - 1 */
+    bool guessed;     /* the last step was a guess */
+    bool by_bp;       /* the last step depended on bp */
+    uint64_t ip_slot; /* where the last step read ip; 0: it did not read it from the stack */
+    uint64_t bp_slot; /* the same of bp; 0: bp is as it was, or it was not read from the stack */
+    uint32_t guesses; /* so far */
+    /* The rest belongs to the walk. */
+    struct fm_unwind_memory memory;
+    struct fm_unwind_registers all; /* of the frame `since` steps ago */
+    bool all_exact;
+    uint32_t since; /* UINT32_MAX: steps from there cannot be repeated */
+    uint32_t repeats;
+};
+
+/* registers: of the innermost frame, all or only rip, rsp, rbp and those that callees keep. Memory
+ * between low and high is read without asking the kernel; both may be 0. */
+void fm_unwind_begin(struct fm_unwind *walk, const struct fm_unwind_registers *registers,
+                     uint64_t low, uint64_t high);
+enum fm_unwind_result fm_unwind_step(struct fm_unwind *walk);
+
+/* What a signal interrupted. */
+void fm_unwind_registers_of(const mcontext_t *context, struct fm_unwind_registers *ret);
+/* Of the function that this is inlined into: those that callees keep, and where it is. */
+static inline __attribute__((always_inline)) void
+fm_unwind_registers_here(struct fm_unwind_registers *ret)
+{
+    uint64_t *value = ret->value;
+    __asm__ volatile("movq %%rbx, 24(%0)\n\t"
+                     "movq %%rbp, 48(%0)\n\t"
+                     "movq %%rsp, 56(%0)\n\t"
+                     "movq %%r12, 96(%0)\n\t"
+                     "movq %%r13, 104(%0)\n\t"
+                     "movq %%r14, 112(%0)\n\t"
+                     "movq %%r15, 120(%0)\n\t"
+                     "leaq 0f(%%rip), %%rax\n\t"
+                     "0: movq %%rax, 128(%0)"
+                     :
+                     : "r"(value)
+                     : "rax", "memory");
+    ret->known = 1u << FM_UNWIND_RBX | 1u << FM_UNWIND_RBP | 1u << FM_UNWIND_RSP |
+                 15u << FM_UNWIND_R12 | 1u << FM_UNWIND_RIP;
+}
+
+/* guess.c: the caller of a frame without unwind tables. False: none was found. */
+bool fm_unwind_guess(struct fm_unwind *walk);
+/* Whether the return address was written by what made the stack: of coroutines, which return to the
+ * first instruction of a function (__start_context). */
+bool fm_unwind_is_made_by_hand(uint64_t ip);
