@@ -222,7 +222,7 @@ static void expand_entry(FILE *out, struct state *state, const char *rest)
     state->has_exits = false;
     if (state->told && !is_told(rest))
         return;
-    if (fm_choice_leaves_out(&state->choice, state->function, file))
+    if (fm_choice_leaves_out(&state->choice, state->function, file, rest))
         return;
     unsigned kept = fm_kept_of(&state->kept, state->begin, rest);
     if ((kept & FM_KEPT_NO_HOOK) != 0 || (state->wants_blocks && (kept & FM_KEPT_SURELY) != 0))

@@ -99,11 +99,36 @@ static bool is_system(const char *path)
     return false;
 }
 
-bool fm_choice_leaves_out(const struct fm_choice *choice, const char *function, unsigned file)
+static const char *file_at(const struct fm_choice *choice, unsigned file)
 {
-    const char *path = file < choice->file_count ? choice->files[file] : NULL;
-    if (path != NULL && !choice->with_system && is_system(path))
+    return file < choice->file_count ? choice->files[file] : NULL;
+}
+
+/* Does the function whose code follows contain lines of a file that is not the system's? They are
+ * of the user's functions that the compiler inlined: lambdas, comparisons, constructors. */
+static bool has_users_code(struct fm_choice *choice, const char *rest)
+{
+    for (; *rest != '\0'; rest += strcspn(rest, "\n"), rest += *rest == '\n') {
+        rest += strspn(rest, " \t");
+        if (strncmp(rest, ".cfi_endproc", 12) == 0 || strncmp(rest, ".size", 5) == 0)
+            return false;
+        fm_choice_note(choice, rest);
+        if (strncmp(rest, ".loc", 4) != 0 || (rest[4] != ' ' && rest[4] != '\t'))
+            continue;
+        const char *path = file_at(choice, (unsigned)strtoul(rest + 5, NULL, 10));
+        if (path != NULL && !is_system(path))
+            return true;
+    }
+    return false;
+}
+
+bool fm_choice_leaves_out(struct fm_choice *choice, const char *function, unsigned file,
+                          const char *rest)
+{
+    const char *path = file_at(choice, file);
+    if (path != NULL && !choice->with_system && is_system(path) && !has_users_code(choice, rest))
         return true;
+    path = file_at(choice, file); /* noting the files of its lines may have moved them */
     for (size_t i = 0; i < choice->pattern_count; i++) {
         const char *pattern = choice->patterns[i];
         bool by_file = strncmp(pattern, "-file:", 6) == 0;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which functions of an assembly text are to have no hooks: those that the user leaves out
- * (runtime/front/choice.h; the patterns stand in the text) and those of the system's headers. What
- * cannot be told here, as it takes C++ names or debug information, finishing leaves out. */
+ * (runtime/front/choice.h; the patterns stand in the text) and those of the system's headers,
+ * unless the user's functions were inlined into them: std::sort with the user's comparison is
+ * recorded. What cannot be told here, as it takes C++ names or debug information, finishing leaves
+ * out. */
 #pragma once
 
 #include <stdbool.h>
@@ -22,5 +24,7 @@ void fm_choice_done(struct fm_choice *choice);
 /* A line of the text, from its first word on: ".file 1 ..." is noted. */
 void fm_choice_note(struct fm_choice *choice, const char *line);
 
-/* file: the number in .loc of the function's first line. */
-bool fm_choice_leaves_out(const struct fm_choice *choice, const char *function, unsigned file);
+/* file: the number in .loc of the function's first line. rest: the lines behind its entry; .file
+ * lines in it are noted. */
+bool fm_choice_leaves_out(struct fm_choice *choice, const char *function, unsigned file,
+                          const char *rest);
