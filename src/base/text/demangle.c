@@ -2,11 +2,33 @@
 #include "base/text/demangle.h"
 
 #include <glib.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* The C++ ABI's own function, from the compiler's C++ library. */
 char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
+
+/* clang numbers classes without a name: main::$_0. Those with an operator(), and those that are
+ * passed around, are lambdas: they get the name that gcc has for them. */
+static char *name_lambdas(const char *plain)
+{
+    if (strstr(plain, "$_") == NULL)
+        return g_strdup(plain);
+    GString *named = g_string_new(NULL);
+    for (const char *at = plain; *at != '\0';) {
+        size_t digits = strncmp(at, "$_", 2) == 0 ? strspn(at + 2, "0123456789") : 0;
+        const char *behind = at + 2 + digits;
+        bool has_member = strncmp(behind, "::", 2) == 0 && strncmp(behind, "::operator()", 12) != 0;
+        if (digits > 0 && !has_member) {
+            g_string_append_printf(named, "{lambda#%lu}", strtoul(at + 2, NULL, 10) + 1);
+            at = behind;
+        } else {
+            g_string_append_c(named, *at++);
+        }
+    }
+    return g_string_free(named, FALSE);
+}
 
 char *fm_demangle(const char *symbol)
 {
@@ -16,7 +38,7 @@ char *fm_demangle(const char *symbol)
     char *plain = __cxa_demangle(symbol, NULL, NULL, &status);
     if (plain == NULL)
         return g_strdup(symbol);
-    char *result = g_strdup(plain);
+    char *result = name_lambdas(plain);
     free(plain);
     return result;
 }

@@ -49,8 +49,40 @@ static uint32_t add_ps(struct fm_nodes *nodes, const struct fm_node_ps *ps)
     return index;
 }
 
-static const char *full_name(struct fm_nodes *nodes, const struct fm_proc *proc)
+/* The body of a coroutine is a function of its own. gcc calls it _Z...15_Z5counti.Frame.actor, of a
+ * type that is called after the coroutine; clang _Z5counti.resume. NULL: symbol is none. */
+static char *coroutine_name(const char *symbol)
 {
+    const char *end = strrchr(symbol, '.'), *what, *begin = symbol, *stop = end;
+    if (end == NULL || strncmp(symbol, "_Z", 2) != 0)
+        return NULL;
+    if (strcmp(end, ".actor") == 0 || strcmp(end, ".resume") == 0)
+        what = "body";
+    else if (strcmp(end, ".destroy") == 0 || strcmp(end, ".cleanup") == 0)
+        what = "end";
+    else
+        return NULL;
+    static const char frame[] = ".Frame";
+    const char *type = strstr(symbol, frame);
+    if (type != NULL) {
+        stop = type;
+        begin = g_strrstr_len(symbol, type - symbol, "_Z");
+    }
+    g_autofree char *mangled = g_strndup(begin, (gsize)(stop - begin));
+    g_autofree char *plain = fm_demangle(mangled);
+    return strcmp(plain, mangled) == 0 ? NULL : g_strdup_printf("%s [coroutine %s]", plain, what);
+}
+
+static const char *full_name(struct fm_nodes *nodes, const struct fm_image_nodes *image,
+                             const struct fm_proc *proc)
+{
+    uint64_t offset;
+    const char *symbol = proc->cplusplus && proc->entry != 0
+                             ? fm_statics_symbol_at(image->statics, proc->entry, &offset)
+                             : NULL;
+    g_autofree char *coroutine = symbol != NULL && offset == 0 ? coroutine_name(symbol) : NULL;
+    if (coroutine != NULL)
+        return fm_nodes_string(nodes, "%s", coroutine);
     if (!proc->cplusplus || strncmp(proc->linkage, "_Z", 2) != 0)
         return proc->name;
     g_autofree char *plain = fm_demangle(proc->linkage);
@@ -82,7 +114,7 @@ static uint32_t add_proc(struct fm_nodes *nodes, uint32_t image_index, uint32_t 
         .image = image_index,
         .proc = proc_index,
         .module = proc.unit,
-        .name = full_name(nodes, &proc),
+        .name = full_name(nodes, image, &proc),
         .linkage = proc.linkage,
         .file = proc.file,
         .line = proc.line,

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAGIC "fmknown2"
+#define MAGIC "fmknown3"
 #define ENDING ".statics"
 #define BEGINNING ".writing-" /* of a file that is not whole yet */
 #define WRITING_SECONDS 3600  /* older ones were left by a crash */

@@ -253,6 +253,15 @@ static void virtual_calls_and_templates(struct fixture *fixture, gconstpointer d
     g_assert_cmpstr(plain, ==, "int space::twice<int>(int)");
     g_autofree char *unchanged = fm_demangle("_Znot a name");
     g_assert_cmpstr(unchanged, ==, "_Znot a name");
+    static const char *const lambdas[][2] = {
+        {"_ZZ3hotvENK3$_0clEl", "hot()::{lambda#1}::operator()(long) const"},
+        {"_Z4callIZ4mainE3$_1EvT_", "void call<main::{lambda#2}>(main::{lambda#2})"},
+        {"_ZN3$_06memberEv", "$_0::member()"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(lambdas); i++) {
+        g_autofree char *named = fm_demangle(lambdas[i][0]);
+        g_assert_cmpstr(named, ==, lambdas[i][1]);
+    }
 }
 
 static void what_is_no_program_is_refused(struct fixture *fixture, gconstpointer data)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/text/demangle.h"
 
 /* Nesting of the walk; deeper is damaged. */
 #define DEPTH_MAX 4096
@@ -16,9 +17,15 @@
 #define HOOK_BYTES_MAX 256
 
 struct frame {
-    Dwarf_Die die;  /* next to look at */
-    uint32_t scope; /* around it, FM_NONE */
-    uint32_t depth; /* nesting of scopes */
+    Dwarf_Die die;    /* next to look at */
+    Dwarf_Die around; /* its parent; addr NULL: the unit */
+    uint32_t scope;   /* around it, FM_NONE */
+    uint32_t depth;   /* nesting of scopes */
+};
+
+struct lambda {
+    uint32_t proc;
+    void *class_address; /* of the die */
 };
 
 struct walk {
@@ -26,6 +33,8 @@ struct walk {
     struct fm_units *units;
     struct fm_bodies *bodies;
     GHashTable *proc_by_die, *proc_by_key;
+    GHashTable *lambda_owners; /* address of a class without a name -> what it is defined in */
+    GArray *lambdas;           /* struct lambda: operators that have no name of their own */
     Dwarf_Die unit;
     uint32_t unit_index; /* into units, FM_NONE until the unit shows code */
     bool cplusplus;
@@ -73,6 +82,27 @@ static Dwarf_Die defining_die(const Dwarf_Die *die)
             return *die;
     }
     return at;
+}
+
+/* The class that a member function is of, by the type of its object. */
+static bool class_of_member(Dwarf_Die *member, Dwarf_Die *ret)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Die at;
+    if (dwarf_formref_die(dwarf_attr_integrate(member, DW_AT_object_pointer, &attribute), &at) ==
+        NULL)
+        return false;
+    for (int step = 0; step < ORIGIN_STEPS_MAX; step++) {
+        Dwarf_Die next; /* a pointer, what is constant, the class */
+        if (dwarf_formref_die(dwarf_attr_integrate(&at, DW_AT_type, &attribute), &next) == NULL)
+            return false;
+        at = next;
+        if (dwarf_tag(&at) == DW_TAG_structure_type || dwarf_tag(&at) == DW_TAG_class_type) {
+            *ret = at;
+            return true;
+        }
+    }
+    return false;
 }
 
 /* Parameters stand on the definition when that is not the declaration: both have them, but for a
@@ -143,13 +173,16 @@ static const char *text_of(const char *first, const char *second)
     return first != NULL ? first : second != NULL ? second : "";
 }
 
-static uint32_t add_proc(struct walk *walk, Dwarf_Die *canonical, Dwarf_Die *defined)
+/* die: one of its bodies. clang gives a lambda's operator its linker's name there alone. */
+static uint32_t add_proc(struct walk *walk, Dwarf_Die *canonical, Dwarf_Die *defined,
+                         Dwarf_Die *die)
 {
     GStringChunk *strings = walk->elf->strings;
     Dwarf_Die unit;
     const char *unit_file = own_unit_path(walk, defined, &unit);
     Dwarf_Attribute attribute;
-    const char *linkage = dwarf_formstring(dwarf_attr(canonical, DW_AT_linkage_name, &attribute));
+    const char *linkage =
+        dwarf_formstring(dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute));
     if (linkage == NULL)
         linkage = dwarf_formstring(dwarf_attr(canonical, DW_AT_MIPS_linkage_name, &attribute));
     const char *name = dwarf_diename(canonical);
@@ -191,8 +224,18 @@ static uint32_t proc_of(struct walk *walk, Dwarf_Die *die)
     gpointer found;
     if (g_hash_table_lookup_extended(walk->proc_by_die, canonical.addr, NULL, &found))
         return GPOINTER_TO_UINT(found);
-    Dwarf_Die defined = defining_die(die);
-    uint32_t index = add_proc(walk, &canonical, &defined);
+    Dwarf_Die defined = defining_die(die), of_class;
+    const char *name = dwarf_diename(&canonical);
+    bool is_member = walk->cplusplus && name != NULL && strncmp(name, "operator()", 10) == 0 &&
+                     class_of_member(die, &of_class);
+    /* gcc says of a lambda where its class is defined, which is the lambda. */
+    if (is_member && !dwarf_hasattr(&defined, DW_AT_decl_line))
+        defined = of_class;
+    uint32_t index = add_proc(walk, &canonical, &defined, die);
+    if (is_member && dwarf_diename(&of_class) == NULL) {
+        struct lambda lambda = {index, of_class.addr};
+        g_array_append_val(walk->lambdas, lambda);
+    }
     g_hash_table_insert(walk->proc_by_die, canonical.addr, GUINT_TO_POINTER(index));
     return index;
 }
@@ -227,6 +270,17 @@ static uint32_t add_scope(struct walk *walk, const struct fm_scope *scope)
     return fm_bodies_add_scope(walk->bodies, scope, walk->unit_index);
 }
 
+/* Where nothing says in which file a function is defined, the lines of its code do. */
+static void place_by_code(struct walk *walk, struct fm_proc *proc)
+{
+    struct fm_place place;
+    uint64_t begin;
+    if (!fm_units_place(walk->units, walk->unit_index, proc->entry, &place, &begin))
+        return;
+    proc->file = place.file;
+    proc->line = place.line;
+}
+
 /* An out-of-line body. Returns its scope, FM_NONE for a declaration or an abstract function. */
 static uint32_t visit_subprogram(struct walk *walk, Dwarf_Die *die)
 {
@@ -246,6 +300,8 @@ static uint32_t visit_subprogram(struct walk *walk, Dwarf_Die *die)
     struct fm_proc *found = fm_bodies_proc(walk->bodies, proc);
     if (found->entry == 0)
         found->entry = entry;
+    if (found->file[0] == '\0' && found->line == 0)
+        place_by_code(walk, found);
     if (!found->variadic && is_variadic(die))
         found->variadic = true;
     return scope;
@@ -317,6 +373,49 @@ static uint32_t visit_inlined(struct walk *walk, Dwarf_Die *die, uint32_t parent
     return scope;
 }
 
+/* What the entries of the innermost frame are defined in: "space::outer(int)::"; "": no function,
+ * class or namespace. */
+static char *owner_of(const struct walk *walk)
+{
+    char *owner = g_strdup("");
+    for (guint i = walk->frames->len; i-- > 0;) {
+        Dwarf_Die *around = &g_array_index(walk->frames, struct frame, i).around;
+        int tag = around->addr == NULL ? DW_TAG_compile_unit : dwarf_tag(around);
+        bool function = tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine;
+        const char *name = dwarf_diename(around);
+        if (name == NULL || (!function && tag != DW_TAG_namespace && tag != DW_TAG_class_type &&
+                             tag != DW_TAG_structure_type && tag != DW_TAG_union_type))
+            continue;
+        Dwarf_Attribute attribute;
+        const char *linkage =
+            dwarf_formstring(dwarf_attr_integrate(around, DW_AT_linkage_name, &attribute));
+        g_autofree char *whole = function && linkage != NULL ? fm_demangle(linkage) : NULL;
+        g_autofree char *inner = owner;
+        owner = g_strdup_printf("%s%s::%s", whole != NULL ? whole : name,
+                                function && whole == NULL ? "()" : "", inner);
+        if (whole != NULL)
+            break;
+    }
+    return owner;
+}
+
+/* Operators of lambdas that were only inlined have no symbol, and gcc gives them no linker's name.
+ */
+static void name_lambdas(struct walk *walk)
+{
+    for (guint i = 0; i < walk->lambdas->len; i++) {
+        const struct lambda *lambda = &g_array_index(walk->lambdas, struct lambda, i);
+        struct fm_proc *proc = fm_bodies_proc(walk->bodies, lambda->proc);
+        const char *owner = g_hash_table_lookup(walk->lambda_owners, lambda->class_address);
+        if (strcmp(proc->linkage, proc->name) != 0 || strncmp(proc->name, "operator", 8) != 0)
+            continue;
+        g_autofree char *name =
+            g_strdup_printf("%s{lambda}::%s", owner != NULL ? owner : "", proc->name);
+        proc->name = proc->linkage = g_string_chunk_insert_const(walk->elf->strings, name);
+    }
+    g_array_set_size(walk->lambdas, 0);
+}
+
 /* Looks at one entry; *ret = the scope for what is below it. False: do not descend. */
 static bool visit(struct walk *walk, struct frame *frame, struct frame *ret)
 {
@@ -340,6 +439,9 @@ static bool visit(struct walk *walk, struct frame *frame, struct frame *ret)
         return true;
     case DW_TAG_structure_type:
     case DW_TAG_class_type:
+        if (walk->cplusplus && dwarf_diename(&frame->die) == NULL)
+            g_hash_table_insert(walk->lambda_owners, frame->die.addr, owner_of(walk));
+        return walk->cplusplus;
     case DW_TAG_union_type:
         return walk->cplusplus;
     default:
@@ -356,7 +458,7 @@ static bool walk_unit(struct walk *walk, GError **error)
     g_array_append_val(walk->frames, frame);
     while (walk->frames->len > 0) {
         struct frame *top = &g_array_index(walk->frames, struct frame, walk->frames->len - 1);
-        struct frame below;
+        struct frame below = {.around = top->die};
         bool descend = visit(walk, top, &below) && dwarf_child(&top->die, &below.die) == 0;
         Dwarf_Die next;
         if (dwarf_siblingof(&top->die, &next) == 0)
@@ -411,6 +513,8 @@ bool fm_dwarf_walk(const struct fm_elf *elf, struct fm_units *units, struct fm_b
         .bodies = bodies,
         .proc_by_die = g_hash_table_new(g_direct_hash, g_direct_equal),
         .proc_by_key = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
+        .lambda_owners = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, g_free),
+        .lambdas = g_array_new(FALSE, FALSE, sizeof(struct lambda)),
         .frames = g_array_new(FALSE, FALSE, sizeof(struct frame)),
     };
     bool ok = true;
@@ -419,6 +523,9 @@ bool fm_dwarf_walk(const struct fm_elf *elf, struct fm_units *units, struct fm_b
     uint8_t type;
     while (ok && dwarf_get_units(dwarf, cu, &cu, NULL, &type, &die, NULL) == 0)
         ok = begin_unit(&walk, cu, type, &die, error) && walk_unit(&walk, error);
+    name_lambdas(&walk);
+    g_hash_table_unref(walk.lambda_owners);
+    g_array_unref(walk.lambdas);
     g_array_unref(walk.frames);
     g_hash_table_unref(walk.proc_by_die);
     g_hash_table_unref(walk.proc_by_key);
