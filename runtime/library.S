@@ -16,7 +16,7 @@
 
         .text
         GOES_ON __cyg_profile_func_enter, fm_called_enter_v1
-        GOES_ON __cyg_profile_func_exit, fm_called_exit_v1
+        GOES_ON __cyg_profile_func_exit, fm_called_leave_v1
         GOES_ON __sanitizer_cov_trace_pc, fm_called_point_v1
 
         .section .note.GNU-stack, "", @progbits

@@ -197,13 +197,13 @@ static const char leaf_end[] = "\tjmp *fm_enter_leaf_slow_body_v1@GOTPCREL(%rip)
     "\tcmpq @0, %rbp\n"        \
     "\tjnc 9777b\n"            \
     "\tjmp 9772f\n"
-#define EXIT_COLD                                \
-    "9772:\tleaq -128(%rsp), %rsp\n"             \
-    "\tleaq @F, @A\n"                            \
-    "\tpushq @A\n"                               \
-    "\tleaq 9777b(%rip), @A\n"                   \
-    "\tpushq @A\n"                               \
-    "\tjmp *fm_exit_slow_at_v1@GOTPCREL(%rip)\n" \
+#define EXIT_COLD                                 \
+    "9772:\tleaq -128(%rsp), %rsp\n"              \
+    "\tleaq @F, @A\n"                             \
+    "\tpushq @A\n"                                \
+    "\tleaq 9777b(%rip), @A\n"                    \
+    "\tpushq @A\n"                                \
+    "\tjmp *fm_leave_slow_at_v1@GOTPCREL(%rip)\n" \
     "\t.subsection 0\n"
 
 /* The same function may be inlined into itself: its exit looks the same. */
@@ -246,7 +246,7 @@ static const char exit_any[] = "\tcmpq @88, %rbp\n"
               "\tcmpq @0, @B\n"                                          \
               "\tjnc " in_cold "\n"                                      \
               "9772:\n"
-static const char return_end[] = "\tjmp *fm_exit_slow_body_v1@GOTPCREL(%rip)\n"
+static const char return_end[] = "\tjmp *fm_leave_slow_body_v1@GOTPCREL(%rip)\n"
                                  "\t.subsection 0\n";
 static const char body_return[] = RETURN_OF_BODY("9777f") RETURN_COLD("9777b");
 /* The same with a return of its own for what is not recorded: a stopped program then takes no jump.
@@ -313,7 +313,7 @@ static const char counted_return[] = "\tcmpq @80, %rsp\n"
                                      "\tjnc 9777b\n"
                                      "9772:\tleaq 9777b(%rip), @A\n"
                                      "\tpushq @A\n"
-                                     "\tjmp *fm_exit_slow_body_v1@GOTPCREL(%rip)\n"
+                                     "\tjmp *fm_leave_slow_body_v1@GOTPCREL(%rip)\n"
                                      "\t.subsection 0\n";
 
 static void write_field(FILE *out, const char *thread, unsigned offset)

@@ -45,6 +45,6 @@ FM_EXPORT FM_RUNTIME_TEXT uint64_t *fm_enter_counted_leaf_v1(uint64_t site, uint
 {
     fm_enter_body_v1(site, hook_pc, cfa);
     uint64_t *counters = entered(hook_pc);
-    fm_exit_slow_v1(0, cfa);
+    fm_leave_slow_v1(0, cfa);
     return counters;
 }
