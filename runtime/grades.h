@@ -41,11 +41,12 @@ static const char *const fm_deep_gcc[] = {"-g",
                                           "%L/entry_hooks.h",
                                           FM_ASSEMBLER,
                                           NULL};
-/* clang 14 writes lists of DWARF 5 as text that refers to labels which it has left out. What its
- * debug information says of functions stands in comments (assembler/kept.c). */
-#define FM_DEEP_CLANG                                                                  \
-    "-gdwarf-4", "-fpatchable-function-entry=1", FM_FRAME_FLAGS, "-fno-integrated-as", \
-        "-fverbose-asm", "-include", "%L/entry_hooks.h", FM_ASSEMBLER
+/* clang 14 writes lists of DWARF 5 as text that refers to labels which it has left out. */
+#define FM_CLANG_TEXT "-gdwarf-4", "-fno-integrated-as", FM_ASSEMBLER
+/* What its debug information says of functions stands in comments (assembler/kept.c). */
+#define FM_DEEP_CLANG                                                                           \
+    FM_CLANG_TEXT, "-fpatchable-function-entry=1", FM_FRAME_FLAGS, "-fverbose-asm", "-include", \
+        "%L/entry_hooks.h"
 /* It then calls a profiler behind the nop, but in functions that want no hooks: the front takes
  * that call away. Asked of the compiler proper alone, as the driver would link what belongs to it.
  */
@@ -74,8 +75,11 @@ static const char *const fm_full_gcc[] = {"-g",
 #define FM_HOOKS_APART                                                                       \
     "-mllvm", "-simplifycfg-hoist-common=false", "-mllvm", "-simplifycfg-sink-common=false", \
         "-mllvm", "-enable-tail-merge=false"
-static const char *const fm_full_clang[] = {"-g", "-finstrument-functions", FM_FRAME_FLAGS,
-                                            FM_HOOKS_APART, NULL};
+#define FM_FULL_CLANG "-finstrument-functions", FM_FRAME_FLAGS, FM_HOOKS_APART
+/* The front takes the calls out of naked functions. */
+#define FM_CALLED_HOOKS FM_CLANG_TEXT, "-include", "%L/called_hooks.h"
+static const char *const fm_full_clang[] = {FM_CALLED_HOOKS, FM_FULL_CLANG, NULL};
+static const char *const fm_full_clang_lto[] = {"-g", FM_FULL_CLANG, NULL};
 /* As deep; the assembler's front counts the blocks, with the help of a register that the compiler
  * leaves to it. Lines keep blocks of their own: no choice without a jump, no code in common, no
  * copies of loops or of parts of them, no calls of memset in the place of loops. */
@@ -121,12 +125,9 @@ static const char *const fm_coverage_gcc_lto[] = {"-g",
                                                   "-fno-crossjumping",
                                                   "-fsanitize-coverage=trace-pc",
                                                   NULL};
-static const char *const fm_coverage_clang[] = {"-g",
-                                                "-finstrument-functions",
-                                                FM_FRAME_FLAGS,
-                                                FM_HOOKS_APART,
-                                                "-fsanitize-coverage=bb,no-prune,trace-pc",
-                                                NULL};
+#define FM_COVERAGE_CLANG FM_FULL_CLANG, "-fsanitize-coverage=bb,no-prune,trace-pc"
+static const char *const fm_coverage_clang[] = {FM_CALLED_HOOKS, FM_COVERAGE_CLANG, NULL};
+static const char *const fm_coverage_clang_lto[] = {"-g", FM_COVERAGE_CLANG, NULL};
 
 static const struct fm_grade fm_grades[] = {
     {"deep", fm_deep_gcc, fm_deep_clang},
@@ -136,25 +137,21 @@ static const struct fm_grade fm_grades[] = {
 };
 
 /* When linking an executable, before all of the user's objects and libraries:
- *   fm_link_static for -static and -static-pie, else fm_link_core, and fm_link_interpose unless a
- * sanitizer that brings its own malloc (-fsanitize=address, thread, memory, leak, hwaddress) is
- * given. fm_link_waiting goes with the latter, behind all of them; for C++ fm_link_new, too, unless
- * -static-libstdc++ puts the operators into the executable itself.
- * When linking a shared object (-shared): fm_link_shared. The exported symbols let shared
- * objects use the executable's copy. */
-static const char *const fm_link_core[] = {"%L/libfathom.a",
-                                           "-Wl,--export-dynamic-symbol=fm_*",
-                                           "-Wl,--export-dynamic-symbol=__cyg_profile_func_*",
-                                           "-Wl,--export-dynamic-symbol=__sanitizer_cov_trace_pc",
-                                           "-Wl,--export-dynamic-symbol=fathom_runtime_*",
-                                           NULL};
+ *   fm_link_static for -static and -static-pie, else fm_link_core. Behind all of them
+ * fm_link_fronts, whose functions give way to those of the program's own and of its archives,
+ * unless a sanitizer that brings its own malloc (-fsanitize=address, thread, memory, leak,
+ * hwaddress) is given; for C++ fm_link_new, too, unless -static-libstdc++ puts the operators into
+ * the executable itself. When linking a shared object (-shared): fm_link_shared. The executable
+ * exports the runtime's symbols, so that shared objects use its copy. Each by its name: a pattern
+ * would export functions of the program's own, in front of plugins' functions of the same names
+ * (exported.py). */
+static const char *const fm_link_core[] = {"%L/libfathom.a", "-Wl,@%L/exported.options", NULL};
 /* FM_HOOKS_APART for clang's link-time optimisation. */
 static const char *const fm_link_lto_clang[] = {"-Wl,-plugin-opt=-simplifycfg-hoist-common=false",
                                                 "-Wl,-plugin-opt=-simplifycfg-sink-common=false",
                                                 "-Wl,-plugin-opt=-enable-tail-merge=false", NULL};
-static const char *const fm_link_interpose[] = {"%L/libfathom_interpose.a", NULL};
-static const char *const fm_link_waiting[] = {"%L/libfathom_heap.a", "%L/libfathom_waiting.a",
-                                              NULL};
+static const char *const fm_link_fronts[] = {"%L/libfathom_interpose.a", "%L/libfathom_heap.a",
+                                             "%L/libfathom_waiting.a", NULL};
 static const char *const fm_link_new[] = {"%L/libfathom_new.a", NULL};
 /* Behind all, where the compiler adds no libraries (-nodefaultlibs): an unwinder, too. */
 static const char *const fm_link_libraries[] = {"-lgcc_s", "-lc", NULL};

@@ -24,6 +24,7 @@
 #include "expand.h"
 #include "flow.h"
 #include "kept.h"
+#include "naked.h"
 
 static const char *skip_space(const char *at)
 {
@@ -41,6 +42,7 @@ struct state {
     bool has_exits;    /* its returns have hooks */
     bool refused;      /* the text has what the assembler does not take */
     bool marked;       /* the text has markers */
+    bool called;       /* clang has written calls of hooks (called_hooks.h) */
     bool naked;        /* the function has no frame */
     bool keeps_all;    /* its hooks change no register */
     const char *begin; /* the label of its code that debug information names; NULL: none */
@@ -284,21 +286,6 @@ static void take_counters(FILE *out, const struct state *state, bool behind_call
         fputs("\t.intel_syntax noprefix\n", out);
 }
 
-/* Does a hook stand in front of the frame that all functions have? Naked ones have none, and
- * nothing in them but what inline assembler says. */
-static bool is_naked(const char *rest)
-{
-    for (; *rest != '\0'; rest += strcspn(rest, "\n"), rest += *rest == '\n') {
-        const char *text = skip_space(rest);
-        size_t size = strcspn(text, "\n");
-        if (strncmp(text, "fathom_", 7) == 0)
-            return true;
-        if (strncmp(text, ".size", 5) == 0 || memmem(text, size, ", %rbp", 6) != NULL)
-            return false;
-    }
-    return false;
-}
-
 /* Follows the functions' labels. */
 static void follow(FILE *out, struct state *state, const char *line, const char *text,
                    const char *rest)
@@ -341,7 +328,10 @@ static void follow(FILE *out, struct state *state, const char *line, const char 
             state->announced[0] = '\0';
             state->has_own_hook = false;
             state->naked &= cold;
-            state->naked |= !cold && state->marked && is_naked(rest);
+            if (!cold && state->marked)
+                state->naked = fm_naked_has_marker(rest);
+            if (!cold && state->called)
+                state->naked |= fm_naked_has_call(rest);
         }
     }
 }
@@ -412,7 +402,7 @@ static bool is_nop_at_entry(struct state *state, const char *line, const char *t
         return false;
     state->at_entry = false;
     const char *behind = text + 3;
-    if (state->marked || strncmp(text, "nop", 3) != 0)
+    if (state->marked || state->called || strncmp(text, "nop", 3) != 0)
         return false;
     return *behind == '\0' || strchr(" \t", *behind) != NULL;
 }
@@ -432,7 +422,7 @@ static bool is_in_table(bool *in_table, const char *text)
     return inside;
 }
 
-/* A marker in a naked function, or what the compiler loads for it. */
+/* A marker or a call of a hook in a naked function, or what the compiler loads for it. */
 static bool is_of_hook_in_naked(const struct state *state, const char *line, const char *text)
 {
     if (!state->naked || text == line || *text == '.' || *text == '#' || *text == '\0')
@@ -453,6 +443,7 @@ static bool filter(char *all, FILE *out)
     if (!fm_choice_read(&state.choice, all)) /* then finishing leaves out */
         state.choice.pattern_count = 0;
     state.marked = strstr(all, "fathom_enter") != NULL;
+    state.called = strstr(all, "# fathom: hooks are called\n") != NULL;
     fm_kept_read(&state.kept, all);
     if (fm_scan_read(&state.scan, all))
         state.verdicts = fm_flow_decide(&state.scan);

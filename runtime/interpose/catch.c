@@ -8,16 +8,40 @@
 #include "internal.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <string.h>
 
 typedef void *(*catch_fn)(void *);
 #define UNWIND_EXCEPTION_BYTES 32 /* in front of the object thrown */
 
 static catch_fn next;
-FM_EXPORT __attribute__((weak)) void *FM_FRONT(__cxa_begin_catch)(void *exception);
+FM_FRONT_EXPORT void *FM_FRONT(__cxa_begin_catch)(void *exception);
 FM_FRONT_WAY(__cxa_begin_catch, __cxa_begin_catch, &next, NULL)
 
-FM_EXPORT void *FM_FRONT(__cxa_begin_catch)(void *exception)
+#ifndef FATHOM_STATIC
+/* A program in C may load a plugin in C++, whose library then is the plugin's alone. NULL: the
+ * object of that code has none. Not kept: the plugin may be unloaded, and another have another
+ * library. What is behind our dlopen is called, as the program waits for nothing. */
+static catch_fn of_object(void *code)
+{
+    struct dl_find_object object;
+    void *(*open)(const char *, int);
+    void *symbol = dlsym(RTLD_NEXT, "dlopen");
+    memcpy(&open, &symbol, sizeof symbol);
+    if (symbol == NULL || _dl_find_object(code, &object) != 0 || object.dlfo_link_map == NULL)
+        return NULL;
+    void *opened = open(object.dlfo_link_map->l_name, RTLD_LAZY | RTLD_NOLOAD);
+    if (opened == NULL)
+        return NULL;
+    catch_fn found;
+    symbol = dlsym(opened, "__cxa_begin_catch");
+    memcpy(&found, &symbol, sizeof symbol);
+    fm_front_dlclose_next(opened);
+    return symbol != (void *)(uint64_t)__cxa_begin_catch ? found : NULL;
+}
+#endif
+
+FM_FRONT_EXPORT void *FM_FRONT(__cxa_begin_catch)(void *exception)
 {
     uint64_t frame = (uint64_t)__builtin_frame_address(0);
     fm_frames_leave(frame + FM_CFA_FROM_FRAME);
@@ -28,6 +52,8 @@ FM_EXPORT void *FM_FRONT(__cxa_begin_catch)(void *exception)
         memcpy(&found, &symbol, sizeof symbol);
         __atomic_store_n(&next, found, __ATOMIC_RELAXED);
     }
+    if (found == NULL)
+        found = of_object(__builtin_return_address(0));
 #endif
     /* None: the library is linked in but for its __cxa_begin_catch, so nothing but a call of
      * std::terminate follows. */

@@ -2,9 +2,12 @@
 /* makecontext(context, fn, argc, ...): tells the runtime, then jumps to libc's with all arguments. */
 #ifdef FATHOM_STATIC /* front.h */
 #define makecontext fm_front_makecontext
+#define GLOBAL .globl
+#else
+#define GLOBAL .weak /* one of the program's own wins */
 #endif
         .text
-        .globl makecontext
+        GLOBAL makecontext
         .type makecontext, @function
 makecontext:
         .cfi_startproc

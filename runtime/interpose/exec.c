@@ -86,36 +86,47 @@ static int failed(struct before before, int result)
     return result;
 }
 
-FM_EXPORT int FM_FRONT(execve)(const char *path, char *const argv[], char *const envp[])
+/* As libc's functions do, whatever the program has by the names execve and execvpe. */
+static int go(const char *path, char *const argv[], char *const envp[])
 {
     struct before before = ticks_off();
     return failed(before, next.execve(path, argv, envp));
 }
 
-FM_EXPORT int FM_FRONT(execv)(const char *path, char *const argv[])
-{
-    return FM_FRONT(execve)(path, argv, environ);
-}
-
-FM_EXPORT int FM_FRONT(execvpe)(const char *file, char *const argv[], char *const envp[])
+static int search_and_go(const char *file, char *const argv[], char *const envp[])
 {
     struct before before = ticks_off();
     return failed(before, next.execvpe(file, argv, envp));
 }
 
-FM_EXPORT int FM_FRONT(execvp)(const char *file, char *const argv[])
+FM_FRONT_EXPORT int FM_FRONT(execve)(const char *path, char *const argv[], char *const envp[])
 {
-    return FM_FRONT(execvpe)(file, argv, environ);
+    return go(path, argv, envp);
 }
 
-FM_EXPORT int FM_FRONT(fexecve)(int fd, char *const argv[], char *const envp[])
+FM_FRONT_EXPORT int FM_FRONT(execv)(const char *path, char *const argv[])
+{
+    return go(path, argv, environ);
+}
+
+FM_FRONT_EXPORT int FM_FRONT(execvpe)(const char *file, char *const argv[], char *const envp[])
+{
+    return search_and_go(file, argv, envp);
+}
+
+FM_FRONT_EXPORT int FM_FRONT(execvp)(const char *file, char *const argv[])
+{
+    return search_and_go(file, argv, environ);
+}
+
+FM_FRONT_EXPORT int FM_FRONT(fexecve)(int fd, char *const argv[], char *const envp[])
 {
     struct before before = ticks_off();
     return failed(before, next.fexecve(fd, argv, envp));
 }
 
-FM_EXPORT int FM_FRONT(execveat)(int fd, const char *path, char *const argv[], char *const envp[],
-                                 int flags)
+FM_FRONT_EXPORT int FM_FRONT(execveat)(int fd, const char *path, char *const argv[],
+                                       char *const envp[], int flags)
 {
     struct before before = ticks_off();
     return failed(before, next.execveat(fd, path, argv, envp, flags));
@@ -145,27 +156,27 @@ static void take_arguments(char **argv, const char *first, va_list arguments)
     va_start(arguments, first);                                                       \
     take_arguments(argv, first, arguments)
 
-FM_EXPORT int FM_FRONT(execl)(const char *path, const char *first, ...)
+FM_FRONT_EXPORT int FM_FRONT(execl)(const char *path, const char *first, ...)
 {
     va_list arguments;
     TAKE_ARGUMENTS(argv, first, arguments);
     va_end(arguments);
-    return FM_FRONT(execve)(path, argv, environ);
+    return go(path, argv, environ);
 }
 
-FM_EXPORT int FM_FRONT(execlp)(const char *file, const char *first, ...)
+FM_FRONT_EXPORT int FM_FRONT(execlp)(const char *file, const char *first, ...)
 {
     va_list arguments;
     TAKE_ARGUMENTS(argv, first, arguments);
     va_end(arguments);
-    return FM_FRONT(execvpe)(file, argv, environ);
+    return search_and_go(file, argv, environ);
 }
 
-FM_EXPORT int FM_FRONT(execle)(const char *path, const char *first, ...)
+FM_FRONT_EXPORT int FM_FRONT(execle)(const char *path, const char *first, ...)
 {
     va_list arguments;
     TAKE_ARGUMENTS(argv, first, arguments);
     char *const *environment = va_arg(arguments, char *const *);
     va_end(arguments);
-    return FM_FRONT(execve)(path, argv, environment);
+    return go(path, argv, environment);
 }

@@ -4,14 +4,21 @@
  * is. */
 #pragma once
 
+#include "internal.h"
+
 #ifdef FATHOM_STATIC
 #include "../waiting/waiting.h"
 
 #define FM_FRONT(name) fm_front_##name
+#define FM_FRONT_EXPORT FM_EXPORT
 /* next, next_companion: where to keep what stands behind them; NULL: nobody asks. */
 #define FM_FRONT_WAY(name, companion, next, next_companion) \
     FM_STATIC_WAY(name, companion, fm_front_##name, next, next_companion)
 #else
 #define FM_FRONT(name) name
+/* A function of the program's own with that name wins. */
+#define FM_FRONT_EXPORT FM_EXPORT __attribute__((weak))
 #define FM_FRONT_WAY(name, companion, next, next_companion)
+/* What is behind our dlclose: for libraries that nobody leaves by it. */
+FM_HIDDEN void fm_front_dlclose_next(void *handle);
 #endif

@@ -57,15 +57,15 @@ static uint64_t jump_sp(const struct __jmp_buf_tag *buffer)
     return (sp >> 17 | sp << 47) ^ guard;
 }
 
-#define JUMP(name, field)                                                           \
-    FM_EXPORT JUMPS void FM_FRONT(name)(struct __jmp_buf_tag buffer[1], int value); \
-    FM_FRONT_WAY(name, name, &next.field, NULL)                                     \
-    FM_EXPORT void FM_FRONT(name)(struct __jmp_buf_tag buffer[1], int value)        \
-    {                                                                               \
-        fm_frames_leave(jump_sp(buffer));                                           \
-        if (next.field == NULL)                                                     \
-            resolve_all();                                                          \
-        next.field(buffer, value);                                                  \
+#define JUMP(name, field)                                                                 \
+    FM_FRONT_EXPORT JUMPS void FM_FRONT(name)(struct __jmp_buf_tag buffer[1], int value); \
+    FM_FRONT_WAY(name, name, &next.field, NULL)                                           \
+    FM_FRONT_EXPORT void FM_FRONT(name)(struct __jmp_buf_tag buffer[1], int value)        \
+    {                                                                                     \
+        fm_frames_leave(jump_sp(buffer));                                                 \
+        if (next.field == NULL)                                                           \
+            resolve_all();                                                                \
+        next.field(buffer, value);                                                        \
     }
 
 JUMP(longjmp, jump)
@@ -74,8 +74,15 @@ JUMP(siglongjmp, jump_signal)
 JUMP(__longjmp_chk, jump_checked)
 
 #ifndef FATHOM_STATIC
+void fm_front_dlclose_next(void *handle)
+{
+    if (next.close == NULL)
+        resolve_all();
+    (void)next.close(handle);
+}
+
 /* Modules leave: what is known of their code must not be taken for other code's. */
-FM_EXPORT int dlclose(void *handle)
+FM_FRONT_EXPORT int dlclose(void *handle)
 {
     if (next.close == NULL)
         resolve_all();

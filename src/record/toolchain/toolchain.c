@@ -299,6 +299,10 @@ static bool add_compile_flags(const struct fm_toolchain *toolchain,
         flags = fm_deep_clang_lto;
     else if (flags == fm_deep_clang && line->profiled)
         flags = fm_deep_clang_profiled;
+    else if (flags == fm_full_clang && line->lto)
+        flags = fm_full_clang_lto;
+    else if (flags == fm_coverage_clang && line->lto)
+        flags = fm_coverage_clang_lto;
     else if (flags == fm_coverage_gcc && line->lto)
         flags = fm_coverage_gcc_lto;
     add_flags(toolchain, line, arguments, flags);
@@ -332,8 +336,6 @@ static void add_runtime(const struct fm_toolchain *toolchain, const struct fm_co
         return;
     }
     add_all(toolchain, arguments, fm_link_core);
-    if (!line->sanitizers)
-        add_all(toolchain, arguments, fm_link_interpose);
 }
 
 /* Behind "-x c -" an archive would be read as C. */
@@ -416,16 +418,16 @@ static bool has_argument(const struct fm_command_line *line, const char *wanted)
     return false;
 }
 
-/* The malloc family and calls that can wait are behind the program's own archives: they give way to
- * functions of theirs, which the linker does not take any more where it has a weak one. */
-static void add_waiting(const struct fm_toolchain *toolchain, const struct fm_command_line *line,
-                        GPtrArray *arguments)
+/* The fronts are behind the program's own archives: they give way to functions of theirs, which the
+ * linker does not take any more where it has a weak one. */
+static void add_fronts(const struct fm_toolchain *toolchain, const struct fm_command_line *line,
+                       GPtrArray *arguments)
 {
     if (line->relocatable || line->no_start_files || line->shared || line->sanitizers)
         return;
     add_none_forced(line, arguments);
     if (!line->fully_static) {
-        add_all(toolchain, arguments, fm_link_waiting);
+        add_all(toolchain, arguments, fm_link_fronts);
         if (toolchain->cplusplus && !has_argument(line, "-static-libstdc++"))
             add_all(toolchain, arguments, fm_link_new);
         return;
@@ -533,7 +535,7 @@ char **fm_toolchain_arguments(const struct fm_toolchain *toolchain,
         for (int i = 0; i < argc; i++)
             g_ptr_array_add(arguments, g_strdup(argv[i]));
     if (line->stage == FM_STAGE_LINK) {
-        add_waiting(toolchain, line, arguments);
+        add_fronts(toolchain, line, arguments);
         add_eventlog(toolchain, line, arguments);
         if (line->names_libc)
             add_all(toolchain, arguments, fm_link_libraries);
