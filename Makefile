@@ -48,7 +48,7 @@ format: packages-lint
 
 # Layout, and mistakes in C, in shell scripts and in the scripts of the pages. TIDY=--changed looks
 # only at the C files that differ from the last commit.
-TIDY ?=
+TIDY ?= --all
 lint: packages-lint $(BUILD)/build.ninja
 	@tools/lint.sh style
 	@$(NINJA) >/dev/null

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Looks for mistakes. tools/lint.sh style: the layout of C files (clang-format), shell scripts
-# (shellcheck), scripts of the pages (eslint). tools/lint.sh tidy BUILD [FILE...]: C (clang-tidy), all of
-# src/ and runtime/ or the files named; with --changed, those that differ from the last commit.
+# (shellcheck), scripts of the pages (eslint). tools/lint.sh tidy BUILD [--all | --changed | FILE...]:
+# C (clang-tidy), what changed since the branch forked; all of src/ and runtime/; what differs from the
+# last commit; or these files.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -42,7 +43,7 @@ tidy)
     tidy "$@"
     ;;
 *)
-    echo "usage: tools/lint.sh style, or tools/lint.sh tidy BUILD [--changed | FILE...]" >&2
+    echo "usage: tools/lint.sh style, or tools/lint.sh tidy BUILD [--all | --changed | FILE...]" >&2
     exit 2
     ;;
 esac

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""clang-tidy over C files of src/ and runtime/: tidy.py BUILD [FILE...].
+"""clang-tidy over C files of src/ and runtime/: tidy.py BUILD [--all | FILE...].
 
-Without files: all that a change can have touched. On a branch behind whose fork point from origin/main
-nothing about the linters has changed, these are the sources that changed or include a header that did.
+Without either: all that a change can have touched. These are the sources that changed since the branch
+forked from origin/main, or include a header that did, or whose folder's meson.build did. In a clone of
+main itself: since the newest commit that is a day older than HEAD. What is older was looked at when it
+landed. A change of the linters' rules touches all.
 
 A file that passed is not looked at again while its text, its headers, its compiler options and the
 rules are the same: the keys of such passes stand in the user's cache folder. This gives the same answer
@@ -20,7 +22,8 @@ import sys
 import time
 
 KEPT_DAYS = 30
-RULES = (".clang-tidy", "tools/lint", "tools/packages.txt", "meson.build")
+RULES = (".clang-tidy", "tools/lint")
+DAY = 86400
 
 
 def git(*arguments):
@@ -28,16 +31,36 @@ def git(*arguments):
     return done.stdout.split() if done.returncode == 0 else None
 
 
+def fork_point():
+    """The commit behind which changes count; None: unknown."""
+    head, base = git("rev-parse", "HEAD"), git("merge-base", "HEAD", "origin/main")
+    if head and base and base != head:
+        return base[0]
+    committed = git("log", "-1", "--format=%ct") # by the clock of whoever committed, as the others
+    older = committed and git("rev-list", "-1", f"--before={int(committed[0]) - DAY}", "HEAD")
+    return older[0] if older else None
+
+
 def changed_since_fork():
-    """Paths that differ from origin/main's fork point; None: unknown, or all files are concerned."""
-    base = git("merge-base", "HEAD", "origin/main")
-    if not base or base == git("rev-parse", "HEAD"):
+    """Paths that differ from the fork point; None: unknown, or the rules are other ones."""
+    base = fork_point()
+    if base is None:
         return None
-    changed = git("diff", "--name-only", base[0]) + git("ls-files", "--others", "--exclude-standard")
-    if any(path == rule or path.startswith(rule + "/") or path.endswith("/" + rule)
-           for path in changed for rule in RULES):
+    changed = git("diff", "--name-only", base) + git("ls-files", "--others", "--exclude-standard")
+    if any(path == rule or path.startswith(rule + "/") for path in changed for rule in RULES):
         return None
-    return {str(pathlib.Path.cwd() / path) for path in changed}
+    return set(changed)
+
+
+def is_touched(changed, path, made_of):
+    """Whether a source must be looked at. changed: relative to the tree; path and what it was made of
+    are absolute."""
+    root = pathlib.Path.cwd()
+    own = next(folder for folder in path.parents if (folder / "meson.build").exists())
+    if "meson.build" in changed or str(own.relative_to(root) / "meson.build") in changed:
+        return True
+    files = {str(root / name) for name in changed}
+    return str(path) in files or not files.isdisjoint(made_of)
 
 
 def dependencies(build):
@@ -80,13 +103,16 @@ class Passes:
         it is not known what they are made of: none was compiled."""
         root, build = str(pathlib.Path.cwd()), str(self.build)
         made = hashlib.sha256(self.rules.encode())
-        paths = sorted({path for entry in entries for path in self.made_of.get(entry["output"], [])})
+        paths = sorted(self.all_made_of(entries))
         for entry in entries:
             made.update(entry["command"].replace(build, "BUILD").replace(root, "ROOT").encode())
         for path in paths:
             name = path.replace(build, "BUILD").replace(root, "ROOT")
             made.update(f"{name} {self.text_hash(path)}\n".encode())
         return made.hexdigest() if paths else None
+
+    def all_made_of(self, entries):
+        return {path for entry in entries for path in self.made_of.get(entry["output"], [])}
 
     def has(self, key):
         path = self.folder / (key or "none")
@@ -119,17 +145,14 @@ def check(build, path):
 def main(build, *only):
     build = pathlib.Path(build)
     files, passes = sources(build), Passes(build)
-    wanted = {(pathlib.Path.cwd() / name).resolve() for name in only}
-    changed = None if wanted else changed_since_fork()
-
-    def is_touched(path):
-        return str(path) in changed or any(changed & set(passes.made_of.get(entry["output"], []))
-                                           for entry in files[path])
+    wanted = {(pathlib.Path.cwd() / name).resolve() for name in only if name != "--all"}
+    changed = None if only else changed_since_fork()
 
     if wanted:
         files = {path: files[path] for path in wanted & set(files)}
     elif changed is not None:
-        files = {path: files[path] for path in files if is_touched(path)}
+        files = {path: entries for path, entries in files.items()
+                 if is_touched(changed, path, passes.all_made_of(entries))}
     keys = {path: passes.key(entries) for path, entries in files.items()}
     unknown = sorted(path for path in files if not passes.has(keys[path]))
     failures = 0
@@ -140,7 +163,7 @@ def main(build, *only):
             else:
                 failures += 1
                 print(run.stdout.strip() or run.stderr.strip(), flush=True)
-    about = "" if changed is None else " (what the branch changed)"
+    about = "" if changed is None else " (what changed)"
     print(f"clang-tidy: {len(files)} files{about}, {len(files) - len(unknown)} as they passed before, "
           f"{failures} with warnings")
     return 1 if failures else 0
