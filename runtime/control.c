@@ -12,7 +12,6 @@ void fm_control_prepare(const struct fm_control_actions *actions)
 {
     struct fm_process *p = &fm_process;
     act_by = actions;
-    p->control_lock.held = FM_LOCK_FREE;
     p->requests_seen = 0;
     p->control = fm_arena_alloc_shared(sizeof *p->control);
     if (p->control != NULL)
@@ -87,14 +86,12 @@ void fm_control_act(bool between_hooks)
         return;
     int saved_errno = errno;
     uint64_t mask = fm_block_signals();
-    int expected = FM_LOCK_FREE;
-    if (__atomic_compare_exchange_n(&p->control_lock.held, &expected, FM_LOCK_HELD, false,
-                                    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+    if (fm_lock_try(&p->control_lock)) {
         fm_tls_v2.inside++;
         keep_times(between_hooks);
         answer_all(between_hooks);
         fm_tls_v2.inside--;
-        __atomic_store_n(&p->control_lock.held, FM_LOCK_FREE, __ATOMIC_RELEASE);
+        fm_lock_give(&p->control_lock);
     } /* else another thread is at it */
     fm_restore_signals(mask);
     errno = saved_errno;

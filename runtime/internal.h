@@ -34,9 +34,12 @@
 #define FM_CACHE_LINE 64u
 #define FM_MODULES_MAX 4096u
 
+/* The lock's state, and in the bits above the generation of the process that took it. A child of
+ * fork has none of its parent's other threads: a lock that one of them held is free there. */
 enum { FM_LOCK_FREE = 0, FM_LOCK_HELD, FM_LOCK_AWAITED };
+#define FM_LOCK_GENERATION_SHIFT 2
 typedef struct {
-    int held; /* one of these */
+    int word;
 } fm_lock;
 
 /* Bump allocation in the file: zeroed memory, 8-byte aligned, never freed. */
@@ -177,9 +180,11 @@ struct fm_process {
     fm_lock threads_lock;
     uint32_t grade_flags;
     bool stopped;
-    bool was_stopped;            /* ever: frames may be missing from the shadow stacks */
-    volatile int *wiped_by_fork; /* 1; the kernel zeroes it in a child */
-    char *base;                  /* where the file is mapped */
+    bool was_stopped; /* ever: frames may be missing from the shadow stacks */
+    /* The process's generation, from 1; the kernel zeroes it in a child. NULL: it cannot. */
+    volatile int *wiped_by_fork;
+    int generation; /* the same, that of the parent until the child has its own */
+    char *base;     /* where the file is mapped */
     int fd;
     uint64_t file_dev, file_inode;
     uint64_t refused_bytes; /* least that there was no room for, until then; 0 = none */
@@ -224,6 +229,7 @@ void fm_restore_signals(uint64_t mask);
 /* Past libc's syscall(), which may be in front of libc's own. Returns -errno. */
 long fm_system_call(long number, long a, long b, long c, long d);
 void fm_lock_take(fm_lock *lock);
+bool fm_lock_try(fm_lock *lock); /* false: another thread holds it */
 void fm_lock_give(fm_lock *lock);
 uint64_t fm_now_ns(int clock);
 void *fm_private_alloc(size_t bytes); /* anonymous memory, zeroed; NULL on failure */
@@ -265,7 +271,7 @@ static inline uint32_t fm_ref(const void *object)
 /* modules.c. Async-signal-safe but for the refresh itself, which takes the loader's lock. */
 void fm_modules_refresh(void);
 FM_EXPORT void fm_module_leaves_v1(const void *inside);
-void fm_modules_after_fork(void);
+void fm_modules_after_fork(const char *old_base); /* the new file is open */
 static inline uint32_t fm_modules_epoch(void)
 {
     return fm_process.header->module_epoch;

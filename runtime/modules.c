@@ -202,11 +202,43 @@ FM_EXPORT void fm_module_leaves_v1(const void *inside)
     fm_restore_signals(mask);
 }
 
-void fm_modules_after_fork(void)
+/* Of the parent's file into the child's. */
+static struct fm_rec_module *record_copy(const struct fm_rec_module *old, const char *old_base,
+                                         uint32_t epoch)
 {
-    refresh_lock.held = 0;
-    current = NULL; /* the new file has no records yet */
-    fm_modules_refresh();
+    const struct fm_rec_text *path = (const void *)(old_base + (uint64_t)old->path * FM_REC_UNIT);
+    uint32_t text = fm_arena_text(path->bytes, path->size);
+    struct fm_rec_module *rec = fm_arena_alloc_shared(sizeof *rec);
+    if (rec == NULL || text == 0) {
+        fm_process.header->dropped_modules++;
+        return NULL;
+    }
+    *rec = *old;
+    rec->path = text;
+    rec->loaded = epoch;
+    rec->unloaded = FM_REC_STILL_LOADED;
+    rec->next = fm_process.header->first_module;
+    __atomic_store_n(&fm_process.header->first_module, fm_ref(rec), __ATOMIC_RELEASE);
+    return rec;
+}
+
+/* The child goes on with the list that its parent had. The loader is not asked: another thread of
+ * the parent's may have held its lock, which then nobody gives back here; and after chroot() its
+ * names lead nowhere. */
+void fm_modules_after_fork(const char *old_base)
+{
+    const struct module_list *old = current;
+    size_t bytes = sizeof *old + (old == NULL ? 0 : old->count) * sizeof(struct module);
+    struct module_list *list = fm_private_alloc(bytes);
+    uint32_t epoch = fm_process.header->module_epoch + 1;
+    for (uint32_t i = 0; list != NULL && old != NULL && i < old->count; i++) {
+        struct module *copy = &list->modules[list->count++];
+        *copy = old->modules[i];
+        if (copy->rec != NULL)
+            copy->rec = record_copy(copy->rec, old_base, epoch);
+    }
+    fm_process.header->module_epoch = epoch;
+    current = list;
 }
 
 static const struct module *module_of(uint64_t address)

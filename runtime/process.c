@@ -40,7 +40,7 @@ static void wipe_page_make(void)
     if (page == NULL)
         return;
     if (madvise(page, 4096, MADV_WIPEONFORK) == 0) {
-        *page = 1;
+        *page = fm_process.generation = 1;
         fm_process.wiped_by_fork = page;
     } else {
         fm_private_free(page, 4096);
@@ -181,8 +181,7 @@ void fm_process_after_fork(void)
     fm_tls_v2.inside = 1; /* what opens the new file is not the program's */
     char *old_base = p->base;
     uint64_t old_bytes = p->bytes_extended;
-    p->lock.held = p->threads_lock.held = start_lock.held = 0;
-    *p->wiped_by_fork = 1;
+    *p->wiped_by_fork = ++p->generation; /* locks that the parent's threads held are free now */
     for (struct fm_thread *t = p->threads; t != NULL; t = t->next)
         fm_ticks_leave(t);
     fm_arena_leave_file();
@@ -203,7 +202,7 @@ void fm_process_after_fork(void)
         fm_traced_prepare();
         fm_waiting_prepare(fm_thread_make);
         fm_control_prepare(&control_actions);
-        fm_modules_after_fork();
+        fm_modules_after_fork(old_base);
         fm_held_after_fork();
         fm_threads_after_fork(old_base);
         munmap(old_base, old_bytes);
@@ -223,16 +222,6 @@ __attribute__((destructor)) static void at_exit(void)
     }
     fm_waiting_at_exit();
     fm_arena_close(FM_REC_CLOSED);
-}
-
-FM_EXPORT void fathom_runtime_stop(void)
-{
-    fm_threads_control(true, true);
-}
-
-FM_EXPORT void fathom_runtime_start(void)
-{
-    fm_threads_control(false, true);
 }
 
 /* What it opens and writes is not the program's. */
@@ -256,6 +245,26 @@ static bool recording_here(void)
     if (fm_process_is_copy())
         fm_process_after_fork();
     return fm_process.state == FM_RECORDING;
+}
+
+/* A child of _Fork() may ask before any hook has met that it is one. */
+static void control(bool stopped)
+{
+    uint64_t mask = step_inside();
+    if (fm_process.state == FM_RECORDING && fm_process_is_copy())
+        fm_process_after_fork();
+    step_outside(mask);
+    fm_threads_control(stopped, true);
+}
+
+FM_EXPORT void fathom_runtime_stop(void)
+{
+    control(true);
+}
+
+FM_EXPORT void fathom_runtime_start(void)
+{
+    control(false);
 }
 
 FM_EXPORT int fathom_runtime_mark(const char *name)

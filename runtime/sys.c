@@ -60,25 +60,45 @@ FM_RUNTIME_TEXT long fm_system_call(long number, long a, long b, long c, long d)
 
 #define SPINS_MAX 64
 
+static int lock_word(int state)
+{
+    const volatile int *generation = fm_process.wiped_by_fork;
+    return (generation != NULL ? *generation : 1) << FM_LOCK_GENERATION_SHIFT | state;
+}
+
+/* Whether a thread of this process has it. */
+static bool is_held(int word)
+{
+    return word != FM_LOCK_FREE &&
+           (word | FM_LOCK_HELD | FM_LOCK_AWAITED) == lock_word(FM_LOCK_HELD | FM_LOCK_AWAITED);
+}
+
+bool fm_lock_try(fm_lock *lock)
+{
+    int was = __atomic_load_n(&lock->word, __ATOMIC_RELAXED);
+    return !is_held(was) && __atomic_compare_exchange_n(&lock->word, &was, lock_word(FM_LOCK_HELD),
+                                                        false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
 /* The holder may need the very processor that a waiter of a higher priority spins on, and
  * sched_yield gives that to no lower one: so who waits longer than a moment sleeps. */
 void fm_lock_take(fm_lock *lock)
 {
     for (unsigned spins = 0; spins < SPINS_MAX; spins++) {
-        int expected = FM_LOCK_FREE;
-        if (__atomic_compare_exchange_n(&lock->held, &expected, FM_LOCK_HELD, false,
-                                        __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+        if (fm_lock_try(lock))
             return;
         __builtin_ia32_pause();
     }
-    while (__atomic_exchange_n(&lock->held, FM_LOCK_AWAITED, __ATOMIC_ACQUIRE) != FM_LOCK_FREE)
-        fm_system_call(SYS_futex, (long)&lock->held, FUTEX_WAIT_PRIVATE, FM_LOCK_AWAITED, 0);
+    int awaited = lock_word(FM_LOCK_AWAITED);
+    while (is_held(__atomic_exchange_n(&lock->word, awaited, __ATOMIC_ACQUIRE)))
+        fm_system_call(SYS_futex, (long)&lock->word, FUTEX_WAIT_PRIVATE, awaited, 0);
 }
 
 void fm_lock_give(fm_lock *lock)
 {
-    if (__atomic_exchange_n(&lock->held, FM_LOCK_FREE, __ATOMIC_RELEASE) == FM_LOCK_AWAITED)
-        fm_system_call(SYS_futex, (long)&lock->held, FUTEX_WAKE_PRIVATE, 1, 0);
+    int was = __atomic_exchange_n(&lock->word, FM_LOCK_FREE, __ATOMIC_RELEASE);
+    if ((was & (FM_LOCK_HELD | FM_LOCK_AWAITED)) == FM_LOCK_AWAITED)
+        fm_system_call(SYS_futex, (long)&lock->word, FUTEX_WAKE_PRIVATE, 1, 0);
 }
 
 uint64_t fm_now_ns(int clock)

@@ -379,7 +379,6 @@ void fm_threads_after_fork(const char *old_base)
         return;
     thread->stack->top = tls->top;
     thread->next = thread->previous = NULL;
-    thread->lock.held = 0;
     thread->counter.fd = thread->sampler.fd = -1;
     thread->has_timer = false;
     thread->cpu_charged_ns = 0;
@@ -409,7 +408,11 @@ void fm_threads_after_fork(const char *old_base)
     if (current->top > current->frames)
         fm_process.header->forked_in = fm_ref((const void *)current->top->csd);
     tls->top = current->top;
+    /* Another thread of the parent's may have been about to set these. */
     tls->limit = fm_process.stopped ? NULL : current->limit;
+    tls->bound = fm_process.stopped ? FM_BOUND_NONE : FM_BOUND(current->low);
+    if (!fm_process.stopped)
+        tls->exit_own = tls->exit_any = FM_BOUND(0);
     list_add(thread);
     fm_waiting_begin_thread(thread);
     fm_ticks_start(thread);

@@ -34,15 +34,13 @@ void fm_waiting_note_moment(void)
 {
     if (fm_process.wait_clock == 0)
         return;
-    int expected = FM_LOCK_FREE;
-    if (!__atomic_compare_exchange_n(&fm_process.moment_lock.held, &expected, FM_LOCK_HELD, false,
-                                     __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+    if (!fm_lock_try(&fm_process.moment_lock))
         return; /* another thread is at it */
     struct fm_rec_header *header = fm_process.header;
     uint32_t other = header->wait_latest_at ^ 1;
     header->wait_latest[other] = moment_now();
     __atomic_store_n(&header->wait_latest_at, other, __ATOMIC_RELEASE);
-    __atomic_store_n(&fm_process.moment_lock.held, FM_LOCK_FREE, __ATOMIC_RELEASE);
+    fm_lock_give(&fm_process.moment_lock);
 }
 
 /* As the kernel does: it knows whether the counters of all processors go together. */
@@ -74,7 +72,6 @@ static void calibrate(void)
 void fm_wait_clock_begin(void)
 {
     struct fm_process *p = &fm_process;
-    p->moment_lock.held = FM_LOCK_FREE;
     if (p->wait_clock == 0) {
         p->wait_clock = kernel_uses_tsc() ? FM_REC_CLOCK_TSC : FM_REC_CLOCK_MONOTONIC;
         calibrate();
