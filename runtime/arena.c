@@ -484,15 +484,14 @@ bool fm_arena_open(void)
     struct fm_process *p = &fm_process;
     uint32_t instance = 0;
     if (size_limit() < LIMIT_BYTES_MIN) {
-        fm_complain(
-            "FATHOM_LIMIT, or the limit of file sizes, is no number of at least 65536 bytes, "
-            "the program runs unrecorded",
-            fm_getenv("FATHOM_LIMIT"));
+        fm_complain("FATHOM_LIMIT, or the limit of file sizes, is not a number of at least 65536 "
+                    "bytes; the program runs unrecorded",
+                    fm_getenv("FATHOM_LIMIT"));
         return false;
     }
     p->fd = create_file(&instance);
     if (p->fd < 0) {
-        fm_complain("cannot create the recording file, the program runs unrecorded", p->path);
+        fm_complain("cannot create the recording file; the program runs unrecorded", p->path);
         return false;
     }
     struct stat status;
@@ -503,7 +502,7 @@ bool fm_arena_open(void)
     p->file_dev = status.st_dev;
     p->file_inode = status.st_ino;
     if (!ok || !extend(FIRST_BYTES)) {
-        fm_complain("no room for the recording file, the program runs unrecorded", p->path);
+        fm_complain("no room for the recording file; the program runs unrecorded", p->path);
         fm_system_call(87 /* unlink */, (long)p->path, 0, 0, 0);
         fm_file_close(p->fd);
         return false;

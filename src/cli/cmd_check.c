@@ -490,9 +490,9 @@ static int check_files(char **paths, uint32_t sample, bool json)
 static int check_limits(const struct fm_limits_wish *wish, int argc, char **argv, int sample)
 {
     if (argc != 2)
-        return fm_cli_usage("check", "limits are for one FILE");
+        return fm_cli_usage("check", "limits apply to one FILE");
     if (sample != 0)
-        return fm_cli_usage("check", "--sample has no meaning for limits");
+        return fm_cli_usage("check", "--sample cannot be used with limits");
     if (wish->against == NULL && wish->files == NULL && wish->limits == NULL)
         return fm_cli_usage("check", "expected --against=BASE, --limit=FILE or --expect=LIMIT");
     return fm_check_limits(wish, argv[1]);
@@ -537,7 +537,7 @@ int fm_cmd_check(int argc, char **argv)
     if (status < 0 && argc < 2)
         status = fm_cli_usage("check", "expected a FILE; see --help");
     if (status < 0 && sample < 0)
-        status = fm_cli_usage("check", "--sample is a number of pages");
+        status = fm_cli_usage("check", "--sample: expected a number of pages");
     if (status < 0)
         status = has_limits(&wish) ? check_limits(&wish, argc, argv, sample)
                                    : check_files(argv + 1, (uint32_t)sample, wish.json);

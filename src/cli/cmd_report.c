@@ -97,7 +97,7 @@ int fm_cmd_report(int argc, char **argv)
     if (status < 0 && argc != 2 && argc != 3)
         status = fm_cli_usage("report", "expected a FILE, or QUERY and FILE; see --help");
     if (status < 0 && is_query_without_file(argc, argv))
-        status = fm_cli_usage("report", "%s is a query: a FILE is missing", argv[1]);
+        status = fm_cli_usage("report", "%s is a query; expected a FILE after it", argv[1]);
     if (status < 0 && output.html && argc == 3 && is_html_file(argv[1]))
         status = report_to_file(argv[1], argv[2]);
     if (status < 0)

@@ -70,10 +70,10 @@ int fm_cmd_tree(int argc, char **argv)
     if (status < 0 && argc != 2)
         status = fm_cli_usage("tree", "expected one FILE; see --help");
     if (status < 0 && (options.depth < 1 || options.depth > (int)FM_QUERY_DEPTH_MAX))
-        status = fm_cli_usage("tree", "--depth is 1 to 50");
+        status = fm_cli_usage("tree", "--depth: expected 1 to 50");
     if (status < 0 && options.least_text &&
         !fm_cli_parse_percent(options.least_text, &options.least))
-        status = fm_cli_usage("tree", "--min is a percentage, such as 1%%");
+        status = fm_cli_usage("tree", "--min: expected a percentage, such as 1%%");
     if (status < 0)
         status = tree(&options, &output, argv[1]);
     g_free(options.by);

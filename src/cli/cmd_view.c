@@ -159,7 +159,7 @@ static int view(char **paths, const struct view_options *options)
         return fm_cli_fail("view", error);
     if (options->assets != NULL) {
         if (!is_folder(options->assets))
-            return fm_cli_usage("view", "--assets: %s is no folder", options->assets);
+            return fm_cli_usage("view", "--assets: %s is not a folder", options->assets);
         fm_assets_set_folder(options->assets);
     }
     const struct fm_server_options server_options = {.background = true, .failed = tell_failure};
@@ -219,9 +219,9 @@ int fm_cmd_view(int argc, char **argv)
     if (status < 0 && argc < 2 && options.roots == NULL)
         status = fm_cli_usage("view", "expected a FILE or FOLDER; see --help");
     if (status < 0 && (options.port < 0 || options.port > 65535))
-        status = fm_cli_usage("view", "--port is 0 to 65535");
+        status = fm_cli_usage("view", "--port: expected 0 to 65535");
     if (status < 0 && options.base != NULL && argc != 2)
-        status = fm_cli_usage("view", "--base is compared with one FILE");
+        status = fm_cli_usage("view", "--base: expected one FILE to compare");
     if (status < 0)
         status = view(argv + 1, &options);
     view_options_clear(&options);

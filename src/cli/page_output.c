@@ -54,7 +54,7 @@ static int choose_format(const struct fm_page_output *options, enum fm_format *r
            : options->dot  ? FM_FORMAT_DOT
                            : FM_FORMAT_TEXT;
     if (options->text + options->json + options->csv + options->html + options->dot > 1)
-        return fm_cli_usage(options->command, "give one of --text, --json, --csv, --html%s",
+        return fm_cli_usage(options->command, "expected one of --text, --json, --csv, --html%s",
                             strcmp(options->command, "report") == 0 ? ", --dot" : "");
     return -1;
 }
@@ -76,9 +76,11 @@ static int choose_text(const struct fm_page_output *options, bool terminal,
     else if (strcmp(colour, "auto") == 0)
         ret->colour = terminal && wants_colour();
     else if (strcmp(colour, "never") != 0)
-        return fm_cli_usage(options->command, "--color is always, auto or never, not '%s'", colour);
+        return fm_cli_usage(options->command, "--color: expected always, auto or never, not '%s'",
+                            colour);
     if (options->width < -1)
-        return fm_cli_usage(options->command, "--width is a number of columns, or 0 for no limit");
+        return fm_cli_usage(options->command,
+                            "--width: expected a number of columns, or 0 for no limit");
     ret->width = options->width >= 0 ? (unsigned)options->width : terminal ? terminal_width() : 0;
     return -1;
 }

@@ -261,7 +261,7 @@ static bool step(struct ctf_graph *graph)
     if (graph->heap_count > 0)
         return true;
     if (graph->unknown_events > 0)
-        note(graph, "%" G_GUINT64_FORMAT " events left out, of types that came up too late",
+        note(graph, "%" G_GUINT64_FORMAT " events left out: their types were declared too late",
              graph->unknown_events);
     if (!fm_ctf_log_end(graph->log, &graph->failure))
         return false;
@@ -496,7 +496,7 @@ void fm_ctf_graph_free(struct ctf_graph *graph)
     const struct ctf_watcher *watcher = graph->watcher;
     fm_ctf_graph_note_lines(graph, fm_ctf_types_notes(graph->types));
     if (graph->note_count > NOTES_MAX && watcher->note != NULL)
-        watcher->note(watcher->user, "more of this kind is not told");
+        watcher->note(watcher->user, "further messages of this kind are left out");
     fm_ctf_types_free(graph->types);
     fm_ctf_log_free(graph->log);
     free_ports(graph);

@@ -134,7 +134,7 @@ bool fm_mpi_receive_file(int from, const char *path, GError **error)
     if (writer != NULL && fm_writer_finish(writer, &failed) &&
         fm_content_hash(path, hash, &failed) && memcmp(hash, header.hash, sizeof hash) != 0)
         g_set_error(&failed, FM_ERROR, FM_ERROR_FORMAT,
-                    "what process %d sent did not come as it was sent", from);
+                    "checksum mismatch in the data of process %d", from);
     if (failed != NULL)
         g_propagate_error(error, failed);
     return failed == NULL && (writer != NULL || path == NULL);

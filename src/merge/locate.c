@@ -20,7 +20,8 @@ struct fm_locate {
 static bool is_strange(const char *name, GError **error)
 {
     g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE,
-                "%s: a context of it is not in the sum: it is not what was added", name);
+                "%s: one of its contexts is not in the sum: it is not one of the added profiles",
+                name);
     return false;
 }
 

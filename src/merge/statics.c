@@ -348,7 +348,7 @@ static bool same_sites(const struct fm_merge *m, const struct fm_profile *profil
 static bool conflict(const struct fm_ps *ps, const char *name, const char *what, GError **error)
 {
     g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE,
-                "%s: %s has other %s than in the profiles before it: not the same build", name,
+                "%s: %s has different %s than in the profiles before it: not the same build", name,
                 ps->qualified_name, what);
     return false;
 }

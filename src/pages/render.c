@@ -167,7 +167,7 @@ bool fm_render(const struct fm_deep_recording *recording, const struct fm_query 
         if (fm_graph_write_dot(display, out))
             return true;
         g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE,
-                    "%s: there is no one graph: the page tells why, in another format",
+                    "%s: there is no single graph; the page says why, in another format",
                     recording->name);
         return false;
     }

@@ -55,7 +55,8 @@ static const struct {
 static bool refuse_time(const char *text, GError **error)
 {
     g_set_error(error, FM_ERROR, FM_ERROR_USAGE,
-                "'%s' is no time: expected 1.5s, 20ms, 300us, or whole nanoseconds as 4000", text);
+                "'%s' is not a time: expected 1.5s, 20ms, 300us, or whole nanoseconds as 4000",
+                text);
     return false;
 }
 
@@ -292,7 +293,7 @@ static bool take_pair(struct fm_trace_query *query, char *pair, GError **error)
         if (strcmp(keys[i].name, pair) == 0)
             return take(query, &keys[i], value, error);
     }
-    g_set_error(error, FM_ERROR, FM_ERROR_USAGE, "'%.100s' is no part of an address of traces",
+    g_set_error(error, FM_ERROR, FM_ERROR_USAGE, "'%.100s' is not a part of an address of traces",
                 pair);
     return false;
 }

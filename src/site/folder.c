@@ -203,7 +203,7 @@ static bool write_chosen(struct site *site, const char *folder, uint64_t *bytes,
     g_autofree char *new_folder = g_strdup_printf("%s.%d.new", folder, (int)getpid());
     bool done = write_all(site, new_folder, bytes, error);
     if (done && g_rename(new_folder, folder) != 0) {
-        g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: cannot put it in its place: %s", folder,
+        g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: cannot move it into place: %s", folder,
                     g_strerror(errno));
         done = false;
     }

@@ -411,7 +411,7 @@ struct fm_position *fm_trace_position_parse(const struct fm_trace_set *set, cons
     if (good)
         return position;
     g_set_error(error, FM_ERROR, FM_ERROR_USAGE,
-                "'%.100s' is no position in these traces: expected %u places", text, wanted);
+                "'%.100s' is not a position in these traces, expected %u places", text, wanted);
     fm_position_free(position);
     return NULL;
 }

@@ -16,7 +16,7 @@ class Feedback(unittest.TestCase):
         asked = ["--implicit-parallelism"]
         for arguments, status, text in [
                 ([], 2, b"expected create or report"),
-                (["create", PROFILE, out], 2, b"do not request any form of feedback"),
+                (["create", PROFILE, out], 2, b"expected a kind of feedback"),
                 (["create", *asked, PROFILE], 2, b"expected PROFILE and FEEDBACK"),
                 (["create", *asked, "--desired-parallelism", "1", PROFILE, out], 2, b"be > 1"),
                 (["create", *asked, "--ipar-speedup-threshold=x", PROFILE, out], 2, b"a number"),

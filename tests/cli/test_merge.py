@@ -58,7 +58,7 @@ class Merge(unittest.TestCase):
         self.assertEqual(run("merge", "@" + path("list"), "-o", other).returncode, 0)
         with open(one, "rb") as first, open(other, "rb") as second:
             self.assertEqual(first.read(), second.read())
-        for given, text in ((path("empty.list"), b"no line of it names a file"),
+        for given, text in ((path("empty.list"), b"the list names no files"),
                             (path("no.list"), b"no.list")):
             told = run("merge", "@" + given, "-o", path("never.data"))
             self.assertEqual(told.returncode, 1)

@@ -305,7 +305,7 @@ def check_usage(folder, path):
         told = must(fathom, "export", *options, "-o", "-", path, status=2)
         name = options[1].split("=")[0]
         check(f"{name} of another format is no option that is left aside", told.stdout == "" and
-              f"{name} goes with --to={format} alone" in told.stderr, told.stderr)
+              f"{name} can only be used with --to={format}" in told.stderr, told.stderr)
     told = must(fathom, "export", "--to=lcov", path, status=1)
     check("lcov of a profile without coverage says what lacks", "--grade=coverage" in told.stderr,
           told.stderr)
@@ -315,7 +315,7 @@ def check_usage(folder, path):
     check("the file stands beside the profile", os.path.exists(os.path.join(folder, "plain.pb.gz")))
     first = must(fathom, "export", "--to=folded", "-o", "-", path)
     check("standard output", re.match(r"[^\n]+ \d+\n", first.stdout) is not None, first.stdout[:200])
-    check("what the format cannot say is told", "room for one" in first.stderr, first.stderr)
+    check("what the format cannot say is told", "the format holds one" in first.stderr, first.stderr)
     with open(copy, "r+b") as cut:
         cut.truncate(100)
     before = os.path.getmtime(os.path.join(folder, "plain.pb.gz"))

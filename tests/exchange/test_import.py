@@ -112,7 +112,7 @@ def test_faults(folder):
         out.write("no profile at all\n")
     told = run(fathom, "import", path)
     check("other text is of none of the formats", told.returncode == 1 and
-          "of none of the formats" in told.stderr and told.stderr.count("\n") == 1, told)
+          "unknown format, expected one of" in told.stderr and told.stderr.count("\n") == 1, told)
     told = run(fathom, "import", "--from=nothing", path)
     check("a format that there is not is told with those there are", told.returncode == 2 and
           "pprof" in told.stderr, told)
@@ -391,7 +391,7 @@ def test_no_threads_are_made_up(folder):
     with open(os.path.join(folder, "plain.callgrind"), encoding="utf-8") as text:
         lines = text.read()
     check("no arc was called 0 times, and why is told", "\ncalls=0 " not in lines and
-          "desc: fathom: how often functions were called is not known" in lines, lines)
+          "desc: fathom: numbers of calls are not known" in lines, lines)
 
 
 def test_what_is_not_known_is_not_compared(folder):
@@ -500,7 +500,7 @@ def test_uftrace(folder):
     uftrace_folder(trace, records[:48] + b"\0" * 16)
     told = run(fathom, "import", trace)
     check("and what is none", told.returncode == 1 and
-          "70.dat: offset 48: no record of uftrace" in told.stderr, told)
+          "70.dat: offset 48: not a record of uftrace" in told.stderr, told)
     uftrace_folder(trace, records[:48] + record(10, 0, 1, leaf))
     told = run(fathom, "import", trace)
     check("and time that runs backwards", told.returncode == 1 and

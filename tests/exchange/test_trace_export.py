@@ -207,7 +207,7 @@ with tempfile.TemporaryDirectory() as folder:
         if told.returncode == 0:
             break
     check("a log that was written to just now may be written still, and that is said",
-          "cut.eventlog may still be written" in told.stderr and Chrome("now.json").slices,
+          "cut.eventlog may still grow" in told.stderr and Chrome("now.json").slices,
           told.stderr)
     os.utime("cut.eventlog", (1e9, 1e9))
     told = run(fathom, "export", "--to=chrome", "cut.eventlog")

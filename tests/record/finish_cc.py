@@ -74,7 +74,7 @@ def forms(tap, compiler):
         tap.check(done.returncode == 1 and "-m32: only programs for x86-64" in done.stderr,
                   f"{compiler}: another processor is refused", done.stderr)
         done = lib.run(cc + ["-fsplit-stack", "-c", "main.c"], folder)
-        tap.check(done.returncode == 1 and "-fsplit-stack: programs whose stacks" in done.stderr,
+        tap.check(done.returncode == 1 and "-fsplit-stack: programs with split stacks" in done.stderr,
                   f"{compiler}: stacks of pieces are refused", done.stderr)
         lib.must(cc + ["-M", "main.c", "-o", "deps"], folder)
         tap.check("main.c" in (folder / "deps").read_text(), f"{compiler}: -M")

@@ -65,7 +65,7 @@ bool fm_roots_add(struct fm_roots *roots, const char *folder, GError **error)
         return false;
     }
     if (!S_ISDIR(status.st_mode)) {
-        g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: is no folder", folder);
+        g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: is not a folder", folder);
         return false;
     }
     g_ptr_array_add(roots->folders, g_steal_pointer(&real));

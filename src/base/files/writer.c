@@ -89,7 +89,7 @@ bool fm_writer_new(const char *path, struct fm_writer **ret, GError **error)
     bool there = stat(path, &status) == 0;
     if (there && !S_ISREG(status.st_mode) && !is_stream(status.st_mode)) {
         g_set_error(error, FM_ERROR, FM_ERROR_IO,
-                    "%s: is there and is no regular file, expected a name for a new file", path);
+                    "%s: exists and is not a regular file, expected a name for a new file", path);
         return false;
     }
     struct fm_writer *writer = writer_alloc(BUFFER_BYTES);

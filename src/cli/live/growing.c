@@ -390,7 +390,7 @@ static char *on_moment(void *user, const char *path, GError **error)
     struct fm_control_status status;
     if (whole == NULL || all->ended || all->moments->len >= MOMENTS_MAX) {
         g_set_error(error, FM_ERROR, FM_ERROR_LIMIT,
-                    "%s: no moment can be set (at most %u are kept)", path, MOMENTS_MAX);
+                    "%s: cannot begin another phase (at most %u are kept)", path, MOMENTS_MAX);
         return NULL;
     }
     g_autofree char *copy =

@@ -104,7 +104,7 @@ static struct fm_eventlog_source *accept_source(const struct receiver *receiver,
     if (address->kind == FM_TRANSPORT_UNIX)
         unlink(address->path);
     if (peer < 0) {
-        g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: nobody connected", place);
+        g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: no sender connected", place);
         return NULL;
     }
     return address->kind == FM_TRANSPORT_MONITOR

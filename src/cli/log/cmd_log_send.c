@@ -274,7 +274,7 @@ static bool wait_peer(const struct sender *sender, int fd, GError **error)
         if (connect(fd, (struct sockaddr *)&peer, length) == 0)
             return true;
     }
-    g_set_error(error, FM_ERROR, FM_ERROR_IO, "no peer came");
+    g_set_error(error, FM_ERROR, FM_ERROR_IO, "no receiver sent a message");
     return false;
 }
 
@@ -362,8 +362,9 @@ int fm_cmd_log_send(int argc, char **argv)
     if (status < 0 && from != NULL && !fm_cmd_log_parse_time(from, &sender.from_ns, &error))
         status = fm_cli_fail("log send", error);
     if (status < 0 && from != NULL && !carries_messages(&sender.address))
-        status = fm_cli_usage("log send", "--from needs an address with messages, which tell the "
-                                          "state: monitor:HOST:PORT or udp:HOST:PORT");
+        status = fm_cli_usage(
+            "log send",
+            "--from needs monitor:HOST:PORT or udp:HOST:PORT, whose messages have the state");
     if (status < 0) {
         sender.file = argv[1];
         fm_cmd_log_catch_signals();

@@ -320,7 +320,7 @@ static int check_wanted(const struct wanted *wanted)
     if (wanted->json && wanted->csv)
         return fm_cli_usage("log stat", "choose one of --json and --csv");
     if (wanted->filters != NULL && wanted->by != NULL)
-        return fm_cli_usage("log stat", "--filter chooses events: it cannot go with --by");
+        return fm_cli_usage("log stat", "--filter cannot be used with --by");
     return -1;
 }
 

@@ -172,7 +172,7 @@ static bool find_span(const char *path, const struct interval *interval, uint64_
     if (*ret_start <= *ret_end)
         return true;
     g_set_error(error, FM_ERROR, FM_ERROR_USAGE,
-                "%s: nothing lies between these times: expected some from %.9f s to %.9f s", path,
+                "%s: no event lies between these times, expected times from %.9f s to %.9f s", path,
                 (double)interval->trace->start_time / 1e9, (double)interval->trace->end_time / 1e9);
     return false;
 }

@@ -174,7 +174,7 @@ static int run(const struct sync_options *options, char **paths)
                                    g_ptr_array_new_with_free_func((GDestroyNotify)fm_trace_free)};
     bool regression = g_strcmp0(options->method, "regression") == 0;
     if (options->method != NULL && !regression && strcmp(options->method, "hull") != 0)
-        return fm_cli_usage("log sync", "--method is hull or regression, not '%s'",
+        return fm_cli_usage("log sync", "--method: expected hull or regression, not '%s'",
                             options->method);
     bool good = true;
     if (options->messages != NULL)

@@ -21,12 +21,12 @@ int fm_export_trace(const struct fm_trace_export_format *format, const char *pat
     bool opened = fm_cmd_log_trace_open(&reading, path, NULL, &error);
     if (opened && reading.trace->state_model == NULL) {
         g_set_error(&error, FM_ERROR, FM_ERROR_UNAVAILABLE,
-                    "%s: its events tell of no threads or CPUs that have a state", path);
+                    "%s: no event gives a thread or CPU a state", path);
         opened = false;
     }
     if (opened && fm_trace_growth(reading.trace) == FM_TRACE_LIVE)
-        fm_cli_print_error(
-            "fathom export: note: %s may still be written: this is what is there now", path);
+        fm_cli_print_error("fathom export: note: %s may still grow; its events so far are exported",
+                           path);
     if (opened) {
         struct fm_trace_export *x = fm_trace_export_new(format, reading.state, out);
         fm_cmd_log_trace_read(&reading);

@@ -39,6 +39,6 @@ int fm_cmd_convert(int argc, char **argv)
     if (format == NULL)
         format = g_strdup("mercury");
     if (strcmp(format, "mercury") != 0 && strcmp(format, "fathom") != 0)
-        return fm_cli_usage("convert", "--to is mercury or fathom, not '%s'", format);
+        return fm_cli_usage("convert", "--to: expected mercury or fathom, not '%s'", format);
     return convert(argv[1], argv[2], strcmp(format, "mercury") == 0);
 }

@@ -475,7 +475,8 @@ static unsigned parse_sections(char **only)
         for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
             found |= strcmp(*name, names[i].name) == 0 ? names[i].section : 0;
         if (found == 0) {
-            fm_cli_usage("dump", "--only is csd, pd, css, ps, facts or all, not '%s'", *name);
+            fm_cli_usage("dump", "--only: expected csd, pd, css, ps, facts or all, not '%s'",
+                         *name);
             return 0;
         }
         sections |= found;

@@ -135,10 +135,10 @@ static int run(struct exporting *o, const char *path)
         return export_trace(o, of_traces, path);
     if (format == NULL) {
         g_autofree char *names = format_names(", ");
-        return fm_cli_usage("export", "there is no format '%s': expected one of %s", o->to, names);
+        return fm_cli_usage("export", "unknown format '%s', expected one of %s", o->to, names);
     }
     if (o->options.min_share > 0 && !format->stacks)
-        return fm_cli_usage("export", "--min has no meaning for %s", format->name);
+        return fm_cli_usage("export", "--min cannot be used with --to=%s", format->name);
     if (!export_profile(o, format, path, notes, &error))
         return fm_cli_fail("export", error);
     for (guint i = 0; i < notes->len; i++)
@@ -159,7 +159,7 @@ static int check_format_alone(const struct exporting *o)
     };
     for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
         if (all[i].given && strcmp(o->to, all[i].format) != 0)
-            return fm_cli_usage("export", "%s goes with --to=%s alone", all[i].option,
+            return fm_cli_usage("export", "%s can only be used with --to=%s", all[i].option,
                                 all[i].format);
     return -1;
 }
@@ -170,7 +170,7 @@ static int parse_options(struct exporting *o, int argc)
         return fm_cli_usage("export", "expected one FILE; see --help");
     if (o->folder != NULL) {
         if (o->to != NULL || o->output != NULL)
-            return fm_cli_usage("export", "--static goes with neither --to nor --output");
+            return fm_cli_usage("export", "--static cannot be used with --to or --output");
         return o->pages >= 1 ? -1 : fm_cli_usage("export", "--pages: expected at least 1");
     }
     if (o->to == NULL) {

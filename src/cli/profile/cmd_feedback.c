@@ -93,8 +93,8 @@ static bool set_params(struct creating *options)
         ok = false;
     }
     if (!options->implicit && !options->conjunctions) {
-        fm_cli_usage("feedback create", "options do not request any form of feedback: "
-                                        "--implicit-parallelism does");
+        fm_cli_usage("feedback create",
+                     "expected a kind of feedback, such as --implicit-parallelism");
         ok = false;
     }
     check_verbosity("feedback create", options->verbosity);
@@ -349,7 +349,7 @@ static int run_report(int argc, char **argv)
         return fm_cli_usage("feedback report", "expected one FEEDBACK");
     check_verbosity("feedback report", verbosity);
     if (json && csv)
-        return fm_cli_usage("feedback report", "--json and --csv are one or the other");
+        return fm_cli_usage("feedback report", "choose one of --json and --csv");
     if (!fm_feedback_read(argv[1], NULL, &feedback, &error))
         return fm_cli_fail("feedback report", error);
     if (json)

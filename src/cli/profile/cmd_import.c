@@ -30,8 +30,8 @@ static void tell_notes(const struct fm_profile *profile)
     for (uint32_t i = 0; i < profile->run_info.note_count; i++)
         fm_cli_print_error("fathom import: note: %s\n", profile->run_info.notes[i]);
     if (!fm_profile_knows(profile, FM_EXITS))
-        fm_cli_print_error("fathom import: note: how often functions were called is not in it: "
-                           "pages show a dash\n");
+        fm_cli_print_error(
+            "fathom import: note: the file has no numbers of calls: pages show a dash\n");
 }
 
 /* Nobody named it, so what stands there already must be an earlier profile: "prof.data" may be
@@ -40,7 +40,8 @@ static int check_default(const char *output)
 {
     if (!g_file_test(output, G_FILE_TEST_EXISTS) || fm_cli_file_kind(output) == FM_FILE_PROFILE)
         return FM_EXIT_DONE;
-    fm_cli_print_error("fathom import: %s is there and is no profile of ours: say --output\n",
+    fm_cli_print_error("fathom import: %s exists and is not a profile of fathom: give another name "
+                       "with --output\n",
                        output);
     return FM_EXIT_FAILED;
 }

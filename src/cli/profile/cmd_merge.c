@@ -430,7 +430,7 @@ static GPtrArray *name_files(char **words, unsigned count, GError **error)
     }
     if (paths->len > 0)
         return g_steal_pointer(&paths);
-    g_set_error(error, FM_ERROR, FM_ERROR_FORMAT, "%s: no line of it names a file", words[0] + 1);
+    g_set_error(error, FM_ERROR, FM_ERROR_FORMAT, "%s: the list names no files", words[0] + 1);
     return NULL;
 }
 
@@ -467,7 +467,7 @@ static int merge_on_mpi(const struct merging *o, const GPtrArray *paths)
     g_autofree char *self = g_file_read_link("/proc/self/exe", NULL);
     for (guint i = 0; i < paths->len; i++) {
         if (strchr(paths->pdata[i], '\n') != NULL)
-            return fm_cli_usage("merge", "%s: --mpi takes no names with line breaks",
+            return fm_cli_usage("merge", "%s: --mpi: expected a name without line breaks",
                                 (const char *)paths->pdata[i]);
     }
     int names = program == NULL || self == NULL ? -1 : pass_names(paths, &error);
@@ -486,8 +486,8 @@ static int merge_on_mpi(const struct merging *o, const GPtrArray *paths)
     }
     if (error == NULL)
         g_set_error_literal(&error, FM_ERROR, FM_ERROR_UNAVAILABLE,
-                            "--mpi: the program fathom-merge-mpi is not installed; fathom has it "
-                            "when OpenMPI (libopenmpi-dev) was there as it was built");
+                            "--mpi: the program fathom-merge-mpi is not installed; it is only "
+                            "built when OpenMPI (libopenmpi-dev) is installed");
     return fm_cli_fail("merge", error);
 }
 
@@ -499,7 +499,7 @@ static int check_options(const struct merging *o, bool has_files)
     if (o->output == NULL)
         return fm_cli_usage("merge", "expected --output FILE");
     if (o->ranks && o->no_ranks && o->ranks_of == NULL)
-        return fm_cli_usage("merge", "--ranks and --no-ranks do not go together");
+        return fm_cli_usage("merge", "--ranks and --no-ranks exclude each other");
     if (o->mpi && is_stdout(o->output))
         return fm_cli_usage("merge", "--mpi writes to a file, not to standard output");
     return -1;

@@ -38,12 +38,12 @@ bool fm_call_log_check_names(const char *text, GError **error)
             wrong = *name;
     if (wrong != NULL && wrong[0] != '\0')
         g_set_error(error, FM_ERROR, FM_ERROR_USAGE,
-                    "--trace takes names without arguments, of functions and templates: not "
-                    "'%s'; of an operator or a lambda the linker's name (nm PROGRAM)",
+                    "--trace: expected names without arguments of functions and templates, not "
+                    "'%s'; for an operator or a lambda give the linker's name (nm PROGRAM)",
                     wrong);
     else if (wrong != NULL || !ok)
         g_set_error(error, FM_ERROR, FM_ERROR_USAGE,
-                    "--trace takes at most %u names of functions, separated by commas, of at "
+                    "--trace: expected at most %u names of functions, separated by commas, of at "
                     "most %u bytes together, not '%s'",
                     TRACED_MAX, TRACED_BYTES_MAX, text);
     return ok && wrong == NULL;

@@ -217,7 +217,9 @@ static int run_wrapper(struct wrapper *wrapper, int argc, char **argv)
         wrapper->compiler = g_strdup(argv[at++]);
     }
     if (at >= argc && argc == 1)
-        return fm_cli_usage(wrapper->name, "what to compile? `fathom %s --help`", wrapper->name);
+        return fm_cli_usage(wrapper->name,
+                            "expected the compiler's arguments; see `fathom %s --help`",
+                            wrapper->name);
     identify(wrapper);
     int status = carry_out(wrapper, argc - at, argv + at, &error);
     if (error != NULL)

@@ -80,11 +80,11 @@ static int tell(enum fm_control_answer answer, const char *path, const char *wha
     struct fm_control_status status;
     bool known = fm_control_status(path, &status, NULL);
     if (known && !status.ticks)
-        fm_cli_print_error("fathom ctl: %s: the program has not looked at it within %g s: it is "
-                           "recorded without ticks, so it looks only when it waits or meets new "
-                           "calls; %s will be done then (FATHOM_TICKS other than none makes it "
-                           "look while it computes)\n",
-                           path, seconds, what);
+        fm_cli_print_error(
+            "fathom ctl: %s: the program has not acted within %g s: without ticks it sees requests "
+            "only when it waits or reaches a new call path; %s will be done then (with "
+            "FATHOM_TICKS other than none it also acts while it computes)\n",
+            path, seconds, what);
     else
         fm_cli_print_error("fathom ctl: %s: the program has not run within %g s (it sleeps, or is "
                            "stopped): %s will be done before it goes on\n",
@@ -138,7 +138,7 @@ int fm_cmd_ctl(int argc, char **argv)
     if (argc < 3)
         return fm_cli_usage("ctl", "expected pid:N or NAME.rec, and a command; see --help");
     if (!(seconds >= 0 && seconds <= 1e6))
-        return fm_cli_usage("ctl", "--wait is 0 to 1000000 seconds");
+        return fm_cli_usage("ctl", "--wait: expected 0 to 1000000 seconds");
     g_autofree char *path = NULL;
     GError *error = NULL;
     if (strcmp(argv[2], "status") == 0 && argc == 3)
@@ -148,8 +148,8 @@ int fm_cmd_ctl(int argc, char **argv)
         if (strcmp(argv[2], commands[i].name) != 0)
             continue;
         if (argc != (commands[i].has_label ? 4 : 3))
-            return fm_cli_usage("ctl", "%s takes %s", argv[2],
-                                commands[i].has_label ? "one LABEL" : "nothing more");
+            return fm_cli_usage("ctl", "%s: expected %s", argv[2],
+                                commands[i].has_label ? "one LABEL" : "no further argument");
         if (!fm_control_path(argv[1], &path, &error))
             return fm_cli_fail("ctl", error);
         return ask(path, i, commands[i].has_label ? argv[3] : "", seconds);

@@ -40,8 +40,8 @@ static int finish_joined(const struct fm_finishing *how, enum fm_join join, cons
         g_autofree char *own = run_of(names[i]);
         if (output == NULL && strcmp(own, base) != 0 && strstr(names[i], ".snap") == NULL)
             return fm_cli_usage("finish",
-                                "%s and %s are of two runs by their names: join those of one, or "
-                                "say what to write (--output)",
+                                "%s and %s have the names of two runs: expected recordings of one "
+                                "run, or a name (--output)",
                                 names[0], names[i]);
         g_ptr_array_add(paths, names[i]);
     }
@@ -80,15 +80,13 @@ int fm_cmd_finish(int argc, char **argv)
     if (status >= 0)
         return status;
     if (argc < 2)
-        return fm_cli_usage("finish", "which recording? `fathom finish NAME.rec`");
+        return fm_cli_usage("finish", "expected a recording: `fathom finish NAME.rec`");
     if (join_text != NULL && !fm_join_parse(join_text, &join))
         return fm_cli_usage("finish", "--join=%s: expected program, all or none", join_text);
     if (output != NULL && argc > 2 && join == FM_JOIN_NONE)
-        return fm_cli_usage(
-            "finish", "--output is for one recording, not %d, unless they are joined (--join)",
-            argc - 1);
+        return fm_cli_usage("finish", "--output needs one recording, not %d, or --join", argc - 1);
     if (since != NULL && (argc > 2 || output == NULL || join != FM_JOIN_NONE))
-        return fm_cli_usage("finish", "--since is for one recording, and needs a name (-o)");
+        return fm_cli_usage("finish", "--since needs one recording, and a name (-o)");
     struct fm_known *known = fm_known_new();
     struct fm_finishing how = {.command = "finish",
                                .debug_path = debug_path,

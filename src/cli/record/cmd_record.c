@@ -216,7 +216,7 @@ static int set_times(const struct times *times)
         return fm_cli_usage("record", "--for=%s: expected a time such as 10s or 500ms",
                             times->for_);
     if (times->begin_stopped && (times->after != NULL || times->for_ != NULL))
-        return fm_cli_usage("record", "--begin-stopped goes with neither --after nor --for");
+        return fm_cli_usage("record", "--begin-stopped cannot be used with --after or --for");
     uint64_t now = (uint64_t)g_get_monotonic_time() * 1000;
     if (times->begin_stopped)
         g_setenv("FATHOM_RECORDING", "off", TRUE);
@@ -407,8 +407,8 @@ static int take_runs(int *count, char **words, unsigned *ret)
         }
         guint64 number;
         if (!g_ascii_string_to_unsigned(words[i] + strlen(option), 10, 1, RUNS_MAX, &number, NULL))
-            return fm_cli_usage("record", "%s: expected how many runs are kept, 1 to %u", words[i],
-                                RUNS_MAX);
+            return fm_cli_usage("record", "%s: expected the number of runs to keep, 1 to %u",
+                                words[i], RUNS_MAX);
         *ret = (unsigned)number;
     }
     *count = left;
@@ -519,9 +519,9 @@ static int take_rotation(struct record_options *options)
     if (text == NULL)
         return -1;
     if (options->runs == 0)
-        return fm_cli_usage("record", "--rotate goes with --keep=N, which says how many stay");
+        return fm_cli_usage("record", "--rotate needs --keep=N, the number of phases to keep");
     if (options->live || options->trace != NULL)
-        return fm_cli_usage("record", "--rotate goes with neither --live nor --trace");
+        return fm_cli_usage("record", "--rotate cannot be used with --live or --trace");
     options->rotation.keep = options->runs;
     if (strcmp(text, "snapshot") != 0 && (!parse_duration(text, &options->rotation.every_ns) ||
                                           options->rotation.every_ns < ROTATE_NS_MIN))
@@ -538,17 +538,19 @@ static int take(struct record_options *options)
     const char *join = options->join_text, *trace = options->trace;
     const struct fm_live_options *view = &options->view;
     if (view->port < 0 || view->port > 65535)
-        return fm_cli_usage("record", "--port is 0 to 65535");
+        return fm_cli_usage("record", "--port: expected 0 to 65535");
     if (!options->live && (view->port != 0 || view->no_open || view->listen || view->token))
-        return fm_cli_usage("record", "--port, --no-open, --listen and --token go with --live");
+        return fm_cli_usage("record", "--port, --no-open, --listen and --token need --live");
     options->join = trace == NULL ? FM_JOIN_PROGRAM : FM_JOIN_NONE;
     if (join != NULL && !fm_join_parse(join, &options->join))
         return fm_cli_usage("record", "--join=%s: expected program, all or none", join);
     if (trace != NULL && options->join != FM_JOIN_NONE)
-        return fm_cli_usage("record", "--trace keeps the calls of each process apart: it goes with "
-                                      "--join=none alone");
+        return fm_cli_usage(
+            "record",
+            "--trace can only be used with --join=none: each process has a log of its own");
     if (options->lifetimes && options->no_heap)
-        return fm_cli_usage("record", "--lifetimes is of blocks, which --no-heap does not know");
+        return fm_cli_usage(
+            "record", "--lifetimes cannot be used with --no-heap, which does not track blocks");
     int status = take_rotation(options);
     if (status < 0)
         status = set_times(&options->times);
@@ -572,7 +574,8 @@ int fm_cmd_record(int argc, char **argv)
     struct record_options options = {0};
     int command, status = parse(argc, argv, &options, &command);
     if (status < 0 && command >= argc)
-        status = fm_cli_usage("record", "which program? `fathom record -- PROGRAM [ARGUMENT...]`");
+        status =
+            fm_cli_usage("record", "expected a program: `fathom record -- PROGRAM [ARGUMENT...]`");
     if (status < 0)
         status = take(&options);
     const char *output = options.output == NULL ? "Deep" : options.output;

@@ -132,7 +132,7 @@ static bool add_member(struct joining *j, struct fm_member *member)
         fm_cli_fail_file(j->how->command, member->path, FM_FILE_RECORDING, error);
     if (!ok || unlike == NULL)
         return ok;
-    fm_cli_print_error("fathom %s: note: %s: it has a profile of its own", j->how->command,
+    fm_cli_print_error("fathom %s: note: %s: it gets a profile of its own", j->how->command,
                        unlike->message);
     struct fm_finishing one = *j->how;
     struct fm_finished done = {0};
@@ -160,11 +160,10 @@ static bool is_whole(const struct joining *j, struct fm_member *member)
         fm_cli_fail_file(j->how->command, member->path, FM_FILE_RECORDING, error);
     else if (!(part->has_cost && part->calls == (uint64_t)fm_profile_calls_of_all(profile)) &&
              memcmp(part->hash, hash, sizeof hash) != 0) {
-        fm_cli_print_error(
-            "fathom %s: %s: its process has gone on since it was added to %s, which cannot be made "
-            "again without the recordings of all processes: it stays "
-            "(--join=none makes a profile of it)",
-            j->how->command, member->path, j->group->output);
+        fm_cli_print_error("fathom %s: %s: its process has continued since it was added to %s, "
+                           "which cannot be remade without the recordings of all processes: the "
+                           "recording is kept (--join=none makes a profile of it)",
+                           j->how->command, member->path, j->group->output);
         ok = false;
     }
     member->done = ok;

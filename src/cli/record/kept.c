@@ -139,8 +139,8 @@ bool fm_kept_begin(const char *base, struct fm_kept_run *ret, GError **error)
         ret->base = g_steal_pointer(&own);
         return true;
     }
-    g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s.%s: %u runs of this second have it", base, stamp,
-                NAMES_TRIED);
+    g_set_error(error, FM_ERROR, FM_ERROR_IO,
+                "%s.%s: %u runs of this second already have this name", base, stamp, NAMES_TRIED);
     return false;
 }
 

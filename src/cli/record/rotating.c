@@ -128,7 +128,7 @@ struct phase {
 
 static void tell(struct phase *phase, const char *recording, GError *error)
 {
-    fm_cli_print_error("fathom record: %s: not in this phase: %s", recording, error->message);
+    fm_cli_print_error("fathom record: %s: left out of this phase: %s", recording, error->message);
     g_error_free(error);
     phase->failed = true;
 }

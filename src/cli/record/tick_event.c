@@ -45,8 +45,8 @@ static bool parse(const char *text, const struct event **ret_event, uint64_t *re
     bool clock = length == strlen("cpu-clock") && strncmp(text, "cpu-clock", length) == 0;
     if (*ret_event == NULL && !clock) {
         g_autofree char *known = names();
-        g_set_error(error, FM_ERROR, FM_ERROR_USAGE, "--tick: there is no event '%.*s', only: %s",
-                    (int)length, text, known);
+        g_set_error(error, FM_ERROR, FM_ERROR_USAGE,
+                    "--tick: unknown event '%.*s', expected one of: %s", (int)length, text, known);
         return false;
     }
     if (colon == NULL)
@@ -59,7 +59,7 @@ static bool parse(const char *text, const struct event **ret_event, uint64_t *re
     }
     if (*ret_event != NULL && (*ret_event)->counted) {
         g_set_error(error, FM_ERROR, FM_ERROR_USAGE,
-                    "--tick: %s are all counted, so there is no period", (*ret_event)->name);
+                    "--tick: %s are all counted, expected no period", (*ret_event)->name);
         return false;
     }
     return true;

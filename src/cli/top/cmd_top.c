@@ -136,9 +136,9 @@ int fm_cmd_top(int argc, char **argv)
     if (status < 0 && argc != 2)
         status = fm_cli_usage("top", "expected one pid:N or NAME.rec");
     if (status < 0 && !(options.delay >= 0.05 && options.delay <= 3600))
-        status = fm_cli_usage("top", "--delay is 0.05 to 3600 seconds");
+        status = fm_cli_usage("top", "--delay: expected 0.05 to 3600 seconds");
     if (status < 0 && (options.rows < 0 || options.readings < 0))
-        status = fm_cli_usage("top", "--rows and --count are no less than 0");
+        status = fm_cli_usage("top", "--rows and --count: expected 0 or more");
     if (status < 0 && options.sort != NULL && !fm_top_order_parse(options.sort, &order))
         status = fm_cli_usage("top",
                               "--sort=%s: expected self, total, calls, rate, waiting, allocs, "
@@ -146,10 +146,9 @@ int fm_cmd_top(int argc, char **argv)
                               options.sort);
     bool terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
     if (status < 0 && !options.batch && !(FM_HAVE_CURSES && terminal))
-        status =
-            fm_cli_usage("top", FM_HAVE_CURSES ? "this is no terminal; --batch needs none"
-                                               : "this fathom was built without ncurses: there "
-                                                 "is only --batch");
+        status = fm_cli_usage("top", FM_HAVE_CURSES
+                                         ? "standard input and output are no terminal; use --batch"
+                                         : "this fathom was built without ncurses; use --batch");
     if (status < 0)
         status = run(argv[1], &options, order);
     g_free(options.sort);

@@ -419,7 +419,7 @@ int fm_top_screen(struct fm_top *top, double delay, GError **error)
     if (terminal == NULL)
         restore_signals(old);
     if (terminal == NULL)
-        return fm_cli_usage("top", "the terminal \"%s\" is not known; --batch needs none",
+        return fm_cli_usage("top", "unknown terminal \"%s\"; use --batch",
                             getenv("TERM") != NULL ? getenv("TERM") : "");
     fm_terminal_guard();
     set_escdelay(25);

@@ -100,15 +100,14 @@ bool fm_read_flow_time(struct fm_profile_reading *reading, GError **error)
     const uint8_t *at = in->at;
     if (flow == NULL || flow->held_ns != 0)
         return fm_reader_fail(in, at, FM_ERROR_FORMAT, error,
-                              "how long blocks were held, expected behind blocks given back");
+                              "lifetimes of blocks, expected behind freed blocks");
     if (!fm_reader_num(in, "time that blocks were held", &flow->held_ns, error) ||
         !fm_reader_num(in, "longest time that a block was held", &flow->longest_ns, error))
         return false;
     if (flow->held_ns != 0 && flow->longest_ns <= flow->held_ns)
         return true;
     return fm_reader_fail(in, at, FM_ERROR_FORMAT, error,
-                          "blocks were held for %" G_GUINT64_FORMAT
-                          " ns, the longest for %" G_GUINT64_FORMAT
+                          "lifetimes of %" G_GUINT64_FORMAT " ns, the longest of %" G_GUINT64_FORMAT
                           ", expected at least one and no more than all",
                           (guint64)flow->held_ns, (guint64)flow->longest_ns);
 }

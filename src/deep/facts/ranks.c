@@ -252,7 +252,7 @@ static bool read_moments(struct fm_reader *in, const struct fm_rank_info *info,
         return false;
     return (moments->least <= moments->greatest && moments->place < info->part_count) ||
            fm_reader_fail(in, at, FM_ERROR_FORMAT, error,
-                          "least %" G_GUINT64_FORMAT " and greatest %" G_GUINT64_FORMAT
+                          "minimum %" G_GUINT64_FORMAT " and maximum %" G_GUINT64_FORMAT
                           " of place %u, expected them ascending and a place below %u",
                           moments->least, moments->greatest, moments->place, info->part_count);
 }

@@ -97,16 +97,16 @@ bool fm_binary_open(const char *path, const char *build_id, struct fm_binary **r
         return false;
     }
     if (!S_ISREG(status.st_mode) || !read_segments(binary)) {
-        g_set_error(error, FM_ERROR, FM_ERROR_FORMAT, "%s: not a program of 64 bits", path);
+        g_set_error(error, FM_ERROR, FM_ERROR_FORMAT, "%s: is not a 64-bit program", path);
         return false;
     }
     g_autofree char *found = build_id_of(binary);
     if (build_id[0] == '\0' || g_strcmp0(found, build_id) != 0) {
         g_set_error(error, FM_ERROR, FM_ERROR_FORMAT, "%s: %s%s, expected %s", path,
                     found == NULL ? "no build-id" : "build-id ", found == NULL ? "" : found,
-                    build_id[0] == '\0' ? "one that was recorded: there is none, so it cannot be "
-                                          "told whether this is the program that ran"
-                                        : build_id);
+                    build_id[0] == '\0'
+                        ? "a recorded one, but none was recorded: this may be another program"
+                        : build_id);
         return false;
     }
     *ret = g_steal_pointer(&binary);

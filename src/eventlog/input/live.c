@@ -131,13 +131,13 @@ static bool check_head(struct fm_live *live, const struct stat *own, GError **er
         return false;
     }
     if (fstat(live->log_fd, &log) != 0)
-        return failed(error, live->log_path, "cannot look at it");
+        return failed(error, live->log_path, "cannot examine the file");
     /* A copy of both files has other numbers everywhere. */
     if (own->st_ino == live->head->own_inode && log.st_ino != live->head->log_inode) {
-        g_set_error(error, FM_ERROR, FM_ERROR_FORMAT,
-                    "%s was made beside another file of that name; remove it if the events in it "
-                    "are not wanted",
-                    live->path);
+        g_set_error(
+            error, FM_ERROR, FM_ERROR_FORMAT,
+            "%s belongs to another file of that name; remove it if its events are not wanted",
+            live->path);
         return false;
     }
     live->log_bytes = (uint64_t)log.st_size;
@@ -154,8 +154,8 @@ bool fm_live_open(struct fm_live *live, const char *log_path, GError **error)
     live->fd = open(live->path, O_RDWR | O_CLOEXEC);
     if (live->fd < 0 && errno == ENOENT) {
         g_set_error(error, FM_ERROR, FM_ERROR_IO,
-                    "%s: there is nothing to recover: no file %s, which a program leaves that ends "
-                    "without stopping its log",
+                    "%s: nothing to recover: there is no file %s, which a program leaves when it "
+                    "ends without stopping its log",
                     log_path, live->path);
         return false;
     }

@@ -83,8 +83,8 @@ static bool read_header(struct recovery *r, GError **error)
         r->steps[FM_EVENTLOG_MESSAGE].variable)
         return true;
     g_set_error(error, FM_ERROR, FM_ERROR_FORMAT,
-                "%s: offset 0: expected a log with block markers and messages, as programs of ours "
-                "write it",
+                "%s: offset 0: expected a log with block markers and messages, as "
+                "libfathom-eventlog writes it",
                 r->live.log_path);
     return false;
 }
@@ -114,8 +114,8 @@ static bool walk_log(struct recovery *r, GError **error)
          fm_eventlog_get32(marker + 10) > end - at))
         return true;
     g_set_error(error, FM_ERROR, FM_ERROR_FORMAT,
-                "%s: offset %" G_GUINT64_FORMAT ": expected a block; nothing is recovered, as what "
-                "follows would be lost",
+                "%s: offset %" G_GUINT64_FORMAT
+                ": expected a block; nothing is recovered, as the rest of the log would be lost",
                 r->live.log_path, at);
     return false;
 }

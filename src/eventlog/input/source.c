@@ -213,7 +213,8 @@ static enum fm_eventlog_fill fill_read(struct fm_eventlog_source *source, GError
     if (got == 0 && source->read_bytes < source->whole_bytes) {
         g_set_error(error, FM_ERROR, FM_ERROR_IO,
                     "%s: offset %" G_GUINT64_FORMAT
-                    ": the file was cut while it was read, expected %" G_GUINT64_FORMAT " bytes",
+                    ": the file was truncated while it was read, expected %" G_GUINT64_FORMAT
+                    " bytes",
                     source->name, source->read_bytes, source->whole_bytes);
         return FM_EVENTLOG_FILL_FAILED;
     }

@@ -90,8 +90,7 @@ struct fm_eventlog_log *fm_eventlog_log_open(const char *path, const struct fm_p
     if (fd < 0 || fstat(fd, &stat) < 0 || !S_ISREG(stat.st_mode)) {
         g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: %s", path,
                     fd < 0 ? g_strerror(errno)
-                           : "is not a regular file, which reading in the "
-                             "order of time needs");
+                           : "is not a regular file, which reading in time order needs");
         if (fd >= 0)
             close(fd);
         return NULL;

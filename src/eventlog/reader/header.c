@@ -109,8 +109,8 @@ static int cut_header(const uint8_t *bytes, size_t length, const char *name, uin
                       GError **error)
 {
     g_set_error(error, FM_ERROR, FM_ERROR_TRUNCATED,
-                "%s: offset %" G_GUINT64_FORMAT ": the header is cut: not enough bytes%s", name,
-                offset, hint(bytes, length));
+                "%s: offset %" G_GUINT64_FORMAT ": the header is truncated: not enough bytes%s",
+                name, offset, hint(bytes, length));
     return -1;
 }
 

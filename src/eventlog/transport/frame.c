@@ -40,7 +40,8 @@ int fm_frame_parser_next(struct fm_frame_parser *parser, const uint8_t **ret_mes
     if (length > FM_FRAME_MAX) {
         parser->broken = true;
         g_set_error(error, FM_ERROR, FM_ERROR_LIMIT,
-                    "a frame of more than 16 MiB was announced: not the expected protocol");
+                    "a frame of more than 16 MiB, expected at most that: this is not the monitor's "
+                    "protocol");
         return -1;
     }
     if (left - 4 < length)

@@ -155,12 +155,11 @@ static void note_uncounted(const struct callgrind *x, GPtrArray *notes)
     for (size_t i = 0; i < x->arcs.arc_count; i++)
         arcs += x->arcs.arcs[i].calls <= 0;
     if (!fm_profile_knows(x->profile, FM_EXITS))
-        fm_export_note(notes, "how often functions were called is not known: every arc says 1, "
-                              "which counts nothing");
+        fm_export_note(notes, "numbers of calls are not known: they are all written as 1");
     else if (arcs > 0)
         fm_export_note(notes,
                        "the calls of %zu arc%s were not counted (inlined, or never returned): they "
-                       "say 1",
+                       "are written as 1",
                        arcs, arcs == 1 ? "" : "s");
 }
 

@@ -79,11 +79,11 @@ static bool is_unusable(const struct fm_analysis *a, const struct fm_export_opti
 {
     if (a->profile->coverage != FM_COVERAGE_NONE && options->source != NULL)
         return false;
-    g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE,
-                a->profile->coverage == FM_COVERAGE_NONE
-                    ? "how often lines ran is not recorded: build with fathom cc --grade=coverage"
-                    : "which lines the code stands on is not known: there is no NAME.lines beside "
-                      "the profile");
+    g_set_error(
+        error, FM_ERROR, FM_ERROR_UNAVAILABLE,
+        a->profile->coverage == FM_COVERAGE_NONE
+            ? "execution counts of lines are not recorded: build with fathom cc --grade=coverage"
+            : "source lines of the code are not known: there is no NAME.lines beside the profile");
     return true;
 }
 
@@ -116,5 +116,5 @@ void fm_export_coverage_note(const struct fm_export_coverage *x, GPtrArray *note
     if (x->left_out > 0)
         fm_export_note(notes, "%u functions are left out: their place in the source is not known",
                        x->left_out);
-    fm_export_note(notes, "lines of which it is not known how often they ran are left out");
+    fm_export_note(notes, "lines without execution counts are omitted");
 }

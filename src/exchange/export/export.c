@@ -40,8 +40,8 @@ bool fm_export(const struct fm_export_format *format, const struct fm_analysis *
     g_assert(format != NULL && a != NULL && options != NULL && out != NULL && notes != NULL);
     if (format->stacks && fm_profile_is(a->profile, FM_NATURE_ARCS)) {
         g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE,
-                    "%s has stacks, and the profile knows calls by function and caller, not by "
-                    "context: only callgrind can say that",
+                    "%s needs stacks, but the profile has calls by function and caller, not by "
+                    "context: use callgrind",
                     format->name);
         return false;
     }

@@ -66,7 +66,7 @@ bool fm_export_folded(const struct fm_analysis *a, const struct fm_export_option
     if (column == nodes.column_count) {
         g_autofree char *names = column_names(&nodes);
         g_set_error(error, FM_ERROR, FM_ERROR_USAGE,
-                    "the profile has no measure '%s': there are %s", options->measure, names);
+                    "the profile has no measure '%s', expected one of %s", options->measure, names);
         fm_exchange_nodes_clear(&nodes);
         return false;
     }
@@ -76,7 +76,7 @@ bool fm_export_folded(const struct fm_analysis *a, const struct fm_export_option
                        .length = g_new0(gsize, nodes.count)};
     fm_exchange_names_init(&x.names, a->profile, true, options->strip_path);
     write_all(&x, column, out);
-    fm_export_note(notes, "of the measures only %s in %s: the format has room for one",
+    fm_export_note(notes, "only the measure %s in %s is written: the format holds one",
                    nodes.columns[column].name, nodes.columns[column].unit);
     fm_export_note_folding(notes, &nodes);
     fm_exchange_names_clear(&x.names);

@@ -254,7 +254,7 @@ bool fm_export_otlp(const struct fm_analysis *a, const struct fm_export_options 
     fm_export_tables_init(&x.tables, a->profile, options->strip_path);
     write_all(&x, out);
     fm_export_note_folding(notes, &nodes);
-    fm_export_note(notes, "OpenTelemetry's profiles are not settled: this is the form of 1.10");
+    fm_export_note(notes, "OpenTelemetry's profile format is not final: written in version 1.10");
     fm_export_tables_clear(&x.tables);
     g_byte_array_free(x.dictionary, TRUE);
     g_byte_array_free(x.packed, TRUE);

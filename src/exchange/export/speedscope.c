@@ -159,7 +159,7 @@ bool fm_export_speedscope(const struct fm_analysis *a, const struct fm_export_op
     write_all(&x);
     fm_export_note_folding(notes, &nodes);
     if (x.cut)
-        fm_export_note(notes, "stacks of more than %u frames are cut there", DEPTH_MAX);
+        fm_export_note(notes, "stacks are cut at %u frames", DEPTH_MAX);
     fm_exchange_names_clear(&x.names);
     g_free(x.depth);
     g_free(x.frame);

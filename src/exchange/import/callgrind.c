@@ -497,8 +497,8 @@ static void set_known(const struct callgrind *in)
         fm_import_only_knows(build, known);
         fm_build_nature(build, FM_NATURE_TIME_EXACT, 0);
     }
-    fm_build_note(build, "calls are known by function and caller, not by context; what a function "
-                         "cost itself is shared out among its callers by what its calls cost");
+    fm_build_note(build, "calls are known by function and caller, not by context; a function's "
+                         "self cost is divided among its callers by the cost of its calls");
 }
 
 static void done_with(struct callgrind *in)

@@ -240,9 +240,8 @@ static void describe(struct gmon *in)
     header->sample_count = header->sample_squares = in->ticks;
     fm_import_only_knows(build, (in->rate > 0 ? 1u << FM_QUANTA : 0) |
                                     (in->any_calls ? FM_IMPORT_CALLS & ~(1u << FM_CALLSEQS) : 0));
-    fm_build_note(build, "calls are known by function and caller, not by context; what calls cost "
-                         "with all that they called is an estimate, as if each call of a function "
-                         "cost the same");
+    fm_build_note(build, "calls are known by function and caller, not by context; total costs of "
+                         "calls are estimates, as if each call of a function cost the same");
 }
 
 static bool read_program(struct gmon *in, GError **error)
@@ -250,8 +249,8 @@ static bool read_program(struct gmon *in, GError **error)
     const char *program = in->input->options->program;
     if (program == NULL) {
         g_set_error(error, FM_ERROR, FM_ERROR_USAGE,
-                    "%s: it has addresses and no names: say fathom import --program=PROG, the "
-                    "program's file that wrote it",
+                    "%s: it has addresses, but no names: give the program that wrote it with "
+                    "fathom import --program=PROG",
                     in->input->name);
         return false;
     }
@@ -275,7 +274,7 @@ bool fm_import_gmon(const struct fm_import_input *input, struct fm_profile **ret
     bool done = read_records(&in, error);
     if (done && fm_import_arcs_functions(in.arcs) == 0 && in.outside == 0) {
         g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE,
-                    "%s: nothing in it is of a function of %s", input->name,
+                    "%s: no sample or call in it belongs to a function of %s", input->name,
                     input->options->program);
         done = false;
     }

@@ -69,9 +69,10 @@ static bool unpack_all(const char *name, z_stream *stream, size_t limit, GByteAr
         if (status != Z_OK && status != Z_STREAM_END)
             return unpack_failed(name, stream, status, error);
         if (out->len > limit) {
-            g_set_error(error, FM_ERROR, FM_ERROR_LIMIT,
-                        "%s: more than %zu bytes when unpacked, which no profile of this size is",
-                        name, limit);
+            g_set_error(
+                error, FM_ERROR, FM_ERROR_LIMIT,
+                "%s: more than %zu bytes when unpacked, expected less for a file of this size",
+                name, limit);
             return false;
         }
     }
@@ -130,12 +131,11 @@ static bool choose(struct fm_import_input *input, unsigned *ret, GError **error)
         }
     }
     if (asked != NULL)
-        g_set_error(error, FM_ERROR, FM_ERROR_USAGE, "there is no format '%s': expected one of %s",
+        g_set_error(error, FM_ERROR, FM_ERROR_USAGE, "unknown format '%s', expected one of %s",
                     asked, names->str);
     else
         g_set_error(error, FM_ERROR, FM_ERROR_FORMAT,
-                    "%s: offset 0: it is of none of the formats that can be imported: %s",
-                    input->name, names->str);
+                    "%s: offset 0: unknown format, expected one of %s", input->name, names->str);
     g_string_free(names, TRUE);
     return false;
 }

@@ -138,7 +138,8 @@ bool fm_import_symbols_read(const char *path, GArray **ret, GError **error)
         if (all->len == 0) {
             g_clear_pointer(ret, g_array_unref);
             g_set_error(error, FM_ERROR, FM_ERROR_FORMAT,
-                        "%s: it names no functions: expected one that was not stripped", path);
+                        "%s: no names of functions, expected a program that was not stripped",
+                        path);
         }
     }
     bool done = elf != NULL && elf_kind(elf) == ELF_K_ELF && *ret != NULL;

@@ -346,10 +346,11 @@ static bool take_record(struct uftrace *in, const struct fm_mapped_file *file, s
     enum record_type type = (enum record_type)(word & 3);
     uint32_t depth = (uint32_t)(word >> 6 & 0x3ff), open = fm_stacks_depth(in->stacks) - 1;
     if ((word >> 3 & 7) != MAGIC_OF_RECORDS)
-        return record_failed(file, at, error, "no record of uftrace");
+        return record_failed(file, at, error, "not a record of uftrace");
     if ((word & 4) != 0)
-        return record_failed(file, at, error,
-                             "a record with arguments: record with uftrace record --no-args");
+        return record_failed(
+            file, at, error,
+            "a record with arguments, expected none: use uftrace record --no-args");
     if (type == RECORD_LOST) {
         in->lost++;
         return true;
@@ -430,7 +431,7 @@ static bool read_info(const struct uftrace *in, GError **error)
     if (!open_part(in, "info", &file, error))
         return false;
     if (file->size < HEADER_BYTES || memcmp(file->bytes, "Ftrace!", 8) != 0)
-        return record_failed(file, 0, error, "no header of uftrace, expected \"Ftrace!\"");
+        return record_failed(file, 0, error, "not a header of uftrace, expected \"Ftrace!\"");
     if (file->bytes[8] != VERSION_KNOWN || file->bytes[14] != 1 || file->bytes[15] != 2)
         return record_failed(file, 8, error,
                              "another version of the format, expected 4, little endian, 64 bits");

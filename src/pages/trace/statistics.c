@@ -375,7 +375,7 @@ struct fm_display *fm_trace_statistics_page(const struct fm_statistics_node *roo
     bool tree = strcmp(by, "tree") == 0, type = strcmp(by, "type") == 0;
     if (kind < 0 && !tree && !type && strcmp(by, "state") != 0) {
         char *words = statistics_words();
-        g_set_error(error, FM_ERROR, FM_ERROR_USAGE, "'%s' is none of %s", by, words);
+        g_set_error(error, FM_ERROR, FM_ERROR_USAGE, "'%s': expected one of %s", by, words);
         g_free(words);
         return NULL;
     }

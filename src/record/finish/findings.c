@@ -34,37 +34,37 @@ void fm_findings_of_recording(const struct fm_raw_recording *recording, const ch
     notes->not_instrumented = notes->calls == 0;
     if (header->dropped_nodes != 0 || dropped != 0) {
         uint64_t lost = calls_lost(recording);
-        fm_notes_add(notes,
-                     "the recording was full (disk, limit or addresses): of %" G_GUINT64_FORMAT
-                     " calls in contexts for which there was no room the context is not known; "
-                     "they and their costs are under \"not recorded\"",
-                     (guint64)(lost + dropped));
+        fm_notes_add(
+            notes,
+            "the recording was full (disk, limit or addresses): the contexts of %" G_GUINT64_FORMAT
+            " calls had no room; these calls and their costs are under \"not recorded\"",
+            (guint64)(lost + dropped));
     }
     if (header->dropped_points != 0)
-        fm_notes_add(notes, "the recording was full: code whose count is missing may have run");
+        fm_notes_add(notes, "the recording was full: code without a count may have run");
     if (header->wait_dropped != 0)
         fm_notes_add(notes,
                      "the recording was full: %" G_GUINT64_FORMAT
-                     " calls that can wait, and how long they did, are not counted",
+                     " calls that can wait, and their waits, are not counted",
                      (guint64)header->wait_dropped);
     if (header->blame_dropped != 0)
         fm_notes_add(notes,
-                     "of %" G_GUINT64_FORMAT " waits for locks it is not kept which lock it was, "
-                     "and who held it: there were too many",
+                     "the lock and its holder are not recorded for %" G_GUINT64_FORMAT
+                     " waits: there were too many",
                      (guint64)header->blame_dropped);
     if (header->wait_backwards != 0)
-        fm_notes_add(notes, "%" G_GUINT64_FORMAT " waits count as no time: the clock ran backwards",
+        fm_notes_add(notes, "%" G_GUINT64_FORMAT " waits have no time: the clock ran backwards",
                      (guint64)header->wait_backwards);
     if (header->dropped_threads != 0)
         fm_notes_add(notes, "%" G_GUINT64_FORMAT " threads are not in the recording",
                      (guint64)header->dropped_threads);
     if (unmatched != 0)
-        fm_notes_add(notes, "%" G_GUINT64_FORMAT " exits had no entry (%s)", (guint64)unmatched,
-                     (header->grade_flags & FM_REC_WAS_STOPPED) != 0
-                         ? "recording was stopped then"
-                         : "of calls made before the recording began, or on stacks that the "
-                           "program changes by itself: of calls there the sums are exact, their "
-                           "contexts may be wrong");
+        fm_notes_add(
+            notes, "%" G_GUINT64_FORMAT " exits had no entry (%s)", (guint64)unmatched,
+            (header->grade_flags & FM_REC_WAS_STOPPED) != 0
+                ? "recording was stopped then"
+                : "of calls made before the recording began, or on stacks that the program "
+                  "switches by itself: sums of such calls are exact, their contexts may be wrong");
     g_autofree char *alone = g_strdup_printf("fathom finish %s", recording->path);
     if (notes->live)
         fm_notes_add(notes,
@@ -72,19 +72,19 @@ void fm_findings_of_recording(const struct fm_raw_recording *recording, const ch
                      "it again when it has ended",
                      header->pid, again != NULL ? again : alone);
     if (notes->killed)
-        fm_notes_add(notes, "the program ended without exit(): functions that were open then are "
-                            "counted as left by an exceptional exit");
+        fm_notes_add(notes, "the program ended without exit(): open functions count as left by an "
+                            "exceptional exit");
 }
 
 void fm_findings_of_run(unsigned lost, struct fm_finish_notes *notes)
 {
     if (lost == 1)
         fm_notes_add(notes, "the recording of 1 process that the program forked was removed while "
-                            "it ran: what that process did is in no profile");
+                            "it ran: that process is in no profile");
     else if (lost > 1)
         fm_notes_add(notes,
                      "the recordings of %u processes that the program forked were removed while it "
-                     "ran: what those processes did is in no profile",
+                     "ran: those processes are in no profile",
                      lost);
 }
 

@@ -108,11 +108,11 @@ static bool load(const char *path, const struct fm_finish_opts *opts, bool again
         if (!fm_raw_recording_load_since(path, opts->since, opts->since_ns, opts->ended_ns, ret,
                                          error))
             return false;
-        fm_notes_add(notes,
-                     "these are the counts of a phase, from one moment of the run to another: "
-                     "calls that were open when it began count with the time before; memory "
-                     "that is held is what each context added in it, and the most that was "
-                     "held is not recorded; longest waits are upper bounds");
+        fm_notes_add(
+            notes,
+            "these are the counts of a phase, from one moment of the run to another: calls that "
+            "were open when it began count with the time before; live memory is the growth of each "
+            "context; peak memory is not recorded; longest waits are upper bounds");
         return true;
     }
     if (again ? !fm_raw_recording_load_places(path, ret, error)

@@ -61,7 +61,7 @@ static void read_image(const struct fm_images *images, struct fm_image *image,
     };
     bool ok = extract(images, image, &opts, &error);
     if (!ok && g_error_matches(error, FM_ERROR, FM_ERROR_UNAVAILABLE)) {
-        fm_notes_add(notes, "%s; going by the symbols alone", error->message);
+        fm_notes_add(notes, "%s; only its symbols are used", error->message);
         notes->incomplete = true;
         g_clear_error(&error);
         opts.ignore_debug = true;

@@ -303,9 +303,9 @@ void fm_resolve_sites(struct fm_raw_recording *recording, struct fm_nodes *nodes
         settle_kind(fm_nodes_css(nodes, i));
     if (apart > 0)
         fm_notes_add(notes,
-                     "of %u contexts the call site is not known, as the program's file and the "
-                     "recording differ on who calls there: they have a site without a line "
-                     "(\"call of\"); what is counted is not touched by it",
+                     "the call sites of %u contexts are not known, as the program's file and the "
+                     "recording differ on the caller: they have a site without a line (\"call "
+                     "of\"); counts are not affected",
                      apart);
     g_hash_table_unref(r.synthetic);
 }

@@ -19,7 +19,8 @@ bool fm_raw_heap_begin(struct fm_raw_heap_reading *reading, const struct fm_raw_
         return true;
     const struct fm_rec_held *held = fm_raw_bytes_at(bytes, ref, sizeof *held);
     if (held == NULL)
-        return fm_raw_bytes_fail(bytes, ref, "outside the file", "what the heap holds", error);
+        return fm_raw_bytes_fail(bytes, ref, "outside the file", "the live blocks of the heap",
+                                 error);
     recording->is_held = true;
     recording->held = *held;
     return true;
@@ -47,7 +48,7 @@ static const struct fm_rec_flow *flow_at(struct fm_raw_heap_reading *reading, ui
     const struct fm_rec_flow *flow = fm_raw_bytes_at(reading->bytes, ref, sizeof *flow);
     if (flow != NULL && ++reading->steps <= 2 * (reading->bytes->size / sizeof *flow))
         return flow;
-    fm_raw_bytes_fail(reading->bytes, ref, "no flow", "the next of blocks given back", error);
+    fm_raw_bytes_fail(reading->bytes, ref, "no flow", "the next of freed blocks", error);
     return NULL;
 }
 

@@ -99,7 +99,7 @@ bool fm_raw_recording_make_room(const char *base, GError **error)
     int writer = fm_raw_recording_writer(path);
     if (writer != 0) {
         g_set_error(error, FM_ERROR, FM_ERROR_USAGE,
-                    "%s is being written by process %d; another name, please (-o NAME)", path,
+                    "%s is being written by process %d; choose another name (-o NAME)", path,
                     (int)writer);
         return false;
     }

@@ -218,8 +218,7 @@ static bool find_moment(const struct fm_raw_recording *now, const struct fm_raw_
     if (*ns >= now->header.start_monotonic_ns)
         return true;
     g_set_error(error, FM_ERROR, FM_ERROR_USAGE,
-                "%s: when it was made is not known: %s has no mark of it as a snapshot", then->path,
-                now->path);
+                "%s: its time is not known: %s has no snapshot mark for it", then->path, now->path);
     return false;
 }
 

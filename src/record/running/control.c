@@ -54,7 +54,7 @@ static bool check_program(const struct fm_control *control, GError **error)
                     "the program has ended: `fathom finish` makes its profile");
     if (header->version < 3 || header->control == 0)
         return fail(error, FM_ERROR_VERSION, control->path,
-                    "the program was linked with an older libfathom, which looks at no requests: "
+                    "the program was linked with an older libfathom, which handles no requests: "
                     "build it again with `fathom cc`");
     return true;
 }
@@ -71,7 +71,7 @@ static bool map(struct fm_control *control, uint64_t size, GError **error)
     uint64_t offset = (uint64_t)control->header->control * FM_REC_UNIT;
     if (offset < FM_REC_HEADER_BYTES || offset + sizeof *control->mailbox > size) {
         g_set_error(error, FM_ERROR, FM_ERROR_FORMAT,
-                    "%s: offset %zu: the place for requests is at %" G_GUINT64_FORMAT
+                    "%s: offset %zu: the mailbox is at %" G_GUINT64_FORMAT
                     ", expected %u to %" G_GUINT64_FORMAT,
                     control->path, offsetof(struct fm_rec_header, control), (guint64)offset,
                     FM_REC_HEADER_BYTES, (guint64)size);
@@ -108,10 +108,10 @@ bool fm_control_open(const char *path, struct fm_control **ret, GError **error)
     if (!fm_running_header(control->file, path, &header, error))
         return false;
     if (status.st_uid != geteuid()) {
-        g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE,
-                    "%s: belongs to user %u, and only that user may ask its program (this is user "
-                    "%u)",
-                    path, (unsigned)status.st_uid, (unsigned)geteuid());
+        g_set_error(
+            error, FM_ERROR, FM_ERROR_UNAVAILABLE,
+            "%s: belongs to user %u, and only that user may control its program (this is user %u)",
+            path, (unsigned)status.st_uid, (unsigned)geteuid());
         return false;
     }
     if (!map(control, (uint64_t)status.st_size, error))
@@ -143,12 +143,12 @@ bool fm_control_check_label(const char *label, GError **error)
         return false;
     }
     if (strlen(label) > FM_REC_LABEL_BYTES) {
-        g_set_error(error, FM_ERROR, FM_ERROR_USAGE, "the label has %zu bytes, at most %u go",
+        g_set_error(error, FM_ERROR, FM_ERROR_USAGE, "the label has %zu bytes, expected at most %u",
                     strlen(label), FM_REC_LABEL_BYTES);
         return false;
     }
     if (!g_utf8_validate(label, -1, &bad)) {
-        g_set_error(error, FM_ERROR, FM_ERROR_USAGE, "the label is no UTF-8 at byte %td",
+        g_set_error(error, FM_ERROR, FM_ERROR_USAGE, "the label is not UTF-8 at byte %td",
                     bad - label);
         return false;
     }
@@ -170,7 +170,7 @@ static bool lock(const struct fm_control *control, uint64_t until_us, GError **e
             return fail(error, FM_ERROR_IO, control->path, g_strerror(errno));
         if ((uint64_t)g_get_monotonic_time() >= until_us)
             return fail(error, FM_ERROR_UNAVAILABLE, control->path,
-                        "another process asks the program just now: try again");
+                        "another process is sending a request: try again");
         g_usleep(PAUSE_US);
     }
     return true;
@@ -198,7 +198,7 @@ static bool put(struct fm_control *control, struct fm_rec_request *request, uint
         g_usleep(PAUSE_US);
     if (!has_room(mailbox)) {
         g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE,
-                    "%s: %u requests are waiting already, as process %u has not run since",
+                    "%s: %u requests are already pending, as process %u has not run since",
                     control->path, FM_REC_REQUESTS, control->header->pid);
         return false;
     }
@@ -220,7 +220,7 @@ static enum fm_control_answer wait_for(const struct fm_control *control, uint32_
             break;
         if (!is_running(control->header)) {
             fail(error, FM_ERROR_UNAVAILABLE, control->path,
-                 "the program ended before it looked at the request");
+                 "the program ended before it handled the request");
             return FM_CONTROL_FAILED;
         }
         if ((uint64_t)g_get_monotonic_time() >= until_us)

@@ -21,7 +21,8 @@ bool fm_running_header(int file, const char *path, struct fm_rec_header *ret, GE
         return false;
     }
     if (!S_ISREG(status.st_mode)) {
-        g_set_error(error, FM_ERROR, FM_ERROR_FORMAT, "%s: is no file, expected a recording", path);
+        g_set_error(error, FM_ERROR, FM_ERROR_FORMAT, "%s: is not a file, expected a recording",
+                    path);
         return false;
     }
     struct fm_raw_bytes bytes = {.path = path};
@@ -72,13 +73,13 @@ static bool path_of_process(unsigned pid, char **ret, GError **error)
     if (status.st_uid != geteuid()) {
         g_set_error(
             error, FM_ERROR, FM_ERROR_UNAVAILABLE,
-            "process %u belongs to user %u, and only that user may ask it (this is user %u)", pid,
-            (unsigned)status.st_uid, (unsigned)geteuid());
+            "process %u belongs to user %u, and only that user may control it (this is user %u)",
+            pid, (unsigned)status.st_uid, (unsigned)geteuid());
         return false;
     }
     if (!g_file_get_contents(maps_path, &maps, NULL, NULL)) {
         g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE,
-                    "process %u may not be looked at: %s is not readable", pid, maps_path);
+                    "cannot examine process %u: %s is not readable", pid, maps_path);
         return false;
     }
     g_auto(GStrv) lines = g_strsplit(maps, "\n", -1);

@@ -41,7 +41,7 @@ static bool open_at_file(struct fm_command_line *line, const char *path, const c
 {
     if (nesting >= NESTING_MAX) {
         g_set_error(error, FM_ERROR, FM_ERROR_LIMIT,
-                    "%s: files of options nest deeper than %d; does one name itself?", path,
+                    "%s: response files nested deeper than %d (does one include itself?)", path,
                     NESTING_MAX);
         return false;
     }

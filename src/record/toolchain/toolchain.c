@@ -28,7 +28,7 @@ bool fm_grade_check(const char *name, GError **error)
     g_autoptr(GString) names = g_string_new(NULL);
     for (size_t i = 0; i < G_N_ELEMENTS(fm_grades); i++)
         g_string_append_printf(names, "%s%s", i > 0 ? ", " : "", fm_grades[i].name);
-    g_set_error(error, FM_ERROR, FM_ERROR_USAGE, "there is no grade '%s', only: %s", name,
+    g_set_error(error, FM_ERROR, FM_ERROR_USAGE, "unknown grade '%s', expected one of: %s", name,
                 names->str);
     return false;
 }
@@ -495,8 +495,7 @@ static bool check_stack(const struct fm_command_line *line, GError **error)
     if (!line->split_stack || line->stage < FM_STAGE_COMPILE)
         return true;
     g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE,
-                "-fsplit-stack: programs whose stacks are of pieces cannot be recorded; build "
-                "without it");
+                "-fsplit-stack: programs with split stacks cannot be recorded; build without it");
     return false;
 }
 

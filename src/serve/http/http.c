@@ -369,7 +369,7 @@ static bool listen_remote(struct fm_http *http, const char *address, uint16_t po
     g_autoptr(GSocketAddress) at = g_inet_socket_address_new_from_string(address, port);
     g_autoptr(GError) problem = NULL;
     if (at == NULL) {
-        g_set_error(error, FM_ERROR, FM_ERROR_USAGE, "'%s' is no numeric address", address);
+        g_set_error(error, FM_ERROR, FM_ERROR_USAGE, "'%s' is not a numeric address", address);
         return false;
     }
     if (!soup_server_listen(http->soup, at, 0, &problem)) {

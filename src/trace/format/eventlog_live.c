@@ -238,7 +238,7 @@ static bool replace(struct fm_eventlog_trace *self, GError **error)
     int fd = fm_roots_open(self->roots, self->trace->path, 0, error);
     if (fd < 0 || !is_file(fd, self->trace->path, error))
         return false;
-    fm_eventlog_trace_note(self, "%s: the file was replaced or became shorter; it is read anew",
+    fm_eventlog_trace_note(self, "%s: the file was replaced or truncated; it is read again",
                            self->trace->path);
     char *identity = fm_trace_identity_of(fd);
     if (identity != NULL) {
@@ -269,7 +269,7 @@ static bool receive(struct fm_eventlog_trace *self, GError **error)
             if (put < 0 && errno == EINTR)
                 continue;
             if (put < 0) {
-                g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: cannot keep what comes: %s",
+                g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: cannot store incoming data: %s",
                             self->trace->path, g_strerror(errno));
                 return false;
             }

@@ -70,7 +70,7 @@ static bool find_identity(const struct fm_trace *trace, uint64_t identity[IDENTI
     memset(identity, 0, IDENTITY_NUMBERS * sizeof *identity);
     if (stat(trace->path, &status) != 0 || (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))) {
         g_set_error(error, FM_ERROR, FM_ERROR_NOT_FOUND,
-                    "%s: is no file or folder, so its states are not saved", trace->path);
+                    "%s: is not a file or folder, so its states are not saved", trace->path);
         return false;
     }
     identity[0] = status.st_dev;
@@ -223,7 +223,7 @@ static bool damaged(struct parse *parse, const char *what)
 {
     if (parse->error != NULL && *parse->error == NULL)
         g_set_error(parse->error, FM_ERROR, FM_ERROR_FORMAT,
-                    "%s: offset %zu: damaged saved states: %s", parse->name,
+                    "%s: offset %zu: damaged state file: %s", parse->name,
                     (size_t)(parse->from.at - parse->begin), what);
     return false;
 }
@@ -356,7 +356,7 @@ struct fm_checkpoints *fm_checkpoints_parse(struct fm_trace *trace, const uint8_
     struct parse parse = {
         .from = {.at = bytes, .end = bytes + length}, .begin = bytes, .name = name, .error = error};
     if (length < MAGIC_BYTES + 1 || memcmp(bytes, magic, MAGIC_BYTES) != 0) {
-        damaged(&parse, "they do not begin as such");
+        damaged(&parse, "it does not begin as one");
         return NULL;
     }
     parse.from.at += MAGIC_BYTES;
@@ -388,7 +388,7 @@ static struct fm_checkpoints *read_file(const char *path, struct fm_trace *trace
         memcpy(&sum, bytes + length - 8, 8);
     if (length <= 8 || GUINT64_FROM_LE(sum) != checksum((const uint8_t *)bytes, length - 8))
         g_set_error(error, FM_ERROR, FM_ERROR_FORMAT,
-                    "%s: offset %zu: damaged saved states: the checksum is another", path,
+                    "%s: offset %zu: damaged state file: checksum mismatch", path,
                     length > 8 ? length - 8 : 0);
     else
         checkpoints = fm_checkpoints_parse(trace, (const uint8_t *)bytes, length - 8, identity,

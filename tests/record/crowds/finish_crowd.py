@@ -224,7 +224,7 @@ def several_programs(tap, folder):
     tap.check(done.returncode == 2 and "--join=some: expected program, all or none" in done.stderr,
               "what is no way to join is refused", done.stderr)
     done = lib.run([lib.FATHOM, "record", "--join=all", "--trace=serve", "--", first], folder)
-    tap.check(done.returncode == 2 and "--join=none alone" in done.stderr,
+    tap.check(done.returncode == 2 and "only be used with --join=none" in done.stderr,
               "single calls are of single processes", done.stderr)
 
 
@@ -362,7 +362,7 @@ def recorder_killed(tap, folder):
     tap.same(whole, 5, "a finisher that is killed at any moment loses nothing")
     done = lib.run([lib.FATHOM, "finish", "--join=program", kept / "run.rec", kept / "other.rec"],
                    folder)
-    tap.check(done.returncode == 2 and "of two runs by their names" in done.stderr,
+    tap.check(done.returncode == 2 and "have the names of two runs" in done.stderr,
               "recordings of two runs are not joined unasked", done.stderr)
 
 
@@ -415,7 +415,7 @@ def some_of_the_daemons(tap, folder):
     rest = [name for name in names if name != "demon.rec"]
     done = lib.run([lib.FATHOM, "finish", "-q", "--join=program", "-o", "demon"] + rest, folder)
     left = files(folder, "demon", "rec")
-    tap.check(done.returncode == 1 and "has gone on since" in done.stderr and
+    tap.check(done.returncode == 1 and "has continued since" in done.stderr and
               (folder / "demon.data").read_bytes() == before and set(left) > {"demon.rec"},
               "without the others' recordings it can only stay, which is said", f"{left} {done.stderr}")
     done = lib.run([lib.FATHOM, "finish", "-q", "--join=none"] + [name for name in left if name in rest], folder)

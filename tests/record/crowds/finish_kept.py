@@ -209,7 +209,7 @@ def crash_loop(tap, folder):
 def refused(tap, folder):
     for bad in ("0", "-1", "x", "", "1.5"):
         done = lib.run(words(bad, 1), folder)
-        tap.check(done.returncode == 2 and "expected how many runs are kept" in done.stderr, f"--keep={bad}", done.stderr)
+        tap.check(done.returncode == 2 and "expected the number of runs to keep" in done.stderr, f"--keep={bad}", done.stderr)
     lib.must([lib.FATHOM, "record", "-q", "--keep", "-o", "raw", "--", "./service", "2"], folder)
     tap.check((folder / "raw.rec").exists() and (folder / "raw.data").exists(), "--keep alone is of recordings")
 

@@ -188,7 +188,7 @@ def without_ticks(tap, folder):
     program.step("w 10")
     done = ctl(folder, "tickless.rec", "mark", "asleep")
     tap.check(done.returncode == 0 and "without ticks" in done.stderr and "waits" in done.stderr,
-              "it is recorded without ticks", done.stderr)
+              "without ticks it sees requests only", done.stderr)
     program.step("w 10")  # it looks when it has waited for the order
     done = ctl(folder, "tickless.rec", "status")
     tap.check("marks\t1" in done.stdout, "and looks when it has waited", done.stdout)
@@ -233,13 +233,13 @@ def refused(tap, folder):
     program.step("w 1")
     (pathlib.Path(folder) / "junk").write_bytes(b"junk" * 100)
     cases = [
-        (["refused.rec", "mark", "x" * 233], 2, "233 bytes, at most 232"),
-        (["refused.rec", "mark", b"a\xff"], 2, "no UTF-8 at byte 1"),
+        (["refused.rec", "mark", "x" * 233], 2, "233 bytes, expected at most 232"),
+        (["refused.rec", "mark", b"a\xff"], 2, "not UTF-8 at byte 1"),
         (["refused.rec", "mark", "a\nb"], 2, "control character at byte 1"),
         (["refused.rec", "mark", ""], 2, "the label is empty"),
         (["refused.rec", "snapshot", ""], 2, "the label is empty"),
         (["refused.rec", "mark"], 2, "one LABEL"),
-        (["refused.rec", "stop", "it"], 2, "nothing more"),
+        (["refused.rec", "stop", "it"], 2, "expected no further argument"),
         (["refused.rec", "halt"], 2, "expected start, stop"),
         (["missing.rec", "stop"], 1, "No such file"),
         (["pid:x", "stop"], 2, "expected pid: and a process's number"),
@@ -268,7 +268,7 @@ def refused(tap, folder):
                   "another user's recording is left alone", found.stderr)
     full = [ctl(folder, "refused.rec", "mark", str(i), wait="0") for i in range(9)]
     tap.same([one.returncode for one in full], [0] * 8 + [1], "eight requests wait, not more")
-    tap.check("8 requests are waiting already" in full[8].stderr, "which is said", full[8].stderr)
+    tap.check("8 requests are already pending" in full[8].stderr, "which is said", full[8].stderr)
     program.step("w 1")
     program.end()
     tap.same([mark["name"] for mark in Rec(program.rec).marks],
@@ -339,8 +339,8 @@ def damaged(tap, folder, program):
     copy = pathlib.Path(folder) / "copy.rec"
     for at, value, message in ((CONTROL_AT, 0, "older libfathom"), (8, 2, "older libfathom"),
                                (8, 99, "offset 8: version 99"),
-                               (CONTROL_AT, 0xfffffff0, "offset 300: the place for requests"),
-                               (CONTROL_AT, 1, "offset 300: the place for requests")):
+                               (CONTROL_AT, 0xfffffff0, "offset 300: the mailbox"),
+                               (CONTROL_AT, 1, "offset 300: the mailbox")):
         changed = bytearray(whole)
         struct.pack_into("<I", changed, at, value)
         copy.write_bytes(changed)

@@ -316,7 +316,7 @@ def screen(tap, folder):
 
 def refused(tap, folder):
     for words, status, message in (
-            (["out.rec"], 2, "this is no terminal"), (["--batch", "none.rec"], 1, "No such file"),
+            (["out.rec"], 2, "are no terminal"), (["--batch", "none.rec"], 1, "No such file"),
             (["--batch", "--sort=x", "out.rec"], 2, "expected self, total"), (["--batch"], 2, "expected one"),
             (["--batch", "--delay=0", "out.rec"], 2, "--delay"),
             (["--batch", "pid:4194305"], 1, "there is no process")):

@@ -321,7 +321,7 @@ int main(void) { three(); two(); one(); return 0; }
     tap.same((totals(rows, "one"), totals(rows, "two"), totals(rows, "three")), ((3, 3, 0), (2, 2, 0), (0, 0, 0)),
              "and others when it runs")
     done = lib.run([lib.FATHOM, "cc", "--trace=a b", "gcc", "-c", "one.c"], folder)
-    tap.check(done.returncode == 2 and "--trace takes" in done.stderr, "no list of names to compile with", done.stderr)
+    tap.check(done.returncode == 2 and "--trace: expected" in done.stderr, "no list of names to compile with", done.stderr)
 
 
 NAMED = r"""
@@ -375,7 +375,7 @@ def check_names(tap, folder):
         found = durations(folder, "named.data") if calls > 0 else []
         tap.same((sum(cells["timed_count"] for _, cells in found), "was recorded: " + name in done.stderr),
                  (calls, calls == 0), f"chosen by its name: {name}")
-    for name, said in (("a,operator<,b", "not 'operator<'; of an operator"), ("a,,b", "separated by commas"),
+    for name, said in (("a,operator<,b", "not 'operator<'; for an operator"), ("a,,b", "separated by commas"),
                        ("", "separated by commas"), ("f(int)", "not 'f(int)'"), (",".join("a" * 65), "at most 64")):
         done = lib.run([lib.FATHOM, "record", "-q", f"--trace={name}", "-o", "named", "./named"], folder)
         tap.check(done.returncode == 2 and said in done.stderr, f"no names: {name}", done.stderr)
@@ -434,7 +434,7 @@ def main():
         tap.check("no call of these traced functions" in done.stderr, "none of that name", done.stderr)
         check_chosen_when_compiled(tap, folder)
         done = lib.run([lib.FATHOM, "record", "--trace=a b", "./prog"], folder)
-        tap.check(done.returncode == 2 and "--trace takes" in done.stderr, "no list of names", done.stderr)
+        tap.check(done.returncode == 2 and "--trace: expected" in done.stderr, "no list of names", done.stderr)
         lib.must([lib.FATHOM, "record", "-q", "-o", "plain", "./prog"], folder)
         tap.check(not (folder / "plain.calls.eventlog").exists(), "without the option there is no log",
                   list(folder.iterdir()))

@@ -79,7 +79,7 @@ static void a_file_cut_while_it_is_read_is_one_error(void)
     count_events(source, &error);
     g_assert_error(error, FM_ERROR, FM_ERROR_IO);
     g_assert_nonnull(strstr(error->message, "offset 300000"));
-    g_assert_nonnull(strstr(error->message, "cut while it was read"));
+    g_assert_nonnull(strstr(error->message, "truncated while it was read"));
     g_clear_error(&error);
     fm_eventlog_source_free(source);
 

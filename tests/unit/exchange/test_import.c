@@ -288,8 +288,8 @@ static void bad_input_is_one_clear_error(void)
     static const struct {
         const char *bytes, *unit, *text;
     } bad[] = {
-        {"", NULL, "bad: offset 0: it is of none of the formats"},
-        {"some text\n", NULL, "none of the formats"},
+        {"", NULL, "bad: offset 0: unknown format, expected one of"},
+        {"some text\n", NULL, "unknown format"},
         {"a;b 1\nc;d\n", NULL, "bad: line 2: expected frames"},
         {"a;b 1\nc 99999999999999999999\n", NULL, "bad: line 2: expected frames"},
         {"a 9223372036854775807\nb 1\n", NULL, "bad: line 2: the numbers up to here"},

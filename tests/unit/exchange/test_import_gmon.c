@@ -141,7 +141,7 @@ static void bad_gmon_is_one_clear_error(void)
         const char *program, *text;
         size_t cut, at; /* cut: 0 = whole; at: a byte that is made 0xff */
     } bad[] = {
-        {NULL, "in: it has addresses and no names: say fathom import --program=PROG", 0, 0},
+        {NULL, "in: it has addresses, but no names: give the program that wrote it", 0, 0},
         {"/no/such/program", "in: its program: /no/such/program: No such file", 0, 0},
         {"/proc/self/status", "expected a program in ELF", 0, 0},
         {SELF, "in: offset 0: unexpected end of file in the head", 19, 0},

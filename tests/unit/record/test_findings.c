@@ -60,7 +60,7 @@ static void test_lost_calls(void)
         .threads = &thread,
     };
     g_autofree char *said = say(&recording);
-    assert_says(said, "of 705 calls in contexts for which there was no room");
+    assert_says(said, "the contexts of 705 calls had no room");
 }
 
 /* Of waiting: what is not counted is told, and nothing where all is. */
@@ -77,9 +77,9 @@ static void test_lost_waits(void)
         .threads = &thread,
     };
     g_autofree char *said = say(&recording);
-    assert_says(said, "11 calls that can wait, and how long they did, are not counted");
-    assert_says(said, "of 12 waits for locks it is not kept which lock it was");
-    assert_says(said, "13 waits count as no time");
+    assert_says(said, "11 calls that can wait, and their waits, are not counted");
+    assert_says(said, "the lock and its holder are not recorded for 12 waits");
+    assert_says(said, "13 waits have no time");
 }
 
 int main(int argc, char **argv)

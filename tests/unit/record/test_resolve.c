@@ -65,7 +65,7 @@ static void others_site(void)
     g_assert_cmpstr(css_of(&nodes, &csds[2])->label, ==, "call of f");
     g_assert_cmpuint(csds[2].calls, ==, 3);
     g_assert_cmpuint(notes.lines->len, ==, 1);
-    g_assert_nonnull(strstr(notes.lines->pdata[0], "of 1 contexts the call site is not known"));
+    g_assert_nonnull(strstr(notes.lines->pdata[0], "the call sites of 1 contexts are not known"));
     /* Nothing is told of what is in order. */
     fm_resolve_sites(&recording, &nodes, &notes);
     g_assert_cmpuint(notes.lines->len, ==, 1);

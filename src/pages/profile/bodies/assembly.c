@@ -399,7 +399,7 @@ bool fm_report_asm(struct fm_page *page, GError **error)
     struct assembly view = {.page = page, .code = page->recording->machine_code, .ps = ps};
     if (page->profile->flavour != FM_FLAVOUR_C) {
         g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE,
-                    "%s: where the instructions of a Mercury program are is not recorded",
+                    "%s: addresses of a Mercury program's instructions are not recorded",
                     page->recording->name);
         return false;
     }

@@ -78,8 +78,8 @@ bool fm_report_var_use(struct fm_page *page, GError **error)
     g_autoptr(FmBody) body = NULL;
     if (profile->flavour == FM_FLAVOUR_C) {
         g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE,
-                    "variables are not known of C programs: only "
-                    "Mercury's compiler tells the bodies of procedures");
+                    "variables of C programs are not known: only Mercury's compiler writes the "
+                    "bodies of procedures");
         return fm_page_fail(page, error);
     }
     if (!fm_page_check_id(page, "call_site_dynamic", csd, profile->csd_count, error))

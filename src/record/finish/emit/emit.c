@@ -402,9 +402,9 @@ static void emit_facts(struct emission *e)
     for (guint i = 0; i < e->nodes->ps->len; i++)
         inlined = inlined || fm_nodes_ps(e->nodes, i)->inlined;
     if (inlined)
-        fm_build_note(e->build, "how often bodies that the compiler inlined ran is not recorded "
-                                "(\"inlined\" in the columns of calls); a program built with "
-                                "fathom cc --grade=full counts them, too");
+        fm_build_note(e->build,
+                      "calls of inlined bodies are not recorded (\"inlined\" in the columns of "
+                      "calls); build with fathom cc --grade=full to count them");
 }
 
 /* All is in the build, which takes memory of its own when it is finished. */

@@ -136,13 +136,13 @@ void fm_emit_durations(const struct fm_raw_recording *recording, const struct fm
     if (timed < calls)
         fm_notes_add(notes,
                      "%" PRIu64 " of %" PRIu64
-                     " calls of the traced functions were timed one by one: of those that come "
-                     "more often than 100 in 4 ms by one context, a sample",
+                     " calls of the traced functions were timed: of a context's calls that are "
+                     "more frequent than 100 in 4 ms, only a sample",
                      timed, calls);
     if (leaves > 0)
         fm_notes_add(notes,
-                     "%" PRIu64 " calls of traced functions were counted and not timed: these "
-                     "functions call nothing, and have no hook at their exit",
+                     "%" PRIu64 " calls of traced functions were counted, but not timed: these "
+                                "functions call nothing, so they have no exit hook",
                      leaves);
     if (recording->spans_dropped > 0)
         fm_notes_add(notes,
