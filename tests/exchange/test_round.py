@@ -89,7 +89,7 @@ GIVEN = {
 def measures(data):
     """The names of its columns, as exports call them."""
     told = must(fathom, "export", "--to=folded", "--measure=none-of-them", "-o", "-", data, status=2).stderr
-    return re.search(r"there are (.*)", told)[1].split(", ")
+    return re.search(r"expected one of (.*)", told)[1].split(", ")
 
 
 def stacks_by(data, measure):
