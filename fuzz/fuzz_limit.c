@@ -44,7 +44,9 @@ static void judge(const struct fm_limits *limits)
         before = profile(1);
         after = profile(2);
     }
-    if (!fm_gate_judge(limits, before, after, &options, &gate, NULL))
+    const struct fm_profile *one[] = {before}, *two[] = {after};
+    const struct fm_compare_runs of_before = {one, 1, 0}, of_after = {two, 1, 0};
+    if (!fm_gate_judge(limits, &of_before, &of_after, &options, &gate, NULL))
         g_error("two like profiles were not compared");
     for (unsigned i = 0; i < 3; i++) {
         void (*const write[])(const struct fm_gate *, GString *) = {

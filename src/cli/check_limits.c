@@ -9,6 +9,7 @@
 #include "cli/hint.h"
 #include "cli/output.h"
 #include "cli/page_output.h"
+#include "cli/profile/given_runs.h"
 #include "pages/compare/gate.h"
 
 static bool has_wish(const struct fm_limits_wish *wish)
@@ -124,19 +125,36 @@ static bool read_profile(const char *path, struct fm_profile **ret)
     return done;
 }
 
-static int judge(const struct fm_limits_wish *wish, struct fm_limits *limits, const char *path)
+static bool take_runs(struct fm_given_runs *runs, char *const *paths)
 {
-    g_autoptr(FmProfile) before = NULL, after = NULL, again = NULL;
+    for (; paths != NULL && *paths != NULL; paths++)
+        g_ptr_array_add(runs->paths, *paths);
+    return runs->paths->len == 0 || fm_given_runs_read(runs, "check", NULL, NULL) < 0;
+}
+
+static int judge_runs(const struct fm_limits_wish *wish, struct fm_limits *limits,
+                      const struct fm_given_runs *before, const struct fm_given_runs *after)
+{
+    g_autoptr(FmProfile) again = NULL;
     GError *error = NULL;
     struct fm_gate gate;
-    g_assert(path != NULL && (has_wish(wish) || wish->against != NULL));
-    if (!read_profile(wish->against, &before) || !read_profile(path, &after) ||
-        !read_profile(wish->again, &again))
+    struct fm_compare_runs sides[FM_SIDES] = {[FM_AFTER] = fm_given_runs_compared(after)};
+    bool has_base = before->profiles->len > 0;
+    const struct fm_profile *of[FM_SIDES] = {NULL, after->profiles->pdata[after->middle]};
+    if (has_base) {
+        sides[FM_BEFORE] = fm_given_runs_compared(before);
+        of[FM_BEFORE] = before->profiles->pdata[before->middle];
+    }
+    if (!read_profile(wish->again, &again))
         return FM_EXIT_USAGE;
     const struct fm_gate_options options = {
-        .names = {wish->against, path}, .again = again, .strict = wish->strict};
-    if ((!has_wish(wish) && !add_ordinary_limits(limits, before, after, &error)) ||
-        !fm_gate_judge(limits, before, after, &options, &gate, &error)) {
+        .names = {has_base ? before->paths->pdata[before->middle] : NULL,
+                  after->paths->pdata[after->middle]},
+        .again = again,
+        .strict = wish->strict};
+    if ((!has_wish(wish) && !add_ordinary_limits(limits, of[FM_BEFORE], of[FM_AFTER], &error)) ||
+        !fm_gate_judge(limits, has_base ? &sides[FM_BEFORE] : NULL, &sides[FM_AFTER], &options,
+                       &gate, &error)) {
         fm_cli_fail("check", error);
         return FM_EXIT_USAGE;
     }
@@ -145,14 +163,28 @@ static int judge(const struct fm_limits_wish *wish, struct fm_limits *limits, co
     return status;
 }
 
-int fm_check_limits(const struct fm_limits_wish *wish, const char *path)
+static int judge(const struct fm_limits_wish *wish, struct fm_limits *limits, char *const *paths)
+{
+    struct fm_given_runs before, after;
+    int status = FM_EXIT_USAGE;
+    g_assert(paths[0] != NULL && (has_wish(wish) || wish->against != NULL));
+    fm_given_runs_init(&before);
+    fm_given_runs_init(&after);
+    if (take_runs(&before, wish->against) && take_runs(&after, paths))
+        status = judge_runs(wish, limits, &before, &after);
+    fm_given_runs_clear(&before);
+    fm_given_runs_clear(&after);
+    return status;
+}
+
+int fm_check_limits(const struct fm_limits_wish *wish, char *const *paths)
 {
     struct fm_limits limits;
     GError *error = NULL;
     int status = FM_EXIT_USAGE;
     fm_limits_init(&limits);
     if (read_limits(wish, &limits, &error))
-        status = judge(wish, &limits, path);
+        status = judge(wish, &limits, paths);
     else
         fm_cli_fail("check", error);
     fm_limits_clear(&limits);
@@ -161,7 +193,7 @@ int fm_check_limits(const struct fm_limits_wish *wish, const char *path)
 
 void fm_limits_wish_clear(struct fm_limits_wish *wish)
 {
-    g_free(wish->against);
+    g_strfreev(wish->against);
     g_free(wish->again);
     g_strfreev(wish->files);
     g_strfreev(wish->limits);

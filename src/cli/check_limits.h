@@ -5,7 +5,7 @@
 #include <glib.h>
 
 struct fm_limits_wish {
-    char *against;                  /* the base; NULL = none */
+    char **against;                 /* runs of the base; NULL = none */
     char *again;                    /* a second run of the same build; NULL = none */
     char **files;                   /* of limits; NULL = none */
     char **limits;                  /* given as such; NULL = none */
@@ -13,6 +13,7 @@ struct fm_limits_wish {
     gboolean strict, json;
 };
 
-/* Returns an exit status: 0 kept (or not told), 1 broken, 2 an error in the limits. */
-int fm_check_limits(const struct fm_limits_wish *wish, const char *path);
+/* Returns an exit status: 0 kept (or not told), 1 broken, 2 an error in the limits. paths: the runs
+ * that are judged, one or more, ended by NULL. */
+int fm_check_limits(const struct fm_limits_wish *wish, char *const *paths);
 void fm_limits_wish_clear(struct fm_limits_wish *wish);

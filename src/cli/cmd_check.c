@@ -11,6 +11,7 @@
 #include "cli/cli.h"
 #include "cli/companion.h"
 #include "cli/hint.h"
+#include "compare/compare.h"
 #include "recording/profile.h"
 #include "pages/render.h"
 
@@ -489,13 +490,14 @@ static int check_files(char **paths, uint32_t sample, bool json)
 
 static int check_limits(const struct fm_limits_wish *wish, int argc, char **argv, int sample)
 {
-    if (argc != 2)
-        return fm_cli_usage("check", "limits apply to one FILE");
+    guint base = wish->against != NULL ? g_strv_length(wish->against) : 0;
+    if ((guint)argc - 1 > FM_COMPARE_RUNS_MAX || base > FM_COMPARE_RUNS_MAX)
+        return fm_cli_usage("check", "limits apply to at most %u runs a side", FM_COMPARE_RUNS_MAX);
     if (sample != 0)
         return fm_cli_usage("check", "--sample cannot be used with limits");
     if (wish->against == NULL && wish->files == NULL && wish->limits == NULL)
         return fm_cli_usage("check", "expected --against=BASE, --limit=FILE or --expect=LIMIT");
-    return fm_check_limits(wish, argv[1]);
+    return fm_check_limits(wish, argv + 1);
 }
 
 int fm_cmd_check(int argc, char **argv)
@@ -506,8 +508,9 @@ int fm_cmd_check(int argc, char **argv)
         {"sample", 's', 0, G_OPTION_ARG_INT, &sample,
          "Make only N pages of each kind, spread over the file", "N"},
         {"json", 0, 0, G_OPTION_ARG_NONE, &wish.json, "Print one JSON document", NULL},
-        {"against", 0, 0, G_OPTION_ARG_FILENAME, &wish.against,
-         "Compare FILE with the profile BASE: it may not cost more", "BASE"},
+        {"against", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &wish.against,
+         "Compare FILE with the profile BASE: it may not cost more; may be repeated, for more runs",
+         "BASE"},
         {"limit", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &wish.files,
          "Check FILE against the limits in the file LIMITS, one a line; may be repeated", "LIMITS"},
         {"expect", 0, 0, G_OPTION_ARG_STRING_ARRAY, &wish.limits,
@@ -530,8 +533,9 @@ int fm_cmd_check(int argc, char **argv)
         "Reads profiles, verifies every invariant, and makes every page once in every format. "
         "Reads bodies (.procrep) and feedback files completely and writes them again. Exit status "
         "1 if anything fails.\n\n"
-        "With --against, --limit or --expect: checks one profile against limits instead. Exit "
-        "status 1 if a limit is broken, 2 if one does not fit the profiles.",
+        "With --against, --limit or --expect: checks one profile, or several runs of one build, "
+        "against limits instead. Exit status 1 if a limit is broken, 2 if one does not fit the "
+        "profiles.",
         "fathom check --sample 1000 Deep.data\n"
         "  fathom check --against=base.data --limit=limits.txt new.data");
     if (status < 0 && argc < 2)

@@ -17,10 +17,6 @@
 
 #include "compare/internal.h"
 
-/* Fewer samples than this, of both sides together, tell nothing. */
-#define LEAST_SAMPLES 20.0
-/* No claim is made of time within this part of what it was: two runs differ by as much. */
-#define FLOOR 0.02
 /* An appeared context takes the place of a vanished one when its calls agree this well. */
 #define SAME_CALLS 0.1
 
@@ -29,7 +25,7 @@ struct term {
     uint32_t pd, old_pd; /* old_pd: REPLACED */
     uint32_t css;
     bool deeper, taken; /* taken: VANISHED, is part of a REPLACED one */
-    double value, net, variance;
+    double value, net;
     uint32_t against;
 };
 
@@ -37,8 +33,6 @@ struct search {
     const struct fm_compare *c;
     struct fm_compare_values v;
     enum fm_measure_id measure;
-    bool sampled;
-    double sample[FM_SIDES]; /* how much stands for one sample */
     GArray *terms;
     uint32_t *up, *down; /* [pd + 1] the outermost CALLS, APPEARED or VANISHED term above it that
                             is positive, negative: index + 1 */
@@ -49,16 +43,6 @@ static uint32_t parent_of(const struct fm_compare *c, uint32_t pd)
 {
     g_assert(pd >= 1);
     return c->side[FM_BEFORE]->csd_caller[c->tree_csd[pd]];
-}
-
-/* Of an amount of time: samples are binomial, out of all. */
-static double variance_of(const struct search *s, double x, enum fm_side side)
-{
-    double all = (double)s->v.total[side][s->c->side[side]->root_pd];
-    if (!s->sampled || all <= 0)
-        return 0;
-    double each = s->sample[side];
-    return each * fmax(x, each) * fmax(1 - x / all, 0);
 }
 
 static void add_term(struct search *s, struct term term)
@@ -116,7 +100,6 @@ static void explain_calls(struct search *s, uint32_t pd, uint32_t u)
                     .css = s->c->side[FM_BEFORE]->csd_css[csd],
                     .deeper = csd != s->c->tree_csd[pd],
                     .value = factor * total,
-                    .variance = factor * factor * variance_of(s, total, FM_BEFORE),
                 });
 }
 
@@ -124,7 +107,6 @@ static void explain_self(struct search *s, uint32_t pd)
 {
     int64_t n_a = s->v.calls[FM_BEFORE][pd], n_b = s->v.calls[FM_AFTER][pd];
     int64_t own_a = s->v.own[FM_BEFORE][pd], own_b = s->v.own[FM_AFTER][pd];
-    double factor = (double)n_b / (double)n_a;
     add_term(s, (struct term){
                     .kind = s->measure != FM_COMPARE_CALLS ? FM_CAUSE_SELF
                             : s->c->uncounted[pd]          ? FM_CAUSE_INLINED
@@ -132,19 +114,7 @@ static void explain_self(struct search *s, uint32_t pd)
                     .pd = pd,
                     .css = tree_css(s, pd),
                     .value = cross(own_b, n_a, n_b, own_a) / (double)n_a,
-                    .variance = variance_of(s, (double)own_b, FM_AFTER) +
-                                factor * factor * variance_of(s, (double)own_a, FM_BEFORE),
                 });
-}
-
-/* A context of one build alone, whose calls there are not counted, of a function that both have:
- * the other has no name for the same code. */
-static bool is_inlined(const struct search *s, uint32_t pd, uint32_t u)
-{
-    const struct fm_compare *c = s->c;
-    uint32_t ps = c->side[FM_BEFORE]->pd_ps[pd];
-    return u != 0 && c->uncounted[pd] && fm_compare_has(c, FM_COMPARE_CALLS) &&
-           !c->ps_only[FM_BEFORE][ps] && !c->ps_only[FM_AFTER][ps];
 }
 
 static void explain_inlined(struct search *s, uint32_t pd, uint32_t u)
@@ -163,7 +133,7 @@ static void give_inlined_to_callers(struct search *s)
     for (uint32_t at = s->c->order_count; at-- > 1;) {
         uint32_t pd = s->c->order[at], u = parent_of(s->c, pd);
         if ((s->v.calls[FM_BEFORE][pd] > 0) == (s->v.calls[FM_AFTER][pd] > 0) ||
-            !is_inlined(s, pd, u))
+            !fm_compare_is_inlined(s->c, pd, u))
             continue;
         for (int side = FM_BEFORE; side < FM_SIDES; side++)
             s->v.own[side][u] += s->v.total[side][pd];
@@ -177,7 +147,7 @@ static void explain(struct search *s, uint32_t pd)
     s->settled[pd] = u != 0 && s->settled[u];
     if (s->settled[pd] || (!before && !after))
         return;
-    if (before != after && is_inlined(s, pd, u)) {
+    if (before != after && fm_compare_is_inlined(s->c, pd, u)) {
         s->settled[pd] = true;
         if (s->measure == FM_COMPARE_CALLS)
             explain_inlined(s, pd, u);
@@ -193,11 +163,8 @@ static void explain(struct search *s, uint32_t pd)
     if (before)
         return;
     double total = (double)s->v.total[FM_AFTER][pd];
-    add_term(s, (struct term){.kind = FM_CAUSE_APPEARED,
-                              .pd = pd,
-                              .css = tree_css(s, pd),
-                              .value = total,
-                              .variance = variance_of(s, total, FM_AFTER)});
+    add_term(s, (struct term){
+                    .kind = FM_CAUSE_APPEARED, .pd = pd, .css = tree_css(s, pd), .value = total});
 }
 
 /* --- a new context in the place of an old one --- */
@@ -236,9 +203,8 @@ static void join_replaced(struct search *s)
                 appeared->kind = FM_CAUSE_REPLACED;
                 appeared->old_pd = vanished->pd;
                 appeared->value += vanished->value;
-                appeared->variance += vanished->variance;
                 appeared->net = appeared->value;
-                vanished->value = vanished->net = vanished->variance = 0;
+                vanished->value = vanished->net = 0;
                 vanished->taken = true;
             }
         }
@@ -257,9 +223,8 @@ static void set_term_against(struct search *s, guint number)
         struct term *outer = &g_array_index(s->terms, struct term, other - 1);
         if (fabs(outer->net) >= fabs(term->net) && outer->net * term->net < 0) {
             outer->net += term->net;
-            outer->variance += term->variance;
             outer->against++;
-            term->net = term->variance = 0;
+            term->net = 0;
             return;
         }
     }
@@ -307,6 +272,7 @@ static struct fm_cause_context context_of(const struct search *s, const struct t
     for (int side = FM_BEFORE; side < FM_SIDES; side++) {
         uint32_t pd =
             term->kind == FM_CAUSE_REPLACED && side == FM_BEFORE ? term->old_pd : term->pd;
+        context.of[side] = pd;
         context.calls[side] = s->v.known[pd] ? s->v.calls[side][pd] : -1;
         context.value[side] =
             term->kind == FM_CAUSE_SELF ? s->v.own[side][pd] : s->v.total[side][pd];
@@ -338,7 +304,6 @@ static GArray *group(const struct search *s)
         struct fm_cause_context context = context_of(s, term);
         g_array_append_val(known->contexts, context);
         known->net += term->net;
-        known->deviation += term->variance; /* of which judge() takes the root */
     }
     return causes;
 }
@@ -364,39 +329,20 @@ static int by_weight(const void *left, const void *right)
     return first < second ? -1 : first > second;
 }
 
-static void judge(const struct search *s, struct fm_cause *cause)
+static void finish(struct fm_causes *causes, const struct fm_compare *c)
 {
-    double values[FM_SIDES] = {0}, samples = 0;
-    cause->told = !s->sampled && cause->kind != FM_CAUSE_INLINED;
-    cause->deviation = sqrt(cause->deviation);
-    if (!s->sampled)
-        return;
-    for (guint i = 0; i < cause->contexts->len; i++) {
-        for (int side = FM_BEFORE; side < FM_SIDES; side++)
-            values[side] +=
-                (double)g_array_index(cause->contexts, struct fm_cause_context, i).value[side];
-    }
-    for (int side = FM_BEFORE; side < FM_SIDES; side++)
-        samples += s->sample[side] > 0 ? values[side] / s->sample[side] : values[side];
-    cause->told = samples >= LEAST_SAMPLES &&
-                  fabs(cause->net) > FM_COMPARE_DEVIATIONS * cause->deviation &&
-                  fabs(cause->net) > FLOOR * values[FM_BEFORE];
-}
-
-static void finish(const struct search *s, struct fm_causes *causes)
-{
-    double variance = 0;
     for (guint i = 0; i < causes->causes->len; i++) {
         struct fm_cause *cause = &g_array_index(causes->causes, struct fm_cause, i);
         g_array_sort(cause->contexts, by_net);
-        judge(s, cause);
+        cause->told = cause->kind != FM_CAUSE_INLINED;
         causes->sum += fabs(cause->net);
-        if (cause->told)
-            continue;
-        causes->not_told += cause->net;
-        variance += cause->deviation * cause->deviation;
     }
-    causes->not_told_deviation = sqrt(variance);
+    causes->sampled = fm_causes_judge(causes, c);
+    for (guint i = 0; i < causes->causes->len; i++) {
+        const struct fm_cause *cause = &g_array_index(causes->causes, struct fm_cause, i);
+        if (!cause->told)
+            causes->not_told += cause->net;
+    }
     g_array_sort(causes->causes, by_weight);
 }
 
@@ -405,10 +351,6 @@ void fm_causes_find(const struct fm_compare *compare, enum fm_measure_id measure
 {
     const struct fm_profile *p = compare->side[FM_BEFORE];
     struct search s = {.c = compare, .measure = measure};
-    for (int side = FM_BEFORE; side < FM_SIDES; side++) {
-        s.sample[side] = fm_compare_sample(compare, measure, (enum fm_side)side);
-        s.sampled = s.sampled || s.sample[side] > 0;
-    }
     g_assert(measure == FM_COMPARE_CALLS ||
              (measure >= FM_FIRST_INHERITED && measure < FM_MEASURES_MAX));
     fm_compare_values_init(&s.v, compare, measure);
@@ -424,12 +366,11 @@ void fm_causes_find(const struct fm_compare *compare, enum fm_measure_id measure
     set_against(&s);
     *ret = (struct fm_causes){
         .measure = measure,
-        .sampled = s.sampled,
         .difference =
             (double)s.v.total[FM_AFTER][p->root_pd] - (double)s.v.total[FM_BEFORE][p->root_pd],
         .causes = group(&s),
     };
-    finish(&s, ret);
+    finish(ret, compare);
     g_array_free(s.terms, TRUE);
     g_free(s.up);
     g_free(s.down);

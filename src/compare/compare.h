@@ -27,18 +27,36 @@ struct fm_match {
 };
 
 struct fm_compare_options {
-    bool no_renames; /* FM_MATCHED_RENAMED is not tried */
+    bool no_renames;  /* FM_MATCHED_RENAMED is not tried */
+    double variation; /* assumed of sampled amounts from run to run, in parts, until runs show more;
+                         0 = 2 % */
 };
 
+/* The runs of one side, of one build. */
+struct fm_compare_runs {
+    const struct fm_profile *const *profiles;
+    unsigned count;  /* 1 to FM_COMPARE_RUNS_MAX */
+    unsigned middle; /* its counts are compared */
+};
+#define FM_COMPARE_RUNS_MAX 20u
+
 struct fm_compare {
-    const struct fm_profile *given[FM_SIDES]; /* borrowed */
-    GArray *matches;                          /* struct fm_match, by before */
-    uint32_t only[FM_SIDES];                  /* procedures without a counterpart that ran */
+    const struct fm_profile *given[FM_SIDES]; /* borrowed: the run in the middle */
+    unsigned run_count[FM_SIDES];
+    const struct fm_profile **runs[FM_SIDES]; /* [run_count] borrowed: that in the middle first */
+    uint32_t **run_csds[FM_SIDES]; /* [run][its csd + 1] the csd of the common graph; 0 = the root
+                                      does not lead there */
+    GArray *matches;               /* struct fm_match, by before */
+    uint32_t only[FM_SIDES];       /* procedures without a counterpart that ran */
     bool *ps_only[FM_SIDES]; /* [ps of side[] + 1] the procedure is in one build alone: in [0] those
                                 of before, in [1] of after */
     /* Both over the same graph: equal ids, other costs. Names are those of before where it has
-     * the procedure. side[FM_AFTER] owns its costs alone, all else is the other's. */
+     * the procedure. Counts are those of the run in the middle. Quanta are those of all runs of the
+     * side, times the number of runs of the other: quanta_parts of them are one quantum of a mean
+     * run. side[FM_AFTER] owns its costs alone, all else is the other's. */
     struct fm_profile *side[FM_SIDES];
+    uint64_t quanta_parts;
+    double variation;      /* as the options say */
     uint32_t *clique_size; /* [pd + 1] contexts in its recursion; 1 = it is in none */
     uint32_t *tree_csd;    /* [pd + 1] leads to the pd in the spanning tree, breadth first; 0 */
     uint32_t *order;       /* pds that the root reaches, parents before children */
@@ -56,11 +74,11 @@ struct fm_compare {
 FM_MUST_USE bool fm_compare_new(const struct fm_profile *before, const struct fm_profile *after,
                                 const struct fm_compare_options *options, struct fm_compare **ret,
                                 GError **error);
+/* Compares several runs a side. All profiles must outlive *ret. */
+FM_MUST_USE bool fm_compare_new_runs(const struct fm_compare_runs sides[FM_SIDES],
+                                     const struct fm_compare_options *options,
+                                     struct fm_compare **ret, GError **error);
 void fm_compare_free(struct fm_compare *compare); /* NULL is allowed */
-
-/* A difference of samples is told beyond so many standard deviations: 99 % of a normal
- * distribution, two-sided. */
-#define FM_COMPARE_DEVIATIONS 2.576
 
 /* One number of both sides. FM_MEASURES_MAX stands for calls. */
 #define FM_COMPARE_CALLS ((enum fm_measure_id)FM_MEASURES_MAX)
@@ -96,7 +114,8 @@ const char *fm_compare_measure_title(const struct fm_compare *compare, enum fm_m
 const char *fm_compare_measure_words(const struct fm_compare *compare, enum fm_measure_id measure);
 /* What a value is multiplied by for the unit that is shown: seconds of time, bytes. */
 double fm_compare_scale(const struct fm_compare *compare, enum fm_measure_id measure);
-/* What a reader looks at first: calls, or allocations where calls are equal, else time. */
+/* The measure to look at first: time where it differs by more than chance, else the first of calls,
+ * allocations and bytes that differs. */
 enum fm_measure_id fm_compare_telling_measure(const struct fm_compare *compare);
 /* "main › parse › expr": at most so many innermost functions of the spanning tree's path; g_free.
  */
@@ -116,6 +135,7 @@ enum fm_cause_kind {
 
 struct fm_cause_context {
     uint32_t pd;
+    uint32_t of[FM_SIDES];   /* pd, but before it was REPLACED */
     double net;              /* of the difference, after what is set against it */
     int64_t calls[FM_SIDES]; /* -1: not counted */
     int64_t value[FM_SIDES]; /* SELF: own cost, else total */
@@ -130,19 +150,17 @@ struct fm_cause {
     uint32_t old_ps;  /* REPLACED */
     bool deeper;      /* CALLS: the calls that changed come from within its recursion */
     double net;       /* sum over contexts, in the measure's unit */
-    double deviation; /* of net, when the measure is sampled: standard deviation; else 0 */
     bool told;        /* chance does not explain it; of counts: all but INLINED */
     GArray *contexts; /* struct fm_cause_context, largest first */
 };
 
 struct fm_causes {
     enum fm_measure_id measure;
-    bool sampled;              /* time: differences are estimated */
-    double difference;         /* after - before of the whole: the sum of all net */
-    double sum;                /* of their absolute values */
-    GArray *causes;            /* struct fm_cause, largest first; those that cannot be told last */
-    double not_told;           /* sum of net of those */
-    double not_told_deviation; /* 0 for counts */
+    bool sampled;      /* time: differences are estimated */
+    double difference; /* after - before of the whole: the sum of all net */
+    double sum;        /* of their absolute values */
+    GArray *causes;    /* struct fm_cause, largest first; those that cannot be told last */
+    double not_told;   /* sum of net of those */
 };
 
 /* What explains the difference of a measure (FM_FIRST_INHERITED or later, or FM_COMPARE_CALLS). */

@@ -26,3 +26,13 @@ void fm_pairs_find_sites(struct fm_pairs *pairs, const struct fm_profile *before
  * tables of sites must be the profiles' own. Returns of how many procedures lines were lost. */
 uint32_t fm_pairs_fold_sites(const struct fm_pairs *pairs, struct fm_profile *before,
                              struct fm_profile *after);
+
+/* A context of one build alone, whose calls there are not counted, of a function that both have:
+ * the other has no name for the same code. u: the context above it; 0 = none. */
+bool fm_compare_is_inlined(const struct fm_compare *compare, uint32_t pd, uint32_t u);
+/* [pd + 1] the context whose own code it is: of those that are inlined in one build alone, the one
+ * that the other build has it in; g_free. */
+uint32_t *fm_compare_homes(const struct fm_compare *compare);
+
+/* Finds the causes that chance does not explain, of a sampled measure. False: it is not sampled. */
+bool fm_causes_judge(struct fm_causes *causes, const struct fm_compare *compare);

@@ -110,64 +110,93 @@ static const struct fm_column *column_named(const struct fm_profile *p, const ch
     return NULL;
 }
 
-/* What one side cost, laid on the graph of both. */
+/* Costs of one side, to be laid on the graph of both. */
 struct laying {
-    const struct fm_profile *given;
-    const uint32_t *csds; /* of the graph, by those of given */
-    struct fm_profile *side;
-    uint64_t factor; /* quanta in ticks of the graph */
+    const struct fm_compare *c;
+    enum fm_side side;
+    uint64_t ticks; /* quanta of the graph a second */
 };
 
+/* Quanta of a run in those of the graph: as many times as the other side has runs. */
+static uint64_t factor_of(const struct laying *l, const struct fm_profile *run)
+{
+    uint64_t ticks = run->ticks_per_second;
+    return product(ticks == 0 ? 1 : l->ticks / ticks, l->c->run_count[!l->side]);
+}
+
+static void add_column(const struct fm_column *from, const struct fm_profile *run,
+                       const uint32_t *csds, uint64_t factor, uint64_t *sums)
+{
+    for (uint32_t csd = 1; csd <= run->csd_count && from != NULL && from->width != 0; csd++) {
+        uint64_t *to = &sums[csds[csd]];
+        *to = sum(*to, product(fm_column_get(from, csd), factor));
+    }
+}
+
+/* Counts are those of the run in the middle, quanta those of all. */
 static gpointer lay(gpointer data)
 {
     const struct laying *l = data;
-    const struct fm_profile *given = l->given;
-    size_t count = l->side->csd_count + 1u;
+    struct fm_profile *side = l->c->side[l->side];
+    size_t count = side->csd_count + 1u;
     g_autofree uint64_t *sums = g_new(uint64_t, count);
-    for (unsigned m = 0; m < l->side->measure_count; m++) {
-        const struct fm_column *from = column_named(given, l->side->measures[m].name);
-        if (from == NULL || from->width == 0)
-            continue;
+    for (unsigned m = 0; m < side->measure_count; m++) {
+        unsigned runs = m == FM_QUANTA ? l->c->run_count[l->side] : 1;
         memset(sums, 0, count * sizeof *sums);
-        for (uint32_t csd = 1; csd <= given->csd_count; csd++) {
-            uint64_t *to = &sums[l->csds[csd]];
-            *to = sum(*to, product(fm_column_get(from, csd), m == FM_QUANTA ? l->factor : 1));
+        for (unsigned i = 0; i < runs; i++) {
+            const struct fm_profile *run = l->c->runs[l->side][i];
+            add_column(column_named(run, side->measures[m].name), run, l->c->run_csds[l->side][i],
+                       m == FM_QUANTA ? factor_of(l, run) : 1, sums);
         }
-        sums[0] = 0; /* what the root does not lead to */
-        l->side->csd_own[m] = narrowed(sums, count);
+        sums[0] = 0; /* edges that the root does not lead to */
+        side->csd_own[m] = narrowed(sums, count);
     }
     return NULL;
 }
 
-static void set_header(struct fm_profile *side, const struct fm_profile *given, uint64_t factor,
-                       bool mixes_times)
+static void set_header(const struct laying *l, bool mixes_times)
 {
-    const struct fm_run_info *of = &given->run_info;
-    side->user_quanta = product(given->user_quanta, factor);
-    side->instrumentation_quanta = product(given->instrumentation_quanta, factor);
-    side->callseqs = given->callseqs;
-    side->run_info.sample_count = of->sample_count;
-    side->run_info.sample_squares =
-        of->sample_count == 0 ? 0 : product(product(of->sample_squares, factor), factor);
-    side->run_info.unknown = of->unknown | (mixes_times ? 1u << FM_QUANTA : 0);
-    side->run_info.heap_period = of->heap_period;
+    struct fm_profile *side = l->c->side[l->side];
+    struct fm_run_info *info = &side->run_info;
+    const struct fm_profile *middle = l->c->given[l->side];
+    side->user_quanta = side->instrumentation_quanta = 0;
+    info->sample_count = info->sample_squares = 0;
+    side->callseqs = middle->callseqs;
+    info->heap_period = middle->run_info.heap_period;
+    info->unknown = middle->run_info.unknown | (mixes_times ? 1u << FM_QUANTA : 0);
+    for (unsigned i = 0; i < l->c->run_count[l->side]; i++) {
+        const struct fm_profile *run = l->c->runs[l->side][i];
+        uint64_t factor = factor_of(l, run);
+        side->user_quanta = sum(side->user_quanta, product(run->user_quanta, factor));
+        side->instrumentation_quanta =
+            sum(side->instrumentation_quanta, product(run->instrumentation_quanta, factor));
+        info->unknown |= run->run_info.unknown & 1u << FM_QUANTA;
+        if (run->run_info.sample_count == 0)
+            continue;
+        info->sample_count = sum(info->sample_count, run->run_info.sample_count);
+        info->sample_squares = sum(info->sample_squares,
+                                   product(product(run->run_info.sample_squares, factor), factor));
+    }
 }
 
 /* Takes the graph, which is that of both sides. */
-static void lay_costs(struct fm_compare *c, struct fm_profile *graph, uint32_t *const *csds)
+static void lay_costs(struct fm_compare *c, struct fm_profile *graph)
 {
     struct laying sides[FM_SIDES];
-    bool mixes_times =
-        ((c->given[FM_BEFORE]->run_info.nature ^ c->given[FM_AFTER]->run_info.nature) &
-         FM_NATURE_CLOCK) != 0;
+    bool mixes_times = false;
+    c->quanta_parts = (uint64_t)c->run_count[FM_BEFORE] * c->run_count[FM_AFTER];
     c->side[FM_BEFORE] = graph;
     c->side[FM_AFTER] = g_memdup2(graph, sizeof *graph);
     for (int side = FM_BEFORE; side < FM_SIDES; side++) {
-        const struct fm_profile *given = c->given[side];
-        uint64_t ticks = given->ticks_per_second;
-        sides[side] = (struct laying){given, csds[side], c->side[side],
-                                      ticks == 0 ? 1 : graph->ticks_per_second / ticks};
-        set_header(c->side[side], given, sides[side].factor, mixes_times);
+        for (unsigned i = 0; i < c->run_count[side]; i++)
+            mixes_times =
+                mixes_times ||
+                ((c->given[FM_BEFORE]->run_info.nature ^ c->runs[side][i]->run_info.nature) &
+                 FM_NATURE_CLOCK) != 0;
+    }
+    for (int side = FM_BEFORE; side < FM_SIDES; side++) {
+        sides[side] = (struct laying){c, (enum fm_side)side, graph->ticks_per_second};
+        set_header(&sides[side], mixes_times);
     }
     GThread *other = g_thread_new("overlay", lay, &sides[FM_AFTER]);
     lay(&sides[FM_BEFORE]);
@@ -184,17 +213,61 @@ static void note_folded(struct fm_compare *c, uint32_t folded)
                           folded, folded == 1 ? "" : "s"));
 }
 
+/* The procedures of other runs of a build are those of the run in the middle, whatever these are
+ * called by now. */
+static void take_names_of_runs(const struct fm_compare *c, enum fm_side side,
+                               struct fm_profile *const *copies)
+{
+    for (unsigned i = 1; i < c->run_count[side]; i++) {
+        struct fm_pairs pairs;
+        fm_pairs_init(&pairs, c->given[side], c->runs[side][i], false);
+        take_names(copies[i], copies[0], &pairs);
+        fm_pairs_fold_sites(&pairs, copies[0], copies[i]);
+        fm_pairs_clear(&pairs);
+    }
+}
+
+static bool add_runs(struct fm_merge *merge, const struct fm_compare *c, enum fm_side side,
+                     struct fm_profile *const *copies, GError **error)
+{
+    for (unsigned i = 0; i < c->run_count[side]; i++) {
+        if (!fm_merge_add(merge, copies[i], side == FM_BEFORE ? "before" : "after", error))
+            return false;
+    }
+    return true;
+}
+
+/* Keeps where each run's edges are in the graph, before's runs first. */
+static void take_places(struct fm_compare *c, struct fm_merge_places *places)
+{
+    unsigned at = 0;
+    for (int side = FM_BEFORE; side < FM_SIDES; side++) {
+        c->run_csds[side] = g_new0(uint32_t *, c->run_count[side]);
+        for (unsigned i = 0; i < c->run_count[side]; i++, at++) {
+            g_assert(at < places->count);
+            c->run_csds[side][i] = g_steal_pointer(&places->csds[at]);
+        }
+    }
+    c->clique_size = g_steal_pointer(&places->clique_size);
+    fm_merge_places_clear(places);
+}
+
 static bool lay_over(struct fm_compare *c, const struct fm_pairs *pairs, GError **error)
 {
     const struct fm_merge_options options = {.common = true, .sites_by_key = true, .places = true};
-    struct fm_profile *before = shallow(c->given[FM_BEFORE]), *graph;
-    struct fm_profile *after = shallow(c->given[FM_AFTER]);
+    struct fm_profile *copies[FM_SIDES][FM_COMPARE_RUNS_MAX], *graph;
     struct fm_merge_places places = {0};
-    take_names(after, before, pairs);
-    note_folded(c, fm_pairs_fold_sites(pairs, before, after));
+    for (int side = FM_BEFORE; side < FM_SIDES; side++) {
+        for (unsigned i = 0; i < c->run_count[side]; i++)
+            copies[side][i] = shallow(c->runs[side][i]);
+    }
+    take_names(copies[FM_AFTER][0], copies[FM_BEFORE][0], pairs);
+    note_folded(c, fm_pairs_fold_sites(pairs, copies[FM_BEFORE][0], copies[FM_AFTER][0]));
+    take_names_of_runs(c, FM_BEFORE, copies[FM_BEFORE]);
+    take_names_of_runs(c, FM_AFTER, copies[FM_AFTER]);
     struct fm_merge *merge = fm_merge_new(&options);
-    bool done =
-        fm_merge_add(merge, before, "before", error) && fm_merge_add(merge, after, "after", error);
+    bool done = add_runs(merge, c, FM_BEFORE, copies[FM_BEFORE], error) &&
+                add_runs(merge, c, FM_AFTER, copies[FM_AFTER], error);
     if (done) {
         for (const char *const *note = fm_merge_notes(merge); *note != NULL; note++)
             g_ptr_array_add(c->notes, g_strdup(*note));
@@ -202,13 +275,14 @@ static bool lay_over(struct fm_compare *c, const struct fm_pairs *pairs, GError 
     } else {
         fm_merge_free(merge);
     }
-    free_shallow(before);
-    free_shallow(after);
+    for (int side = FM_BEFORE; side < FM_SIDES; side++) {
+        for (unsigned i = 0; i < c->run_count[side]; i++)
+            free_shallow(copies[side][i]);
+    }
     if (!done)
         return false;
-    lay_costs(c, graph, places.csds);
-    c->clique_size = g_steal_pointer(&places.clique_size);
-    fm_merge_places_clear(&places);
+    take_places(c, &places);
+    lay_costs(c, graph);
     return true;
 }
 
@@ -339,17 +413,42 @@ static bool can_be_compared(const struct fm_profile *before, const struct fm_pro
     return false;
 }
 
-bool fm_compare_new(const struct fm_profile *before, const struct fm_profile *after,
-                    const struct fm_compare_options *options, struct fm_compare **ret,
-                    GError **error)
+/* The run in the middle comes first. */
+static void take_runs(struct fm_compare *c, enum fm_side side, const struct fm_compare_runs *runs)
+{
+    g_assert(runs->count >= 1 && runs->count <= FM_COMPARE_RUNS_MAX);
+    g_assert(runs->middle < runs->count);
+    c->run_count[side] = runs->count;
+    c->runs[side] = g_memdup2(runs->profiles, runs->count * sizeof *runs->profiles);
+    c->runs[side][runs->middle] = runs->profiles[0];
+    c->runs[side][0] = c->given[side] = runs->profiles[runs->middle];
+}
+
+static bool can_all_be_compared(const struct fm_compare_runs *sides, GError **error)
+{
+    const struct fm_profile *first = sides[FM_BEFORE].profiles[0];
+    for (int side = FM_BEFORE; side < FM_SIDES; side++) {
+        for (unsigned i = 0; i < sides[side].count; i++) {
+            if (!can_be_compared(first, sides[side].profiles[i], error))
+                return false;
+        }
+    }
+    return true;
+}
+
+bool fm_compare_new_runs(const struct fm_compare_runs sides[FM_SIDES],
+                         const struct fm_compare_options *options, struct fm_compare **ret,
+                         GError **error)
 {
     struct fm_pairs pairs;
-    g_assert(before != NULL && after != NULL && options != NULL);
-    if (!can_be_compared(before, after, error))
+    g_assert(sides != NULL && options != NULL);
+    if (!can_all_be_compared(sides, error))
         return false;
     struct fm_compare *c = g_new0(struct fm_compare, 1);
-    c->given[FM_BEFORE] = before;
-    c->given[FM_AFTER] = after;
+    c->variation = options->variation;
+    take_runs(c, FM_BEFORE, &sides[FM_BEFORE]);
+    take_runs(c, FM_AFTER, &sides[FM_AFTER]);
+    const struct fm_profile *before = c->given[FM_BEFORE], *after = c->given[FM_AFTER];
     c->matches = g_array_new(FALSE, FALSE, sizeof(struct fm_match));
     c->notes = g_ptr_array_new_with_free_func(g_free);
     fm_pairs_init(&pairs, before, after, !options->no_renames);
@@ -368,6 +467,16 @@ bool fm_compare_new(const struct fm_profile *before, const struct fm_profile *af
     return done;
 }
 
+bool fm_compare_new(const struct fm_profile *before, const struct fm_profile *after,
+                    const struct fm_compare_options *options, struct fm_compare **ret,
+                    GError **error)
+{
+    const struct fm_compare_runs sides[FM_SIDES] = {{.profiles = &before, .count = 1},
+                                                    {.profiles = &after, .count = 1}};
+    g_assert(before != NULL && after != NULL);
+    return fm_compare_new_runs(sides, options, ret, error);
+}
+
 void fm_compare_free(struct fm_compare *c)
 {
     if (c == NULL)
@@ -378,8 +487,13 @@ void fm_compare_free(struct fm_compare *c)
     }
     g_free(c->side[FM_AFTER]); /* all else is the other's */
     fm_profile_free(c->side[FM_BEFORE]);
-    for (int side = FM_BEFORE; side < FM_SIDES; side++)
+    for (int side = FM_BEFORE; side < FM_SIDES; side++) {
         g_free(c->ps_only[side]);
+        for (unsigned i = 0; c->run_csds[side] != NULL && i < c->run_count[side]; i++)
+            g_free(c->run_csds[side][i]);
+        g_free(c->run_csds[side]);
+        g_free(c->runs[side]);
+    }
     g_free(c->clique_size);
     g_array_unref(c->matches);
     g_ptr_array_unref(c->notes);

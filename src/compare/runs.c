@@ -6,12 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of Student's t, two-sided, by degrees of freedom from 1. */
-static const double t_99[] = {63.657, 9.925, 5.841, 4.604, 4.032, 3.707, 3.499, 3.355,
-                              3.250,  3.169, 3.106, 3.055, 3.012, 2.977, 2.947, 2.921,
-                              2.898,  2.878, 2.861, 2.845, 2.831, 2.819, 2.807, 2.797,
-                              2.787,  2.779, 2.771, 2.763, 2.756, 2.750};
-#define NORMAL_99 2.576
+#include "sampled/tails.h"
+
+#define TAIL 0.005 /* on each side of 99 % */
 
 static int by_amount(const void *left, const void *right)
 {
@@ -33,38 +30,33 @@ static void sum_up(const double *amounts, unsigned count, struct fm_runs_side *r
                                  .mean = sum / count};
 }
 
-/* Sum of squares around the mean, in parts of the mean; in samples. */
-static double scatter(const double *amounts, const struct fm_runs_side *side, double sample)
+/* Sum of squares around the mean. */
+static double scatter(const double *amounts, const struct fm_runs_side *side)
 {
     double sum = 0;
     for (unsigned i = 0; i < side->count; i++)
         sum += (amounts[i] - side->mean) * (amounts[i] - side->mean);
-    return side->mean > 0 ? sum / side->mean / sample : 0;
+    return sum;
 }
 
 void fm_runs_compare(const double *before, unsigned before_count, const double *after,
-                     unsigned after_count, double sample, struct fm_runs_difference *ret)
+                     unsigned after_count, struct fm_runs_difference *ret)
 {
-    g_return_if_fail(before_count > 0 && after_count > 0 && sample >= 0 && ret != NULL);
+    g_return_if_fail(before_count > 0 && after_count > 0 && ret != NULL);
     unsigned freedom = before_count + after_count - 2;
-    double each = fmax(sample, 1);
     *ret = (struct fm_runs_difference){.interval = before_count > 1 && after_count > 1};
     sum_up(before, before_count, &ret->before);
     sum_up(after, after_count, &ret->after);
-    ret->exact = sample <= 0 && !(ret->before.least < ret->before.most) &&
-                 !(ret->after.least < ret->after.most);
+    ret->exact = !(ret->before.least < ret->before.most) && !(ret->after.least < ret->after.most);
     double difference = ret->after.mean - ret->before.mean;
+    ret->low = ret->high = difference;
     if (ret->interval && !ret->exact) {
         g_assert(freedom >= 2); /* two runs on each side */
-        double dispersion =
-            (scatter(before, &ret->before, each) + scatter(after, &ret->after, each)) / freedom;
-        double variance = fmax(dispersion, 1) * each *
-                          (ret->before.mean / before_count + ret->after.mean / after_count);
-        double t = freedom <= G_N_ELEMENTS(t_99) ? t_99[freedom - 1] : NORMAL_99;
-        ret->low = difference - t * sqrt(variance);
-        ret->high = difference + t * sqrt(variance);
-    } else {
-        ret->low = ret->high = difference;
+        double variance = (scatter(before, &ret->before) + scatter(after, &ret->after)) / freedom *
+                          (1.0 / before_count + 1.0 / after_count);
+        double t = fm_sampled_student_quantile(TAIL, freedom);
+        ret->low -= t * sqrt(variance);
+        ret->high += t * sqrt(variance);
     }
     ret->told = ret->exact      ? difference < 0 || difference > 0
                 : ret->interval ? ret->low > 0 || ret->high < 0

@@ -86,6 +86,29 @@ void fm_compare_values_clear(struct fm_compare_values *values)
     g_free(values->known);
 }
 
+bool fm_compare_is_inlined(const struct fm_compare *c, uint32_t pd, uint32_t u)
+{
+    uint32_t ps = c->side[FM_BEFORE]->pd_ps[pd];
+    return u != 0 && c->uncounted[pd] && fm_compare_has(c, FM_COMPARE_CALLS) &&
+           !c->ps_only[FM_BEFORE][ps] && !c->ps_only[FM_AFTER][ps];
+}
+
+uint32_t *fm_compare_homes(const struct fm_compare *c)
+{
+    const struct fm_profile *p = c->side[FM_BEFORE];
+    uint32_t *home = g_new0(uint32_t, p->pd_count + 1u);
+    struct fm_compare_values v;
+    fm_compare_values_init(&v, c, FM_QUANTA);
+    for (uint32_t at = 0; at < c->order_count; at++) {
+        uint32_t pd = c->order[at], csd = c->tree_csd[pd];
+        uint32_t above = csd == 0 ? 0 : p->csd_caller[csd];
+        bool one_alone = (v.calls[FM_BEFORE][pd] > 0) != (v.calls[FM_AFTER][pd] > 0);
+        home[pd] = one_alone && fm_compare_is_inlined(c, pd, above) ? home[above] : pd;
+    }
+    fm_compare_values_clear(&v);
+    return home;
+}
+
 int64_t fm_compare_total(const struct fm_compare *compare, enum fm_measure_id measure,
                          enum fm_side side)
 {

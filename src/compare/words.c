@@ -44,7 +44,8 @@ double fm_compare_scale(const struct fm_compare *c, enum fm_measure_id measure)
 {
     const struct fm_profile *p = c->side[FM_BEFORE];
     if (measure == FM_QUANTA)
-        return p->ticks_per_second > 0 ? 1 / (double)p->ticks_per_second : 1;
+        return (p->ticks_per_second > 0 ? 1 / (double)p->ticks_per_second : 1) /
+               (double)c->quanta_parts;
     return measure == FM_WORDS ? p->word_size : 1;
 }
 
@@ -72,7 +73,9 @@ double fm_compare_sample(const struct fm_compare *c, enum fm_measure_id measure,
     const struct fm_profile *p = c->side[side];
     if (is_heap_sampled(p, measure))
         return heap_sample(p, measure);
-    return measure == FM_QUANTA ? fm_profile_sample_quanta(p) : 0;
+    /* No less than a quantum of a run. */
+    return measure == FM_QUANTA ? fmax(fm_profile_sample_quanta(p), (double)c->run_count[!side])
+                                : 0;
 }
 
 const char *fm_compare_certainty(const struct fm_compare *c, enum fm_measure_id measure)
@@ -109,32 +112,6 @@ bool fm_compare_has(const struct fm_compare *c, enum fm_measure_id measure)
                  strcmp(p->measures[FM_QUANTA].name, after->measures[FM_QUANTA].name) == 0));
     return measure >= FM_ALLOCS && (unsigned)measure < p->measure_count &&
            both_know(c, (unsigned)measure);
-}
-
-enum fm_measure_id fm_compare_telling_measure(const struct fm_compare *c)
-{
-    static const enum fm_measure_id first[] = {FM_COMPARE_CALLS, FM_ALLOCS, FM_WORDS};
-    for (unsigned i = 0; i < G_N_ELEMENTS(first); i++) {
-        if (!fm_compare_has(c, first[i]))
-            continue;
-        const struct fm_profile *before = c->side[FM_BEFORE], *after = c->side[FM_AFTER];
-        for (uint32_t csd = 1; csd <= before->csd_count; csd++) {
-            bool calls = first[i] == FM_COMPARE_CALLS;
-            uint32_t callee = before->csd_callee[csd];
-            if (calls &&
-                (c->uncounted[callee] || !fm_profile_is_function(before, before->pd_ps[callee])))
-                continue;
-            if (calls
-                    ? fm_profile_calls(before, csd) != fm_profile_calls(after, csd)
-                    : fm_profile_own(before, csd, first[i]) != fm_profile_own(after, csd, first[i]))
-                return first[i];
-        }
-    }
-    for (unsigned m = FM_QUANTA; m < c->side[FM_BEFORE]->measure_count; m++) {
-        if (m != FM_CALLSEQS && fm_compare_has(c, (enum fm_measure_id)m))
-            return (enum fm_measure_id)m;
-    }
-    return FM_COMPARE_CALLS;
 }
 
 bool fm_compare_parse_measure(const struct fm_compare *c, const char *text, enum fm_measure_id *ret)

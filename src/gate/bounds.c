@@ -79,13 +79,18 @@ bool fm_bound_holds(const struct fm_limit *limit, const struct fm_amount *amount
     g_assert_not_reached();
 }
 
-double fm_bound_allowed(const struct fm_limit *limit, const struct fm_amount *amount, double scale)
+double fm_bound_allowed(const struct fm_limit *limit, double before)
 {
     double number = (double)limit->number / (double)ten_to(limit->decimals);
-    double before = (double)amount->value[FM_BEFORE] / (double)amount->calls[FM_BEFORE] * scale;
     if (limit->bound == FM_BOUND_PERCENT)
         return before * (1 + number / 100);
     if (limit->unit == FM_LIMIT_SECONDS)
         number /= 1e9;
     return limit->bound == FM_BOUND_DIFFERENCE ? before + number : number;
+}
+
+double fm_bound_percent(const struct fm_limit *limit)
+{
+    g_assert(limit->bound == FM_BOUND_PERCENT);
+    return (double)limit->number / (double)ten_to(limit->decimals);
 }

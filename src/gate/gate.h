@@ -9,7 +9,8 @@
 
 enum fm_verdict {
     FM_VERDICT_KEPT,
-    FM_VERDICT_NOT_TOLD, /* time: the bound lies within what chance explains */
+    FM_VERDICT_NOT_TOLD, /* time: neither that it is beyond the bound can be told, nor that it is
+                            not */
     FM_VERDICT_BROKEN,
     FM_VERDICT_ERROR, /* the limit does not fit the profiles */
 };
@@ -38,13 +39,14 @@ struct fm_gate_options {
     const char *names[FM_SIDES];
     const struct fm_profile *again; /* a second run of after's build, or NULL: exact limits on what
                                        differs between the two runs are errors */
-    bool strict;                    /* what is not told is broken */
+    bool strict;                    /* undecidable limits are broken */
 };
 
-/* before NULL: only absolute bounds can be judged, others are errors. limits and the profiles must
- * outlive *ret. Errors: those of fm_compare_new. */
-FM_MUST_USE bool fm_gate_judge(const struct fm_limits *limits, const struct fm_profile *before,
-                               const struct fm_profile *after,
+/* The runs of each side; of what is counted that in the middle is judged, of time all. before NULL:
+ * only absolute bounds can be judged, others are errors. limits and the profiles must outlive *ret.
+ * Errors: those of fm_compare_new. */
+FM_MUST_USE bool fm_gate_judge(const struct fm_limits *limits, const struct fm_compare_runs *before,
+                               const struct fm_compare_runs *after,
                                const struct fm_gate_options *options, struct fm_gate *ret,
                                GError **error);
 void fm_gate_clear(struct fm_gate *gate);

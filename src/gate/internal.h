@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "compare/timing.h"
 #include "gate/gate.h"
 
 /* --- contexts that a path means --- */
@@ -33,18 +34,36 @@ struct fm_amount {
 
 /* Exactly, whatever the numbers are: after op bound. scale: bytes a word and the like. */
 bool fm_bound_holds(const struct fm_limit *limit, const struct fm_amount *amount, int64_t scale);
-/* The value at which the limit is just kept, in the unit that is shown. */
-double fm_bound_allowed(const struct fm_limit *limit, const struct fm_amount *amount, double scale);
+/* The value at which the limit is just kept, when it was so much before; both in the unit that is
+ * shown. */
+double fm_bound_allowed(const struct fm_limit *limit, double before);
+/* The number of a bound in per cent. */
+double fm_bound_percent(const struct fm_limit *limit);
 
 /* --- time --- */
 
-/* How an amount of time stands to its bound, by chance. */
+/* How an amount of time stands to its bound. */
 struct fm_told {
-    double p;     /* that a value as far beyond the bound comes by chance, one-sided */
-    bool within;  /* the upper limit of the value keeps the bound */
-    bool few;     /* too few samples to tell anything */
-    double least; /* the relative difference that would show with 80 %; 0 = none would */
+    double p_fail; /* that a value as far beyond the bound comes by chance */
+    double p_pass; /* that one as far within bound and margin does */
+    bool absolute; /* the bound is on after's seconds alone; else on the ratio of after to before */
+    double allowed, tolerated;
 };
-void fm_time_against_bound(const struct fm_compare *compare, enum fm_measure_id measure,
-                           const struct fm_limit *limit, const struct fm_amount *amount,
-                           struct fm_told *ret);
+/* row NULL: the whole program. before, allowed: in the unit that is shown, a call; calls: 1, or
+ * what they are divided by. */
+void fm_time_against_bound(const struct fm_sampled *model, const struct fm_sampled_row *row,
+                           const struct fm_limit *limit, double before, double allowed,
+                           const double calls[FM_SIDES], struct fm_told *ret);
+
+/* A limit on what is sampled, which is judged when all are known. */
+struct fm_timed {
+    guint number; /* index of the judgement */
+    enum fm_measure_id id;
+    GArray *contexts; /* uint32_t; NULL = the whole program */
+    bool self;
+    double calls[FM_SIDES];
+};
+void fm_timed_clear(void *timed); /* for GArray */
+/* timed: struct fm_timed. */
+void fm_timed_judge(const struct fm_compare *compare, const GArray *timed, GArray *judgements,
+                    bool strict);

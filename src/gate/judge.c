@@ -23,7 +23,8 @@ struct judging {
     struct fm_compare *compare;               /* of before (or after itself) with after */
     struct fm_places places;
     GPtrArray *measured;
-    GArray *told; /* struct fm_told, one for each limit */
+    guint number;  /* index of the limit that is judged */
+    GArray *timed; /* struct fm_timed */
     struct fm_gate *ret;
 };
 
@@ -177,29 +178,36 @@ static void take_values(struct fm_judgement *it, const struct fm_amount *amount,
 {
     for (int side = FM_BEFORE; side < FM_SIDES; side++)
         it->value[side] = (double)amount->value[side] / (double)amount->calls[side] * scale;
-    it->allowed = fm_bound_allowed(it->limit, amount, scale);
+    it->allowed = fm_bound_allowed(it->limit, it->value[FM_BEFORE]);
 }
 
-/* Exactly, or for time with what chance may do: that is judged when all limits are known. */
+/* Exactly, or, of what is sampled, when all limits are known. contexts: of which the amount is;
+ * NULL = of the whole program. */
 static void judge_amount(struct judging *j, struct fm_judgement *it, enum fm_measure_id id,
-                         const struct fm_amount *amount, struct fm_told *told)
+                         const struct fm_amount *amount, const GArray *contexts)
 {
     double scale = fm_compare_scale(j->compare, id);
     take_values(it, amount, scale);
     it->estimated = fm_compare_sample(j->compare, id, FM_BEFORE) > 0 ||
                     fm_compare_sample(j->compare, id, FM_AFTER) > 0;
-    if (it->estimated && it->limit->op == FM_EQUAL)
+    if (it->estimated && it->limit->op == FM_EQUAL) {
         set_error(it, g_strdup_printf("\"%s\" is estimated from samples: nothing says that it is "
                                       "equal to a number",
                                       it->limit->measure));
-    else if (it->estimated)
-        fm_time_against_bound(j->compare, id, it->limit, amount, told);
-    else if (!fm_bound_holds(it->limit, amount, (int64_t)scale))
+    } else if (it->estimated && it->limit->subject != FM_LIMIT_NEW) {
+        struct fm_timed timed = {
+            .number = j->number,
+            .id = id,
+            .contexts = contexts != NULL ? g_array_copy((GArray *)(uintptr_t)contexts) : NULL,
+            .self = it->limit->self,
+            .calls = {(double)amount->calls[FM_BEFORE], (double)amount->calls[FM_AFTER]}};
+        g_array_append_val(j->timed, timed);
+    } else if (!fm_bound_holds(it->limit, amount, (int64_t)scale)) {
         it->verdict = FM_VERDICT_BROKEN;
+    }
 }
 
-static void judge_path(struct judging *j, struct fm_judgement *it, enum fm_measure_id id,
-                       struct fm_told *told)
+static void judge_path(struct judging *j, struct fm_judgement *it, enum fm_measure_id id)
 {
     struct measured *m = measured(j, id);
     struct fm_amount amount;
@@ -215,7 +223,7 @@ static void judge_path(struct judging *j, struct fm_judgement *it, enum fm_measu
         set_error(it, g_strdup("how often it runs is not counted: it is inlined"));
         return;
     }
-    judge_amount(j, it, id, &amount, told);
+    judge_amount(j, it, id, &amount, it->limit->self ? found : outermost);
     show_context(j, it, most_changed(it->limit, m, it->limit->self ? found : outermost));
     if (it->verdict == FM_VERDICT_BROKEN || it->estimated)
         it->cause = j->given[FM_BEFORE] != NULL ? first_cause(j, id, outermost) : NULL;
@@ -236,13 +244,12 @@ static void judge_new(struct judging *j, struct fm_judgement *it, enum fm_measur
         show_context(j, it, pd);
 }
 
-static void judge_total(struct judging *j, struct fm_judgement *it, enum fm_measure_id id,
-                        struct fm_told *told)
+static void judge_total(struct judging *j, struct fm_judgement *it, enum fm_measure_id id)
 {
     struct fm_amount amount = {.calls = {1, 1}};
     for (int side = FM_BEFORE; side < FM_SIDES; side++)
         amount.value[side] = fm_compare_total(j->compare, id, (enum fm_side)side);
-    judge_amount(j, it, id, &amount, told);
+    judge_amount(j, it, id, &amount, NULL);
     if ((it->verdict == FM_VERDICT_BROKEN || it->estimated) && j->given[FM_BEFORE] != NULL)
         it->cause = first_cause(j, id, NULL);
 }
@@ -265,11 +272,10 @@ static void judge_peak(struct judging *j, struct fm_judgement *it)
         it->verdict = FM_VERDICT_BROKEN;
 }
 
-static void judge_limit(struct judging *j, struct fm_judgement *it, struct fm_told *told)
+static void judge_limit(struct judging *j, struct fm_judgement *it)
 {
     const struct fm_limit *limit = it->limit;
     enum fm_measure_id id;
-    *told = (struct fm_told){.p = 1};
     it->has_before = j->given[FM_BEFORE] != NULL && limit->subject != FM_LIMIT_NEW;
     if (j->given[FM_BEFORE] == NULL &&
         (limit->bound != FM_BOUND_ABSOLUTE || limit->subject == FM_LIMIT_NEW)) {
@@ -290,64 +296,16 @@ static void judge_limit(struct judging *j, struct fm_judgement *it, struct fm_to
     }
     switch (limit->subject) {
     case FM_LIMIT_TOTAL:
-        judge_total(j, it, id, told);
+        judge_total(j, it, id);
         return;
     case FM_LIMIT_PATH:
-        judge_path(j, it, id, told);
+        judge_path(j, it, id);
         return;
     case FM_LIMIT_NEW:
         judge_new(j, it, id);
         return;
     }
     g_assert_not_reached();
-}
-
-/* --- time: all limits together --- */
-
-static int by_p(const void *left, const void *right, void *data)
-{
-    const struct fm_told *told = data;
-    const guint *a = left, *b = right;
-    if (told[*a].p != told[*b].p)
-        return told[*a].p < told[*b].p ? -1 : 1;
-    return *a < *b ? -1 : *a > *b;
-}
-
-static void tell_time(struct fm_judgement *it, const struct fm_told *told, bool strict)
-{
-    if (it->verdict == FM_VERDICT_BROKEN || (told->within && !told->few))
-        return;
-    it->verdict = strict ? FM_VERDICT_BROKEN : FM_VERDICT_NOT_TOLD;
-    if (told->few || told->least <= 0)
-        it->why = g_strdup("too few samples to tell: run it longer");
-    else
-        it->why = g_strdup_printf("chance may explain it; a difference of %.0f %% would show",
-                                  ceil(100 * told->least));
-}
-
-/* Holm's way: with many limits of time one in a hundred would break by chance. */
-static void judge_times(struct judging *j)
-{
-    struct fm_told *told = (void *)j->told->data;
-    struct fm_judgement *all = (void *)j->ret->judgements->data;
-    g_autoptr(GArray) times = g_array_new(FALSE, FALSE, sizeof(guint));
-    for (guint i = 0; i < j->ret->judgements->len; i++) {
-        if (all[i].estimated && all[i].verdict != FM_VERDICT_ERROR)
-            g_array_append_val(times, i);
-    }
-    if (times->len > 0)
-        g_qsort_with_data(times->data, (gint)times->len, sizeof(guint), by_p, told);
-    for (guint k = 0; k < times->len; k++) {
-        guint i = g_array_index(times, guint, k);
-        double chance = 1 - all[i].limit->confidence / 100;
-        if (told[i].few || told[i].p > chance / (times->len - k))
-            break;
-        all[i].verdict = FM_VERDICT_BROKEN;
-    }
-    for (guint k = 0; k < times->len; k++) {
-        guint i = g_array_index(times, guint, k);
-        tell_time(&all[i], &told[i], j->options->strict);
-    }
 }
 
 static void clear_judgement(void *data)
@@ -357,6 +315,13 @@ static void clear_judgement(void *data)
     g_free(it->path);
     g_free(it->cause);
     g_free(it->file);
+}
+
+static GArray *new_timed(void)
+{
+    GArray *timed = g_array_new(FALSE, FALSE, sizeof(struct fm_timed));
+    g_array_set_clear_func(timed, fm_timed_clear);
+    return timed;
 }
 
 /* --- programs of which two runs differ --- */
@@ -374,7 +339,8 @@ static bool check_repeats(struct judging *j, GError **error)
     struct judging runs = {.limits = j->limits,
                            .options = j->options,
                            .given = {j->given[FM_AFTER], j->options->again},
-                           .measured = g_ptr_array_new_with_free_func(free_measured)};
+                           .measured = g_ptr_array_new_with_free_func(free_measured),
+                           .timed = new_timed()};
     bool done =
         fm_compare_new(runs.given[FM_BEFORE], runs.given[FM_AFTER], &options, &runs.compare, error);
     if (done)
@@ -382,8 +348,7 @@ static bool check_repeats(struct judging *j, GError **error)
     for (guint i = 0; done && i < j->limits->all->len; i++) {
         struct fm_judgement *it = &g_array_index(j->ret->judgements, struct fm_judgement, i);
         struct fm_judgement again = {.limit = it->limit};
-        struct fm_told told;
-        judge_limit(&runs, &again, &told);
+        judge_limit(&runs, &again);
         if (it->verdict != FM_VERDICT_ERROR && again.verdict != FM_VERDICT_ERROR &&
             !again.estimated && !has_tolerance(it->limit) &&
             again.value[FM_BEFORE] != again.value[FM_AFTER])
@@ -393,6 +358,7 @@ static bool check_repeats(struct judging *j, GError **error)
         clear_judgement(&again);
     }
     g_ptr_array_unref(runs.measured);
+    g_array_unref(runs.timed);
     fm_places_clear(&runs.places);
     fm_compare_free(runs.compare);
     return done;
@@ -413,28 +379,30 @@ static void judge_all(struct judging *j)
 {
     for (guint i = 0; i < j->limits->all->len; i++) {
         struct fm_judgement it = {.limit = g_ptr_array_index(j->limits->all, i)};
-        struct fm_told told;
-        judge_limit(j, &it, &told);
+        j->number = i;
+        judge_limit(j, &it);
         g_array_append_val(j->ret->judgements, it);
-        g_array_append_val(j->told, told);
     }
-    judge_times(j);
+    fm_timed_judge(j->compare, j->timed, j->ret->judgements, j->options->strict);
 }
 
-bool fm_gate_judge(const struct fm_limits *limits, const struct fm_profile *before,
-                   const struct fm_profile *after, const struct fm_gate_options *options,
+bool fm_gate_judge(const struct fm_limits *limits, const struct fm_compare_runs *before,
+                   const struct fm_compare_runs *after, const struct fm_gate_options *options,
                    struct fm_gate *ret, GError **error)
 {
     const struct fm_compare_options compare = {0};
     g_assert(limits != NULL && after != NULL && options != NULL && ret != NULL);
     *ret = (struct fm_gate){.names = {options->names[FM_BEFORE], options->names[FM_AFTER]}};
-    struct judging j = {.limits = limits, .options = options, .given = {before, after}, .ret = ret};
-    if (!fm_compare_new(before != NULL ? before : after, after, &compare, &j.compare, error))
+    const struct fm_compare_runs sides[FM_SIDES] = {before != NULL ? *before : *after, *after};
+    struct judging j = {.limits = limits, .options = options, .ret = ret};
+    j.given[FM_AFTER] = after->profiles[after->middle];
+    j.given[FM_BEFORE] = before != NULL ? before->profiles[before->middle] : NULL;
+    if (!fm_compare_new_runs(sides, &compare, &j.compare, error))
         return false;
     ret->judgements = g_array_new(FALSE, TRUE, sizeof(struct fm_judgement));
     g_array_set_clear_func(ret->judgements, clear_judgement);
     j.measured = g_ptr_array_new_with_free_func(free_measured);
-    j.told = g_array_new(FALSE, TRUE, sizeof(struct fm_told));
+    j.timed = new_timed();
     fm_places_init(&j.places, j.compare);
     judge_all(&j);
     bool done = options->again == NULL || check_repeats(&j, error);
@@ -444,7 +412,7 @@ bool fm_gate_judge(const struct fm_limits *limits, const struct fm_profile *befo
         ret->count[it->verdict]++;
     }
     g_ptr_array_unref(j.measured);
-    g_array_unref(j.told);
+    g_array_unref(j.timed);
     fm_places_clear(&j.places);
     fm_compare_free(j.compare);
     if (!done)

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 
+#define MARGIN_MAX 1000.0 /* per cent */
 #define BYTES_MAX (8u << 20)
 
 struct parsing {
@@ -146,6 +147,11 @@ static bool parse_unit(const struct parsing *p, const char **at, struct fm_limit
     return true;
 }
 
+static bool is_time(const struct fm_limit *limit)
+{
+    return strcmp(limit->measure, "time") == 0;
+}
+
 static bool parse_confidence(const struct parsing *p, const char **at, struct fm_limit *limit)
 {
     limit->confidence = 99;
@@ -161,6 +167,25 @@ static bool parse_confidence(const struct parsing *p, const char **at, struct fm
         return fail(p, *at, "%");
     ++*at;
     return take_word(at, "confidence") || fail(p, *at, "confidence");
+}
+
+static bool parse_margin(const struct parsing *p, const char **at, struct fm_limit *limit)
+{
+    limit->margin = -1;
+    const char *word = *at;
+    if (!take_word(at, "margin"))
+        return true;
+    char *end;
+    const char *begin = *at;
+    limit->margin = g_ascii_strtod(begin, &end);
+    if (end == begin || !(limit->margin >= 0 && limit->margin <= MARGIN_MAX))
+        return fail(p, begin, "a margin of 0 to 1000 per cent");
+    *at = skip_blanks(end);
+    if (**at != '%')
+        return fail(p, *at, "%");
+    *at = skip_blanks(*at + 1);
+    return is_time(limit) ||
+           fail(p, word, "a limit of time: what is counted is known exactly and has no margin");
 }
 
 static bool parse_bound(const struct parsing *p, const char *at, struct fm_limit *limit)
@@ -183,6 +208,9 @@ static bool parse_bound(const struct parsing *p, const char *at, struct fm_limit
         return false;
     at = skip_blanks(at);
     if (!parse_confidence(p, &at, limit))
+        return false;
+    at = skip_blanks(at);
+    if (!parse_margin(p, &at, limit))
         return false;
     return *at == '\0' || fail(p, at, "the end of the line");
 }
@@ -363,11 +391,6 @@ static bool parse_subject(const struct parsing *p, const char *at, const char *e
     if (at >= end)
         return fail(p, at, "total, or a path such as main \u203a parse");
     return parse_path(p, at, end, limit);
-}
-
-static bool is_time(const struct fm_limit *limit)
-{
-    return strcmp(limit->measure, "time") == 0;
 }
 
 static bool check_units(const struct parsing *p, const char *bound, const struct fm_limit *limit)

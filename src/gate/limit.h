@@ -51,6 +51,8 @@ struct fm_limit {
     int64_t number; /* in 10 ^ -decimals of the unit; of seconds in that of nanoseconds */
     unsigned decimals;
     double confidence; /* per cent; of time */
+    double margin;     /* per cent, likewise: beyond the bound by so much a limit may pass still;
+                          -1 = what is usual */
 };
 
 struct fm_limits {

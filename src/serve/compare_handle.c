@@ -164,6 +164,7 @@ static void answer(struct fm_server *server, const struct fm_request *request, s
         .causes_max = CAUSES_SHOWN,
         .contexts_max = CONTEXTS_SHOWN,
         .names = {names[FM_BEFORE], names[FM_AFTER]},
+        .numbers = format == FM_FORMAT_JSON || format == FM_FORMAT_CSV,
         .picture = format != FM_FORMAT_TEXT && format != FM_FORMAT_CSV,
         .focus = asked->focus <= c->side[FM_BEFORE]->pd_count ? asked->focus : 0,
         .address = address,

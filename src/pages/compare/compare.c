@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pages/compare/compare.h"
 #include "pages/compare/difference.h"
+#include "pages/compare/runs.h"
+#include "pages/compare/times.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,6 +16,7 @@ struct view {
     const struct fm_compare *c;
     const struct fm_compare_page_options *options;
     struct fm_causes causes;
+    struct fm_display *display;
     struct fm_list *body;
     struct fm_table *table;
 };
@@ -38,20 +41,29 @@ static void cell_value(struct view *v, enum fm_measure_id measure, double value)
 
 static void add_total(struct view *v, enum fm_measure_id measure)
 {
-    int64_t before = fm_compare_total(v->c, measure, FM_BEFORE);
-    int64_t after = fm_compare_total(v->c, measure, FM_AFTER);
+    double before = (double)fm_compare_total(v->c, measure, FM_BEFORE);
+    double after = (double)fm_compare_total(v->c, measure, FM_AFTER);
+    double scale = fm_compare_scale(v->c, measure), clock[FM_SIDES];
+    bool is_clock = measure == FM_QUANTA &&
+                    fm_timing_mean_seconds(v->c, FM_BEFORE, &clock[FM_BEFORE]) &&
+                    fm_timing_mean_seconds(v->c, FM_AFTER, &clock[FM_AFTER]);
+    if (is_clock) {
+        before = clock[FM_BEFORE] / scale;
+        after = clock[FM_AFTER] / scale;
+    }
     fm_table_row(v->table, "total", false);
     fm_cell_string(v->table, fm_compare_measure_words(v->c, measure), FM_STYLE_PLAIN);
-    cell_value(v, measure, (double)before);
-    cell_value(v, measure, (double)after);
-    cell_value(v, measure, (double)after - (double)before);
+    cell_value(v, measure, before);
+    cell_value(v, measure, after);
+    cell_value(v, measure, after - before);
     if (before > 0)
-        fm_cell_percent(v->table, (double)after / (double)before - 1);
+        fm_cell_percent(v->table, after / before - 1);
     else if (after > 0)
         fm_cell_string(v->table, "new", FM_STYLE_PLAIN);
     else
         fm_cell_empty(v->table);
-    fm_cell_string(v->table, fm_compare_certainty(v->c, measure), FM_STYLE_PLAIN);
+    fm_cell_string(v->table, is_clock ? "clock" : fm_compare_certainty(v->c, measure),
+                   FM_STYLE_PLAIN);
 }
 
 static void add_totals(struct view *v)
@@ -185,26 +197,41 @@ static void add_inlined(struct view *v)
     fm_add_text(v->body, text);
 }
 
-static void add_not_told(struct view *v, bool any)
+/* What no row says. */
+static void add_not_told(struct view *v)
 {
     if (!v->causes.sampled) {
         add_inlined(v);
         return;
     }
     double scale = fm_compare_scale(v->c, v->causes.measure);
-    double deviation = FM_COMPARE_DEVIATIONS * v->causes.not_told_deviation;
     bool timed = v->causes.measure == FM_QUANTA && graph(v)->ticks_per_second > 0;
+    if (v->causes.not_told == 0)
+        return;
     g_autofree char *sum = timed ? fm_format_time(v->causes.not_told * scale)
                                  : fm_format_int(llround(v->causes.not_told * scale));
-    g_autofree char *within =
-        timed ? fm_format_time(deviation * scale) : fm_format_int(llround(deviation * scale));
     g_autofree char *text = g_strdup_printf(
-        "%s no change can be told: %s ± %s. It is sampled: rows are what chance does "
-        "not "
-        "explain (99 %%) in these two runs; two runs of one build differ by up to 2 %%, so less is "
-        "never told.",
-        any ? "Of the rest" : "In sum", sum, within);
+        "All other differences together: %s, each of which chance may explain.", sum);
     fm_add_text(v->body, text);
+}
+
+static void add_none(struct view *v)
+{
+    fm_add_text(v->body, v->causes.sampled           ? "No single cause is significant."
+                         : v->causes.causes->len > 0 ? "Nothing differs of what both count."
+                                                     : "Nothing differs.");
+    add_not_told(v);
+}
+
+static void add_times(struct view *v)
+{
+    const struct fm_times_options options = {.rows_max = v->options->causes_max,
+                                             .numbers = v->options->numbers};
+    struct fm_timing timing;
+    if (!fm_timing_init(&timing, v->c, v->options->by))
+        return;
+    fm_times_add(v->display, v->body, &timing, &options);
+    fm_timing_clear(&timing);
 }
 
 static void add_causes(struct view *v)
@@ -218,14 +245,12 @@ static void add_causes(struct view *v)
         fm_add_text(v->body, "There is nothing to compare: no measure is known of both.");
         return;
     }
+    add_times(v);
     fm_add_heading(v->body, title);
     for (guint i = 0; i < v->causes.causes->len; i++)
         rows += g_array_index(v->causes.causes, struct fm_cause, i).told;
     if (rows == 0) {
-        fm_add_text(v->body, v->causes.sampled           ? "No change can be told."
-                             : v->causes.causes->len > 0 ? "Nothing differs of what both count."
-                                                         : "Nothing differs.");
-        add_not_told(v, false);
+        add_none(v);
         return;
     }
     cause_header(v);
@@ -242,7 +267,7 @@ static void add_causes(struct view *v)
             fabs(cause->net) * fm_compare_scale(v->c, v->causes.measure);
     }
     add_rest(v, rest, more, less);
-    add_not_told(v, true);
+    add_not_told(v);
     if (large)
         fm_add_text(v->body,
                     "Some rows lie in a recursion of many functions, where a context is an "
@@ -341,7 +366,8 @@ struct fm_display *fm_compare_page(const struct fm_compare *compare,
     g_autofree char *title =
         g_strdup_printf("%s compared with %s", options->names[FM_AFTER], options->names[FM_BEFORE]);
     struct fm_display *display = fm_display_new(title);
-    struct view v = {.c = compare, .options = options, .body = fm_display_body(display)};
+    struct view v = {
+        .c = compare, .options = options, .display = display, .body = fm_display_body(display)};
     fm_display_set_name(display, "diff");
     fm_display_fact_string(display, "before", options->names[FM_BEFORE]);
     fm_display_fact_string(display, "after", options->names[FM_AFTER]);
@@ -350,8 +376,10 @@ struct fm_display *fm_compare_page(const struct fm_compare *compare,
     fm_display_fact_double(display, "difference",
                            v.causes.difference * fm_compare_scale(compare, options->by));
     add_switch(&v);
-    if (options->runs != NULL)
-        fm_runs_add(v.body, compare, options->runs);
+    if (options->left_out != NULL)
+        fm_add_text(v.body, options->left_out);
+    if (compare->run_count[FM_BEFORE] + compare->run_count[FM_AFTER] > FM_SIDES)
+        fm_runs_add(v.body, compare);
     add_totals(&v);
     add_causes(&v);
     if (options->picture)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pages/compare/difference.h"
 
+#include "compare/timing.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -9,7 +11,6 @@
 #define NARROWEST_PX 0.5
 #define BOXES_MAX 3000u
 #define ROWS_MAX 120u
-#define DEVIATIONS 2.576 /* as of what is told: 99 % */
 #define STEPS_MAX 12u
 
 struct picture {
@@ -21,7 +22,8 @@ struct picture {
     uint32_t *child_first, *children; /* of the spanning tree */
     double *width;                    /* [pd + 1]: the larger total, or what lies below */
     double whole, program;
-    double sample[FM_SIDES]; /* fm_compare_sample() */
+    int64_t parts; /* of the measure's unit, in one of which both sides are */
+    bool *told; /* [pd + 1] of what is sampled: chance does not explain its change; NULL = exact */
     unsigned boxes;
     bool cut;
 };
@@ -73,23 +75,18 @@ static int compare_widths(const void *a, const void *b, void *user)
     return pa < pb ? -1 : pa > pb;
 }
 
-/* Of time: samples are binomial, so that a difference may be chance. */
-static bool is_told(const struct picture *p, double before, double after)
+static bool is_told(const struct picture *p, uint32_t pd, double before, double after)
 {
-    if (p->sample[FM_BEFORE] <= 0 && p->sample[FM_AFTER] <= 0)
-        return after > before || after < before;
-    double variance = before * p->sample[FM_BEFORE] + after * p->sample[FM_AFTER];
-    return fabs(after - before) > DEVIATIONS * sqrt(variance) &&
-           fabs(after - before) > 0.02 * before;
+    return p->told != NULL ? p->told[pd] : after > before || after < before;
 }
 
 /* Steps of a thousandth, a hundredth and a twentieth of the program. */
-static int step_of(const struct picture *p, double before, double after)
+static int step_of(const struct picture *p, uint32_t pd, double before, double after)
 {
     double points = p->program > 0 ? 100 * fabs(after - before) / p->program : 0;
     int step = points >= 5 ? 3 : points >= 1 ? 2 : points >= 0.1 ? 1 : 0;
     g_assert(step >= 0 && step <= 3);
-    if (!is_told(p, before, after))
+    if (!is_told(p, pd, before, after))
         return 0;
     return after > before ? step : -step;
 }
@@ -112,13 +109,12 @@ static char *title_of(const struct picture *p, uint32_t pd, const char *name, do
     g_autofree char *calls_after = fm_format_int(calls[FM_AFTER][pd]);
     g_autoptr(GString) text = g_string_new(name);
     g_string_append_printf(text, "\n%s before, %s after", was, is);
-    if (is_told(p, before, after)) {
+    if (is_told(p, pd, before, after)) {
         g_string_append_printf(text, ": %s%s", after > before ? "+" : "\u2212", difference);
         if (before > 0)
             g_string_append_printf(text, ", %+.1f %%", 100 * (after / before - 1));
     } else {
-        g_string_append(text, before < after || before > after ? ": no change can be told"
-                                                               : ": the same");
+        g_string_append(text, before < after || before > after ? ": within chance" : ": the same");
     }
     if (p->values.known[pd])
         g_string_append_printf(text, "\n%s calls before, %s after", calls_before, calls_after);
@@ -136,21 +132,22 @@ static void add_box(struct picture *p, uint32_t pd, double x, double width, unsi
     g_autofree char *label = g_strdup_printf("%s%s", gone ? "\u2212" : fresh ? "+" : "", name);
     g_autofree char *title = title_of(p, pd, name, before, after);
     g_autofree char *url = p->options->address ? p->options->address(p->options->user, pd) : NULL;
-    fm_flame_add_box(p->flame, &(struct fm_flame_box){
-                                   .row = row,
-                                   .x = x,
-                                   .width = width,
-                                   .label = label,
-                                   .title = title,
-                                   .url = url,
-                                   .colour = (unsigned)(FM_FLAME_SAME + step_of(p, before, after)),
-                                   .flags = gone    ? FM_BOX_GONE
-                                            : fresh ? FM_BOX_NEW
-                                                    : 0,
-                                   .own = p->values.own[FM_AFTER][pd],
-                                   .total = p->values.total[FM_AFTER][pd],
-                                   .calls = p->values.known[pd] ? p->values.calls[FM_AFTER][pd] : 0,
-                               });
+    fm_flame_add_box(p->flame,
+                     &(struct fm_flame_box){
+                         .row = row,
+                         .x = x,
+                         .width = width,
+                         .label = label,
+                         .title = title,
+                         .url = url,
+                         .colour = (unsigned)(FM_FLAME_SAME + step_of(p, pd, before, after)),
+                         .flags = gone    ? FM_BOX_GONE
+                                  : fresh ? FM_BOX_NEW
+                                          : 0,
+                         .own = p->values.own[FM_AFTER][pd] / p->parts,
+                         .total = p->values.total[FM_AFTER][pd] / p->parts,
+                         .calls = p->values.known[pd] ? p->values.calls[FM_AFTER][pd] : 0,
+                     });
     p->boxes++;
 }
 
@@ -237,10 +234,14 @@ bool fm_difference_add(struct fm_list *to, const struct fm_compare *compare,
         .c = compare,
         .options = options,
         .measure = options->by == FM_COMPARE_CALLS ? FM_CALLSEQS : options->by,
+        .parts = options->by == FM_QUANTA ? (int64_t)compare->quanta_parts : 1,
     };
     fm_compare_values_init(&p.values, compare, p.measure);
-    for (int side = FM_BEFORE; side < FM_SIDES; side++)
-        p.sample[side] = fm_compare_sample(compare, p.measure, (enum fm_side)side);
+    struct fm_timing timing;
+    if (fm_timing_init(&timing, compare, p.measure)) {
+        p.told = fm_timing_contexts(&timing);
+        fm_timing_clear(&timing);
+    }
     measure_tree(&p);
     uint32_t root = root_of(&p);
     p.whole = p.width[root];
@@ -263,6 +264,7 @@ bool fm_difference_add(struct fm_list *to, const struct fm_compare *compare,
             fm_add_text(to, "What lies deeper is left out.");
     }
     fm_compare_values_clear(&p.values);
+    g_free(p.told);
     g_free(p.child_first);
     g_free(p.children);
     g_free(p.width);

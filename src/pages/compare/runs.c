@@ -4,40 +4,72 @@
 #include <math.h>
 
 #include "compare/runs.h"
+#include "compare/timing.h"
 #include "display/ranked.h"
 
-static bool totals_of(const struct fm_runs *runs, enum fm_side side, const char *measure,
+static bool totals_of(const struct fm_compare *c, enum fm_side side, enum fm_measure_id measure,
                       double *ret)
 {
-    for (unsigned i = 0; i < runs->count[side]; i++) {
-        if (!fm_runs_total(runs->profiles[side][i], measure, &ret[i]))
+    const char *title = fm_compare_measure_title(c, measure);
+    bool clock = measure == FM_QUANTA;
+    for (unsigned i = 0; i < c->run_count[side]; i++) {
+        if (!fm_runs_total(c->runs[side][i], title, &ret[i]))
             return false;
     }
+    for (unsigned i = 0; i < c->run_count[side] && clock; i++) {
+        double seconds;
+        clock = fm_timing_seconds(c->runs[side][i], &seconds);
+    }
+    for (unsigned i = 0; i < c->run_count[side]; i++) {
+        double ticks = (double)c->runs[side][i]->ticks_per_second;
+        if (clock)
+            fm_timing_seconds(c->runs[side][i], &ret[i]);
+        else if (measure == FM_QUANTA && ticks > 0)
+            ret[i] /= ticks;
+        else
+            ret[i] *= measure == FM_QUANTA ? 1 : fm_compare_scale(c, measure);
+    }
+    return true;
+}
+
+/* Of what is sampled, and of runs of which one side has one, by the method of all tables of time.
+ */
+static bool judge_sampled(const struct fm_compare *c, enum fm_measure_id measure,
+                          struct fm_runs_difference *d)
+{
+    struct fm_timing timing;
+    struct fm_sampled_whole whole;
+    if (measure != FM_QUANTA || !fm_timing_init(&timing, c, measure))
+        return false;
+    fm_timing_whole(&timing, &whole);
+    d->interval = true;
+    d->told = whole.told;
+    d->exact = false;
+    d->low = d->before.mean * (whole.low - 1);
+    d->high = d->before.mean * (whole.high - 1);
+    fm_timing_clear(&timing);
     return true;
 }
 
 static void cell(struct fm_table *table, const struct fm_compare *c, enum fm_measure_id measure,
                  double value)
 {
-    value *= fm_compare_scale(c, measure);
     if (measure == FM_QUANTA && c->side[FM_BEFORE]->ticks_per_second > 0)
         fm_cell_time(table, value);
     else
         fm_cell_int(table, llround(value));
 }
 
-static void add_row(struct fm_table *table, const struct fm_compare *c, const struct fm_runs *runs,
-                    enum fm_measure_id measure)
+static void add_row(struct fm_table *table, const struct fm_compare *c, enum fm_measure_id measure)
 {
     const char *title = fm_compare_measure_title(c, measure);
-    double sample =
-        fmax(fm_compare_sample(c, measure, FM_BEFORE), fm_compare_sample(c, measure, FM_AFTER));
-    g_autofree double *before = g_new0(double, runs->count[FM_BEFORE]);
-    g_autofree double *after = g_new0(double, runs->count[FM_AFTER]);
+    g_autofree double *before = g_new0(double, c->run_count[FM_BEFORE]);
+    g_autofree double *after = g_new0(double, c->run_count[FM_AFTER]);
     struct fm_runs_difference d;
-    if (!totals_of(runs, FM_BEFORE, title, before) || !totals_of(runs, FM_AFTER, title, after))
+    if (!totals_of(c, FM_BEFORE, measure, before) || !totals_of(c, FM_AFTER, measure, after))
         return;
-    fm_runs_compare(before, runs->count[FM_BEFORE], after, runs->count[FM_AFTER], sample, &d);
+    fm_runs_compare(before, c->run_count[FM_BEFORE], after, c->run_count[FM_AFTER], &d);
+    judge_sampled(c, measure, &d);
     const double amounts[] = {d.before.median, d.before.least, d.before.most,
                               d.after.median,  d.after.least,  d.after.most};
     fm_table_row(table, "run_total", false);
@@ -56,13 +88,13 @@ static void add_row(struct fm_table *table, const struct fm_compare *c, const st
     }
     fm_cell_string(table,
                    d.exact      ? "exact"
-                   : d.told     ? "told"
-                   : d.interval ? "no change can be told"
+                   : d.told     ? "significant"
+                   : d.interval ? "within chance"
                                 : "one run of a side: not known",
                    FM_STYLE_PLAIN);
 }
 
-void fm_runs_add(struct fm_list *body, const struct fm_compare *c, const struct fm_runs *runs)
+void fm_runs_add(struct fm_list *body, const struct fm_compare *c)
 {
     static const struct fm_column_head columns[] = {
         {"All runs", "measure", FM_COLUMN_FIELD_NAME},
@@ -77,19 +109,18 @@ void fm_runs_add(struct fm_list *body, const struct fm_compare *c, const struct 
         {"to", "high", FM_COLUMN_NUMBER},
         {"Certain", "certain", FM_COLUMN_FIELD_NAME},
     };
-    g_return_if_fail(runs->count[FM_BEFORE] > 0 && runs->count[FM_AFTER] > 0);
-    g_autofree char *text =
-        g_strdup_printf("%u runs before, %u after. Differences are of the means, with 99 %% "
-                        "confidence: by how much runs "
-                        "of one side differ. What follows compares the two runs in the middle.",
-                        runs->count[FM_BEFORE], runs->count[FM_AFTER]);
+    g_autofree char *text = g_strdup_printf(
+        "%u runs before, %u after. Differences are of the means, with 99 %% confidence: by how "
+        "much runs of one side differ. Time is compared by all runs; counts below are those of "
+        "the two runs in the middle.",
+        c->run_count[FM_BEFORE], c->run_count[FM_AFTER]);
     struct fm_table *table = fm_add_table(body, FM_BOX_IF_PREFERRED, "runs");
     fm_table_columns(table, columns, G_N_ELEMENTS(columns), FM_COLOUR_NEVER);
     if (fm_compare_has(c, FM_COMPARE_CALLS))
-        add_row(table, c, runs, FM_COMPARE_CALLS);
+        add_row(table, c, FM_COMPARE_CALLS);
     for (unsigned m = FM_QUANTA; m < c->side[FM_BEFORE]->measure_count; m++) {
         if (m != FM_CALLSEQS && fm_compare_has(c, (enum fm_measure_id)m))
-            add_row(table, c, runs, (enum fm_measure_id)m);
+            add_row(table, c, (enum fm_measure_id)m);
     }
     fm_add_text(body, text);
 }

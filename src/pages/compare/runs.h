@@ -5,11 +5,5 @@
 #include "compare/compare.h"
 #include "display/display.h"
 
-struct fm_runs {
-    const struct fm_profile *const *profiles[FM_SIDES]; /* borrowed */
-    unsigned count[FM_SIDES];                           /* 1 or more */
-};
-
-/* compare: of a run of each side, which says what the measures are. */
-void fm_runs_add(struct fm_list *body, const struct fm_compare *compare,
-                 const struct fm_runs *runs);
+/* A row for each measure that all runs know. */
+void fm_runs_add(struct fm_list *body, const struct fm_compare *compare);

@@ -60,37 +60,48 @@ static void any_numbers(void)
 
 /* --- time --- */
 
-#define RUN 5000.0 /* quanta of each run */
+#define RUN 5.0 /* seconds of each run */
 
 struct runs {
-    struct fm_profile profile[FM_SIDES];
-    struct fm_compare compare;
+    struct fm_sampled model;
+    double tick;
 };
 
-static void init_runs(struct runs *runs, unsigned quanta_a_sample)
+static void init_runs(struct runs *runs, double tick)
 {
-    *runs = (struct runs){0};
-    for (int side = FM_BEFORE; side < FM_SIDES; side++) {
-        struct fm_profile *p = &runs->profile[side];
-        p->ticks_per_second = 1000;
-        p->user_quanta = (uint64_t)RUN;
-        p->run_info.sample_count = (uint64_t)RUN / quanta_a_sample;
-        p->run_info.sample_squares = (uint64_t)RUN * quanta_a_sample;
-        runs->compare.side[side] = p;
-    }
+    const struct fm_sampled_options options = {0};
+    struct fm_sampled_side side = {.runs = 1, .seconds = {RUN}, .tick = {tick}};
+    runs->tick = tick;
+    fm_sampled_begin(&runs->model, &side, &side, &options);
 }
 
-static struct fm_told told(const struct runs *runs, const char *text, int64_t before, int64_t after)
+static void parse(struct fm_limits *limits, const char *text)
+{
+    fm_limits_init(limits);
+    g_assert_true(fm_limits_parse(limits, "l", text, strlen(text), NULL));
+}
+
+/* Ticks of both runs. whole: the limit is on the whole program, whatever they are. */
+static struct fm_told told_of(const struct runs *runs, const char *text, double before,
+                              double after, bool whole)
 {
     struct fm_limits limits;
     struct fm_told ret;
-    const struct fm_amount amount = {.value = {before, after}, .calls = {1, 1}};
-    fm_limits_init(&limits);
-    g_assert_true(fm_limits_parse(&limits, "l", text, strlen(text), NULL));
-    fm_time_against_bound(&runs->compare, FM_QUANTA, g_ptr_array_index(limits.all, 0), &amount,
-                          &ret);
+    struct fm_sampled_row row;
+    const double ticks[] = {before, after}, calls[] = {1, 1};
+    parse(&limits, text);
+    const struct fm_limit *limit = g_ptr_array_index(limits.all, 0);
+    fm_sampled_row_init(&runs->model, ticks, &row);
+    double seconds = whole ? RUN : before * runs->tick;
+    fm_time_against_bound(&runs->model, whole ? NULL : &row, limit, seconds,
+                          fm_bound_allowed(limit, seconds), calls, &ret);
     fm_limits_clear(&limits);
     return ret;
+}
+
+static struct fm_told told(const struct runs *runs, const char *text, double before, double after)
+{
+    return told_of(runs, text, before, after, false);
 }
 
 static int64_t binomial(GRand *random, unsigned n, double share)
@@ -101,21 +112,21 @@ static int64_t binomial(GRand *random, unsigned n, double share)
     return hits;
 }
 
-/* How often, of pairs of runs, a limit is found broken at 95 %, and found kept. */
-static void simulate(const char *text, unsigned quanta, double slower, double *ret_broken,
+/* How often, of pairs of runs, a limit is found broken, and found kept. */
+static void simulate(const char *text, double tick, double slower, double *ret_broken,
                      double *ret_kept)
 {
     enum { ROUNDS = 1500 };
     g_autoptr(GRand) random = g_rand_new_with_seed(17);
     struct runs runs;
-    unsigned broken = 0, kept = 0, samples = (unsigned)RUN / quanta;
-    init_runs(&runs, quanta);
+    unsigned broken = 0, kept = 0, ticks = (unsigned)(RUN / tick);
+    init_runs(&runs, tick);
     for (unsigned round = 0; round < ROUNDS; round++) {
-        int64_t before = binomial(random, samples, 0.3) * quanta;
-        int64_t after = binomial(random, samples, 0.3 * slower) * quanta;
+        double before = (double)binomial(random, ticks, 0.3);
+        double after = (double)binomial(random, ticks, 0.3 * slower);
         struct fm_told it = told(&runs, text, before, after);
-        broken += it.p <= 0.05;
-        kept += it.within;
+        broken += it.p_fail <= FM_SAMPLED_FAILS;
+        kept += it.p_fail > FM_SAMPLED_FAILS && it.p_pass <= FM_SAMPLED_PASSES;
     }
     *ret_broken = (double)broken / ROUNDS;
     *ret_kept = (double)kept / ROUNDS;
@@ -123,45 +134,62 @@ static void simulate(const char *text, unsigned quanta, double slower, double *r
 
 static void chance_breaks_no_limit(void)
 {
-    double broken, kept;
-    /* Twice 1,500 samples: a deviation of 3 %. */
-    simulate("time f ≤ +0 % at 95 % confidence", 1, 1, &broken, &kept);
-    g_assert_cmpfloat(broken, <, 0.05); /* the floor of 2 % takes some of the 5 % off */
-    g_assert_cmpfloat(kept, <, 0.08);
-    simulate("time f ≤ +10 % at 95 % confidence", 1, 1.10, &broken, &kept);
-    g_assert_cmpfloat(broken, <, 0.07);
-    g_assert_cmpfloat(kept, <, 0.07);
-    /* A fourth of the samples with four times the charge. */
-    simulate("time f ≤ +10 % at 95 % confidence", 4, 1.10, &broken, &kept);
-    g_assert_cmpfloat(broken, <, 0.07);
-    g_assert_cmpfloat(kept, <, 0.07);
+    static const double ticks[] = {1e-3, 4e-3};
+    for (unsigned i = 0; i < G_N_ELEMENTS(ticks); i++) {
+        double broken, kept;
+        /* At the limit. */
+        simulate("time f ≤ +10 %", ticks[i], 1.10, &broken, &kept);
+        g_assert_cmpfloat(broken, <, 0.015);
+        /* At limit and margin. */
+        simulate("time f ≤ +10 %", ticks[i], 1.15, &broken, &kept);
+        g_assert_cmpfloat(kept, <, 0.06);
+        simulate("time f ≤ +0 %", ticks[i], 1, &broken, &kept);
+        g_assert_cmpfloat(broken, <, 0.01);
+    }
 }
 
 static void what_is_slower_is_found(void)
 {
     double broken, kept;
-    simulate("time f ≤ +5 % at 95 % confidence", 1, 1.25, &broken, &kept);
+    simulate("time f ≤ +5 %", 1e-3, 1.5, &broken, &kept);
     g_assert_cmpfloat(broken, >, 0.95);
-    simulate("time f ≤ +25 % at 95 % confidence", 1, 1, &broken, &kept);
+    simulate("time f ≤ +25 % margin 20 %", 1e-3, 1, &broken, &kept);
     g_assert_cmpfloat(kept, >, 0.95);
     g_assert_cmpfloat(broken, ==, 0);
-    simulate("time f ≥ +0 % at 95 % confidence", 1, 0.8, &broken, &kept);
+    simulate("time f ≥ +0 %", 1e-3, 0.6, &broken, &kept);
     g_assert_cmpfloat(broken, >, 0.95);
 }
 
 static void absolute_times(void)
 {
     struct runs runs;
-    init_runs(&runs, 1);
-    g_assert_cmpfloat(told(&runs, "time f ≤ 1 s", 0, 1200).p, <, 1e-6);
-    g_assert_true(told(&runs, "time f ≤ 1 s", 0, 800).within);
+    init_runs(&runs, 1e-3);
+    g_assert_cmpfloat(told(&runs, "time f ≤ 1 s", 0, 1200).p_fail, <, 1e-3);
+    g_assert_cmpfloat(told(&runs, "time f ≤ 1 s", 0, 800).p_pass, <, 1e-3);
     struct fm_told near = told(&runs, "time f ≤ 1 s", 0, 1010);
-    g_assert_false(near.within);
-    g_assert_cmpfloat(near.p, >, 0.01);
-    g_assert_true(told(&runs, "time f ≤ 10 s", 0, 1200).within); /* more than the run had */
-    g_assert_true(told(&runs, "time f ≤ +5 %", 5, 9).few);
-    g_assert_cmpfloat_with_epsilon(told(&runs, "time f ≤ +5 %", 1600, 1600).least, 0.1, 1e-9);
-    g_assert_cmpfloat(told(&runs, "time f ≤ +5 %", 0, 1600).p, ==, 0); /* there was none of it */
+    g_assert_cmpfloat(near.p_fail, >, 0.01);
+    g_assert_cmpfloat(near.p_pass, >, 0.05);
+    g_assert_cmpfloat(near.tolerated, ==, 1.05);
+    g_assert_cmpfloat(told(&runs, "time f ≤ 10 s", 0, 1200).p_pass, <,
+                      1e-6);                                               /* more than the run */
+    g_assert_cmpfloat(told(&runs, "time f ≤ +5 %", 5, 9).p_pass, >, 0.05); /* too few */
+    g_assert_cmpfloat(told(&runs, "time f ≤ +5 %", 0, 1600).p_fail, <, 1e-9); /* there was none */
+    g_assert_true(told(&runs, "time f ≤ +20 ms", 0, 1600).absolute);
+}
+
+/* The clock tells of the whole: what two runs vary by is assumed, 2 %. */
+static void the_whole(void)
+{
+    struct runs runs;
+    init_runs(&runs, 1e-3);
+    g_assert_cmpfloat(told_of(&runs, "time total ≤ +50 %", 0, 0, true).p_pass, <, 1e-4);
+    struct fm_told equal = told_of(&runs, "time total ≤ +1 %", 0, 0, true);
+    g_assert_cmpfloat(equal.p_fail, >, 0.5);
+    g_assert_cmpfloat(equal.p_pass, >, 0.05);
+    g_assert_cmpfloat_with_epsilon(equal.allowed, 1.02, 1e-9); /* the floor */
+    g_assert_cmpfloat_with_epsilon(equal.tolerated, 1.03, 1e-9);
+    g_assert_cmpfloat(told_of(&runs, "time total ≤ 1 s", 0, 0, true).p_fail, <, 1e-6);
+    g_assert_cmpfloat(told_of(&runs, "time total ≥ 1 s", 0, 0, true).p_pass, <, 1e-6);
 }
 
 int main(int argc, char **argv)
@@ -173,5 +201,6 @@ int main(int argc, char **argv)
     g_test_add_func("/gate/bounds/chance", chance_breaks_no_limit);
     g_test_add_func("/gate/bounds/slower", what_is_slower_is_found);
     g_test_add_func("/gate/bounds/absolute", absolute_times);
+    g_test_add_func("/gate/bounds/whole", the_whole);
     return g_test_run();
 }

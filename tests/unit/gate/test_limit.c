@@ -90,6 +90,19 @@ static void bounds(void)
     }
 }
 
+static void margins(void)
+{
+    struct fm_limits limits;
+    g_assert_cmpfloat(only(&limits, "time f ≤ +10 % margin 2.5 %")->margin, ==, 2.5);
+    fm_limits_clear(&limits);
+    const struct fm_limit *limit = only(&limits, "time f ≤ +10 % at 95 % confidence margin 0 %");
+    g_assert_cmpfloat(limit->margin, ==, 0);
+    g_assert_cmpfloat(limit->confidence, ==, 95);
+    fm_limits_clear(&limits);
+    g_assert_cmpfloat(only(&limits, "time f ≤ +10 %")->margin, ==, -1);
+    fm_limits_clear(&limits);
+}
+
 static void lines(void)
 {
     static const char text[] = "# what a release may cost\r\n\n"
@@ -146,6 +159,11 @@ static void what_is_wrong(void)
         {"new time in a ≤ +0 %", "l: line 1, column 1: expected a measure that is counted: of "
                                  "time, single contexts tell nothing"},
         {"new calls ≤ 0", "l: line 1, column 10: expected in, and a file or folder"},
+        {"time f ≤ +5 % margin -1 %",
+         "l: line 1, column 22: expected a margin of 0 to 1000 per cent"},
+        {"time f ≤ +5 % margin 5", "l: line 1, column 23: expected %"},
+        {"calls f ≤ +5 % margin 5 %", "l: line 1, column 16: expected a limit of time: what is "
+                                      "counted is known exactly and has no margin"},
         {"time total ≤ +5 % at 100 % confidence",
          "l: line 1, column 22: expected a confidence of 50 to 99.99..."},
         {"bytes total ≤ 9000000000 GiB", "l: line 1, column 29: expected a smaller number"},
@@ -188,6 +206,7 @@ static void too_many(void)
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/gate/limit/margins", margins);
     g_test_add_func("/gate/limit/paths", paths);
     g_test_add_func("/gate/limit/bounds", bounds);
     g_test_add_func("/gate/limit/lines", lines);
