@@ -17,7 +17,8 @@ LIST is a file such as serve.txt beside this one (record.txt, trace.txt, others.
 
 WORD: only those whose first line contains it. Without --checkout, a checkout of HEAD is made in the
 temporary folder and built; one that is given (never the one that is worked in) must be built, and is
-left as it was. Ends with 0 when all were noticed. Some minutes for a dozen mutations: not in CI.
+left as it was. Ends with 0 when all were noticed. Some minutes for a dozen mutations: not in CI, which
+only runs test_lists.py, so that the lists keep up with the code.
 """
 import argparse
 import os
@@ -53,6 +54,11 @@ def read_list(path):
     return mutations
 
 
+def texts(mutation):
+    """The text to be replaced and its replacement, as run.py writes them."""
+    return mutation["old"].rstrip("\n"), mutation["new"].rstrip("\n")
+
+
 def make_checkout(folder):
     source = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     checkout = os.path.join(folder, "checkout")
@@ -76,7 +82,7 @@ def run_tests(checkout, mutation):
 
 
 def try_one(checkout, mutation):
-    old, new = (mutation[part].rstrip("\n") for part in ("old", "new"))
+    old, new = texts(mutation)
     path = os.path.join(checkout, mutation["file"])
     with open(path, encoding="utf-8") as file:
         before = file.read()
@@ -114,4 +120,5 @@ def main():
     return 0 if good else 1
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())
