@@ -20,7 +20,17 @@ static void update_on(void)
     atomic_store(&fm_el.clients_on, ready);
 }
 
-void fm_el_client_send_state(struct fm_el_client *c, bool with_header, uint64_t at_ns)
+/* Begin of the first block without lane that waits for the client; now when there is none. */
+static uint64_t next_global_ns(const struct fm_el_client *c)
+{
+    for (const struct fm_el_node *n = c->head; n; n = n->next)
+        if (n->block->bytes >= FM_EL_MARKER_BYTES &&
+            fm_el_get16(n->block->data + 22) == FM_EL_NO_CAP)
+            return fm_el_get64(n->block->data + 2);
+    return fm_el_clock_ns();
+}
+
+void fm_el_client_send_state(struct fm_el_client *c, bool with_header, uint64_t from_ns)
 {
     struct fm_el_bytes b = {0};
     fm_el_process_refresh();
@@ -34,14 +44,19 @@ void fm_el_client_send_state(struct fm_el_client *c, bool with_header, uint64_t 
     if (c->kind == FM_EL_PLAIN && with_header)
         fm_el_header(&b);
     pthread_mutex_lock(&fm_el_server.mutex); /* no block passes between the values and ready */
-    fm_el_replay(&b, !with_header, at_ns, with_header);
+    uint64_t until_ns = next_global_ns(c);
+    from_ns = from_ns < c->replay_ns ? c->replay_ns : from_ns;
+    until_ns = until_ns < from_ns ? from_ns : until_ns;
+    fm_el_replay(&b, !with_header, from_ns, until_ns, with_header);
     if (with_header) {
         c->dead |= b.failed || !fm_el_queue_bytes(c, b.data, b.used, false);
-        c->global_ns = fm_el_clock_ns();
+        c->global_ns = until_ns;
         c->ready = true;
         fm_el_server.served++;
     } else if (!b.failed && b.used < c->limit / 8) {
         fm_el_queue_bytes(c, b.data, b.used, true);
+        c->replay_ns = until_ns;
+        c->global_ns = c->global_ns < until_ns ? until_ns : c->global_ns;
     }
     update_on();
     fm_el_update_active(); /* before who waits for the first client goes on to log */

@@ -44,6 +44,7 @@ struct fm_el_client {
     struct fm_el_node *head, *tail;
     uint64_t queued, limit;
     uint64_t global_ns; /* end of the last block without lane */
+    uint64_t replay_ns; /* end of the last replay, which may be later than gaps that wait */
     struct fm_el_gap missing;
     bool ready, paused, ending, cut;
     /* the service thread's own */
@@ -95,9 +96,9 @@ void fm_el_client_refuse(struct fm_el_client *c, uint8_t status);
 bool fm_el_client_has_place(unsigned listener);
 void fm_el_client_probe(
     struct fm_el_client *c); /* something to send, so that a dead peer is seen */
-/* State as of now: with the header for a client that comes; before what waits, and as of at_ns, for
- * one that has lost something. */
-void fm_el_client_send_state(struct fm_el_client *c, bool with_header, uint64_t at_ns);
+/* State as of now: with the header for a client that comes; before what waits, and not before
+ * from_ns, for one that has lost something. */
+void fm_el_client_send_state(struct fm_el_client *c, bool with_header, uint64_t from_ns);
 void fm_el_clients_remove_dead(void);
 
 /* ---- queue.c: a sink's write; takes the mutex */

@@ -40,6 +40,7 @@ void fm_el_global_post_locked(uint16_t type, uint64_t ns, const void *first, siz
                               const void *second, size_t second_bytes);
 void fm_el_global_flush_locked(void);
 void fm_el_global_not_before(uint64_t ns); /* no block begins earlier from now on */
+uint64_t fm_el_global_end(void);           /* of the last block that was handed over */
 void fm_el_sink_lock(void);
 void fm_el_sink_unlock(void);
 void fm_el_global_own(void); /* in a child of fork: live memory is its own */

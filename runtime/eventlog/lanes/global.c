@@ -101,6 +101,11 @@ void fm_el_global_not_before(uint64_t ns)
     global.last_end_ns = ns > global.last_end_ns ? ns : global.last_end_ns;
 }
 
+uint64_t fm_el_global_end(void)
+{
+    return global.last_end_ns;
+}
+
 static bool take_buffer(size_t wanted)
 {
     uint64_t generation = atomic_load(&fm_el_live_generation);

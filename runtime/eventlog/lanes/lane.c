@@ -224,6 +224,7 @@ static struct fm_el_lane *attach_locked(void)
     }
     if (first_use)
         l->created_ns = l->begin.ns ? l->begin.ns : 1;
+    l->attached_ns = l->begin.ns;
     l->task = gettid();
     l->in_use = true;
     l->thread = fm_el_state_thread_new(l->number, 1);
@@ -287,6 +288,7 @@ static void detach(void *context)
     }
     fm_el_state_thread_gone(l->thread);
     l->in_use = false;
+    l->detached_ns = fm_el_clock_ns();
     l->next_free = free_lanes;
     free_lanes = l;
     fm_el_state_unlock();

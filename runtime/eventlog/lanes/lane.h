@@ -19,7 +19,8 @@ struct fm_el_lane {
     struct fm_el_side *side;   /* in the slot, or the lane's own; changed by the owner */
     unsigned char *own_copy;   /* of pos, while there is no slot */
     struct fm_el_sample begin;
-    uint64_t created_ns;
+    uint64_t created_ns;               /* by its first owner */
+    uint64_t attached_ns, detached_ns; /* by the present owner, by the last one */
     uint32_t thread;
     pid_t task;
     uint16_t number;

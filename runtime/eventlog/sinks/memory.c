@@ -336,7 +336,7 @@ int fm_el_memory_start(const struct fm_eventlog_options *o)
     fm_el_state_lock();
     fm_el_sink_lock(); /* no definition may pass between the replay and the first block */
     fm_el_header(&b);
-    fm_el_replay(&b, false, 0, false);
+    fm_el_replay(&b, false, 0, fm_el_clock_ns(), false);
     pthread_mutex_lock(&mutex);
     free_chunks(list.head);
     int fd = list.fd < 0 ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : list.fd;
@@ -388,7 +388,7 @@ static void sink_tick(void)
     fm_el_state_lock();
     fm_el_sink_lock();
     fm_el_global_flush_locked();
-    fm_el_replay(&b, true, fm_el_clock_ns(), false);
+    fm_el_replay(&b, true, fm_el_global_end(), fm_el_clock_ns(), false);
     pthread_mutex_lock(&mutex);
     if (!b.failed && b.used < list.limit / 8 && !list.finished && put_missing(NULL))
         append(b.data, b.used, 0, true);

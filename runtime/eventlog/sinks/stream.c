@@ -257,7 +257,7 @@ static int write_header(void)
 {
     struct fm_el_bytes b = {0};
     fm_el_header(&b);
-    fm_el_replay(&b, false, 0, true);
+    fm_el_replay(&b, false, 0, fm_el_clock_ns(), true);
     if (b.failed) {
         fm_el_bytes_done(&b);
         return -ENOMEM;

@@ -59,18 +59,61 @@ static void replay_names(struct fm_el_replay *o)
 
 static void replay_lock_names(struct fm_el_replay *o)
 {
-    uint64_t lock;
-    uint32_t name;
-    for (uint32_t i = 0; fm_el_state_lock_name(i, &lock, &name); i++) {
-        lock = fm_eventlog_be64_(lock);
-        name = fm_eventlog_be32_(name);
-        fm_el_replay_event(o, FM_EVENT_LOCK_NAME, o->now, &lock, 8, &name, 4);
+    struct fm_el_lock_name entry;
+    for (uint32_t i = 0; fm_el_state_lock_name(i, &entry); i++) {
+        uint64_t lock = fm_eventlog_be64_(entry.lock);
+        uint32_t name = fm_eventlog_be32_(entry.name);
+        fm_el_replay_event(o, FM_EVENT_LOCK_NAME, entry.named_ns, &lock, 8, &name, 4);
     }
 }
 
-/* A lane is made and given away under the state lock; its fields do not change meanwhile. */
+/* The label from the thread's begin on, the state since it changed. */
+static void replay_thread_state(struct fm_el_replay *o, const struct fm_el_thread *t)
+{
+    uint32_t id = fm_eventlog_be32_(t->id), info = fm_eventlog_be32_(t->info);
+    if (t->label)
+        fm_el_replay_event(o, FM_EVENT_THREAD_LABEL, t->created_ns, &id, 4, t->label->text,
+                           t->label->bytes);
+    if (t->state == 1)
+        fm_el_replay_event(o, FM_EVENT_THREAD_RUN, t->changed_ns, &id, 4, NULL, 0);
+    if (t->state == 3)
+        fm_el_replay_event(o, FM_EVENT_THREAD_RUNNABLE, t->changed_ns, &id, 4, NULL, 0);
+    if (t->state == 2) {
+        unsigned char rest[6];
+        uint16_t status = fm_eventlog_be16_(t->status);
+        memcpy(rest, &status, 2);
+        memcpy(rest + 2, &info, 4);
+        fm_el_replay_event(o, FM_EVENT_THREAD_STOP, t->changed_ns, &id, 4, rest, 6);
+    }
+}
+
+/* The thread that logs into a lane, from the time at which it began to. */
+static void replay_owner(struct fm_el_replay *o, const struct fm_el_lane *l)
+{
+    unsigned char payload[18];
+    uint64_t task = fm_eventlog_be64_((uint64_t)l->task);
+    uint16_t cap = fm_eventlog_be16_(l->number);
+    uint32_t id = fm_eventlog_be32_(l->thread);
+    if (l->attached_ns > o->until) /* blocks that follow tell it */
+        return;
+    memcpy(payload, &task, 8);
+    memcpy(payload + 8, &cap, 2);
+    memcpy(payload + 10, &task, 8);
+    fm_el_replay_event(o, FM_EVENT_TASK_CREATE, l->attached_ns, payload, sizeof(payload), NULL, 0);
+    if (fm_el.no_state)
+        return;
+    fm_el_replay_event(o, FM_EVENT_THREAD_CREATE, l->attached_ns, &id, 4, NULL, 0);
+    event32_16(o, FM_EVENT_THREAD_MIGRATE, l->attached_ns, l->thread, l->number);
+    const struct fm_el_thread *t = fm_el_state_thread(l->thread);
+    if (t)
+        replay_thread_state(o, t);
+}
+
+/* A lane is made and given away under the state lock; its fields do not change meanwhile. All
+ * lanes stand in one block, so that none of these times is moved up to the end of another. */
 static void replay_lanes(struct fm_el_replay *o)
 {
+    o->whole = true;
     for (unsigned i = 0; i < fm_el_lane_count(); i++) {
         const struct fm_el_lane *l = fm_el_lane_at(i);
         if (l->created_ns == 0)
@@ -78,90 +121,63 @@ static void replay_lanes(struct fm_el_replay *o)
         event16(o, FM_EVENT_CAP_CREATE, l->created_ns, l->number);
         event32_16(o, FM_EVENT_CAPSET_ASSIGN_CAP, l->created_ns, 0, l->number);
         event32_16(o, FM_EVENT_CAPSET_ASSIGN_CAP, l->created_ns, 1, l->number);
+        if (l->in_use)
+            replay_owner(o, l);
+        else if (l->detached_ns <= o->until)
+            event16(o, FM_EVENT_CAP_DISABLE, l->detached_ns, l->number);
     }
+    o->whole = false;
 }
 
-static void replay_tasks(struct fm_el_replay *o)
+/* The lane's own thread, not one of the program's scheduler that runs there. */
+static bool is_owner(const struct fm_el_thread *t)
 {
-    for (unsigned i = 0; i < fm_el_lane_count(); i++) {
-        const struct fm_el_lane *l = fm_el_lane_at(i);
-        if (l->created_ns == 0)
-            continue;
-        if (!l->in_use) {
-            event16(o, FM_EVENT_CAP_DISABLE, o->now, l->number);
-            continue;
-        }
-        unsigned char payload[18];
-        uint64_t task = fm_eventlog_be64_((uint64_t)l->task);
-        uint16_t cap = fm_eventlog_be16_(l->number);
-        memcpy(payload, &task, 8);
-        memcpy(payload + 8, &cap, 2);
-        memcpy(payload + 10, &task, 8);
-        fm_el_replay_event(o, FM_EVENT_TASK_CREATE, o->now, payload, sizeof(payload), NULL, 0);
-    }
+    return t->lane != FM_EL_NO_CAP && fm_el_lane_at(t->lane)->in_use &&
+           fm_el_lane_at(t->lane)->thread == t->id;
 }
 
-static void replay_threads(struct fm_el_replay *o, const struct fm_el_thread *list, uint32_t count)
+/* Threads of the program's own scheduler. */
+static void replay_threads(struct fm_el_replay *o)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t id = fm_eventlog_be32_(list[i].id);
-        fm_el_replay_event(o, FM_EVENT_THREAD_CREATE, list[i].created_ns, &id, 4, NULL, 0);
-    }
-}
-
-static void replay_thread_states(struct fm_el_replay *o, const struct fm_el_thread *list,
-                                 uint32_t count)
-{
+    uint32_t count;
+    size_t bytes;
+    struct fm_el_thread *list = fm_el_state_threads(&count, &bytes);
     for (uint32_t i = 0; i < count; i++) {
         const struct fm_el_thread *t = &list[i];
-        uint32_t id = fm_eventlog_be32_(t->id), info = fm_eventlog_be32_(t->info);
-        if (t->label)
-            fm_el_replay_event(o, FM_EVENT_THREAD_LABEL, o->now, &id, 4, t->label->text,
-                               t->label->bytes);
-        if (t->lane != FM_EL_NO_CAP)
-            event32_16(o, FM_EVENT_THREAD_MIGRATE, o->now, t->id, t->lane);
-        if (t->state == 1)
-            fm_el_replay_event(o, FM_EVENT_THREAD_RUN, o->now, &id, 4, NULL, 0);
-        if (t->state == 3)
-            fm_el_replay_event(o, FM_EVENT_THREAD_RUNNABLE, o->now, &id, 4, NULL, 0);
-        if (t->state == 2) {
-            unsigned char rest[6];
-            uint16_t status = fm_eventlog_be16_(t->status);
-            memcpy(rest, &status, 2);
-            memcpy(rest + 2, &info, 4);
-            fm_el_replay_event(o, FM_EVENT_THREAD_STOP, o->now, &id, 4, rest, 6);
-        }
+        uint32_t id = fm_eventlog_be32_(t->id);
+        if (is_owner(t))
+            continue;
+        fm_el_replay_event(o, FM_EVENT_THREAD_CREATE, t->created_ns, &id, 4, NULL, 0);
+        if (t->state == 1 && t->lane != FM_EL_NO_CAP && fm_el_lane_at(t->lane)->in_use)
+            event32_16(o, FM_EVENT_THREAD_MIGRATE, t->changed_ns, t->id, t->lane);
+        replay_thread_state(o, t);
     }
+    fm_el_pool_free(list, bytes);
 }
 
-void fm_el_replay(struct fm_el_bytes *b, bool again, uint64_t at_ns, bool values)
+void fm_el_replay(struct fm_el_bytes *b, bool again, uint64_t from_ns, uint64_t until_ns,
+                  bool values)
 {
     static const char begins[] = "fathom: replay begins";
-    struct fm_el_replay o = {
-        .b = b, .now = at_ns ? at_ns : fm_el_clock_ns(), .same_time = at_ns != 0};
+    FM_EL_ASSERT(from_ns <= until_ns);
+    struct fm_el_replay o = {.b = b, .floor = from_ns, .until = until_ns};
     again |= fm_el.begun || (values && fm_el_values_any());
     fm_el.begun = true;
     if (again)
         fm_el_replay_event(&o, FM_EVENT_LOG_MESSAGE, 0, begins, sizeof(begins) - 1, NULL, 0);
-    uint32_t threads;
-    size_t bytes;
-    struct fm_el_thread *list = fm_el_state_threads(&threads, &bytes);
     replay_process(&o);
     replay_lanes(&o);
-    replay_threads(&o, list, threads);
     replay_names(&o);
     replay_lock_names(&o);
-    replay_tasks(&o);
-    replay_thread_states(&o, list, threads);
-    fm_el_pool_free(list, bytes);
+    replay_threads(&o);
     if (values)
         fm_el_values_replay(&o);
     if (again) {
         char text[64];
         int n = snprintf(text, sizeof(text), "fathom: replay ends: %u events", o.count - 1);
-        fm_el_replay_event(&o, FM_EVENT_LOG_MESSAGE, o.now, text, (size_t)n, NULL, 0);
+        fm_el_replay_event(&o, FM_EVENT_LOG_MESSAGE, until_ns, text, (size_t)n, NULL, 0);
     }
-    fm_el_replay_close(&o, o.now);
-    fm_el_global_not_before(o.now);
+    fm_el_replay_close(&o, until_ns);
+    fm_el_global_not_before(until_ns);
     fm_el_count(&fm_el.replayed, o.count);
 }

@@ -3,15 +3,15 @@
 #pragma once
 #include "core/block.h"
 
-/* Events with their original times come first, those of now behind them; times are moved up to the
- * end of the block before, so that blocks never overlap however many there are. */
+/* Each event has the time at which what it tells began, moved into [floor, until]; floor is the end
+ * of the block before, so that blocks never overlap however many there are. */
 enum { FM_EL_REPLAY_LANE_MAX = 256 };
 struct fm_el_replay {
     struct fm_el_bytes *b;
     size_t block; /* where the open block begins */
-    uint64_t now, begin, latest, floor;
+    uint64_t until, begin, latest, floor;
     uint32_t count;
-    bool open, same_time;
+    bool open, whole; /* whole: the open block must not be split */
 };
 void fm_el_replay_event(struct fm_el_replay *o, uint16_t type, uint64_t ns, const void *first,
                         size_t first_bytes, const void *second, size_t second_bytes);
@@ -31,6 +31,8 @@ bool fm_el_values_any(void); /* there was something before */
 
 /* Replay of now, as blocks. State and sink locks held. again: between two messages, as always for a
  * destination that is not the log's first. values: with the last values too; no block may pass
- * then. at_ns: 0 = original times; else all has this time, since the stream is past the original
- * ones. */
-void fm_el_replay(struct fm_el_bytes *b, bool again, uint64_t at_ns, bool values);
+ * then. Times lie in [from_ns, until_ns]: the stream's blocks without lane end before and go on
+ * behind. Facts keep their original times within that, because a lane's next block may hold events
+ * that are older than the replay. */
+void fm_el_replay(struct fm_el_bytes *b, bool again, uint64_t from_ns, uint64_t until_ns,
+                  bool values);

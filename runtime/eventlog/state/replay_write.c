@@ -4,7 +4,7 @@
 #include "core/types.h"
 #include "state/replay.h"
 
-enum { BLOCK_BYTES = 1 << 20 };
+enum { BLOCK_BYTES = 16 << 20 };
 
 void fm_el_replay_close(struct fm_el_replay *o, uint64_t end)
 {
@@ -18,10 +18,9 @@ void fm_el_replay_event(struct fm_el_replay *o, uint16_t type, uint64_t ns, cons
                         size_t first_bytes, const void *second, size_t second_bytes)
 {
     static const unsigned char empty[FM_EL_MARKER_BYTES];
-    if (o->open && o->b->used - o->block > BLOCK_BYTES)
+    if (o->open && !o->whole && o->b->used - o->block > BLOCK_BYTES)
         fm_el_replay_close(o, o->latest);
-    if (o->same_time)
-        ns = o->now;
+    ns = ns > o->until ? o->until : ns;
     ns = ns < o->floor ? o->floor : ns;
     if (!o->open) {
         o->block = o->b->used;

@@ -8,10 +8,7 @@
 #include "state/state.h"
 
 static struct {
-    struct lock_name {
-        uint64_t lock;
-        uint32_t name;
-    } * list;
+    struct fm_el_lock_name *list;
     uint32_t count, max;
 } lock_names;
 
@@ -125,10 +122,11 @@ static void *grown(void *old, size_t old_bytes, size_t bytes)
 void fm_eventlog_lock_name(const void *lock, const char *name)
 {
     FM_EL_FORWARD(lock_name, lock, name);
-    struct lock_name entry = {(uintptr_t)lock, fm_eventlog_intern(name)};
+    struct fm_el_lock_name entry = {.lock = (uintptr_t)lock, .name = fm_eventlog_intern(name)};
     if (entry.name == 0)
         return;
     uint32_t before = fm_el_enter();
+    entry.named_ns = fm_el_clock_ns();
     fm_el_state_lock();
     if (lock_names.count == lock_names.max && lock_names.count < FM_EL_NAMES_MAX) {
         uint32_t max = lock_names.max ? lock_names.max * 2 : 64;
@@ -149,11 +147,10 @@ void fm_eventlog_lock_name(const void *lock, const char *name)
     }
 }
 
-bool fm_el_state_lock_name(uint32_t i, uint64_t *lock, uint32_t *name)
+bool fm_el_state_lock_name(uint32_t i, struct fm_el_lock_name *ret)
 {
     if (i >= lock_names.count)
         return false;
-    *lock = lock_names.list[i].lock;
-    *name = lock_names.list[i].name;
+    *ret = lock_names.list[i];
     return true;
 }

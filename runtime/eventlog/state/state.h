@@ -3,7 +3,11 @@
 #pragma once
 #include "core/pool.h"
 
-bool fm_el_state_lock_name(uint32_t i, uint64_t *lock, uint32_t *name); /* state lock held */
+struct fm_el_lock_name {
+    uint64_t lock, named_ns;
+    uint32_t name;
+};
+bool fm_el_state_lock_name(uint32_t i, struct fm_el_lock_name *ret); /* state lock held */
 
 struct fm_el_process {
     uint32_t pid, ppid;

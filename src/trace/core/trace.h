@@ -65,6 +65,10 @@ struct fm_tracefile_class {
     /* The names of the fields of a type, at most FM_EVENT_VALUES_MAX; constant while the trace is
      * open. May be NULL. */
     unsigned (*event_fields)(struct fm_tracefile *tracefile, uint32_t id, const char **ret_names);
+    /* Event logs of C programs: the thread that logs into a lane (fm_event.cpu) at that time, by
+     * what is told of the lane from then on. May be NULL. */
+    bool (*lane_owner)(struct fm_tracefile *tracefile, uint32_t lane, uint64_t time,
+                       uint32_t *ret_thread);
     /* Advance, then peek, in one call; may be NULL. */
     bool (*next)(struct fm_tracefile *tracefile, struct fm_event *ret);
 };

@@ -143,6 +143,7 @@ static const struct fm_tracefile_class tracefile_class = {
     .event_name = fm_eventlog_event_name,
     .event_values = fm_eventlog_event_values,
     .event_fields = fm_eventlog_event_fields,
+    .lane_owner = fm_eventlog_lane_owner,
 };
 
 void fm_eventlog_trace_renew(struct fm_eventlog_trace *self)
@@ -218,6 +219,8 @@ void fm_eventlog_trace_replace(struct fm_eventlog_trace *self, int fd)
     fm_eventlog_merge_free(self->merge);
     fm_eventlog_log_free(self->log);
     g_hash_table_remove_all(self->delivered);
+    g_clear_pointer(&self->owners, g_array_unref);
+    self->owners_blocks = 0;
     self->has_event = self->scanned = false;
     self->latest = self->late_blocks = 0;
     self->trace->start_time = self->trace->end_time = 0;
@@ -234,6 +237,8 @@ static void free_self(struct fm_trace *trace)
     g_hash_table_unref(self->texts);
     g_ptr_array_unref(self->owned_texts);
     g_hash_table_unref(self->labels);
+    if (self->owners != NULL)
+        g_array_unref(self->owners);
     g_hash_table_unref(self->delivered);
     g_string_free(self->scratch, TRUE);
     g_string_free(self->notes, TRUE);

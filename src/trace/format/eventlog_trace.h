@@ -24,6 +24,8 @@ struct fm_eventlog_trace {
     GHashTable *any;        /* id -> char *, of whatever header: the latest */
     GPtrArray *owned_texts; /* given out once, they live as long as the trace */
     GHashTable *labels;     /* event number -> char * */
+    GArray *owners;         /* eventlog_owners.c: who logs into which lane, by lane and time */
+    guint owners_blocks;    /* blocks of the log that have been read for it */
     GString *scratch;       /* texts of the values given out last */
     GString *notes;         /* damage beside the gaps of the log */
     unsigned note_count;
@@ -81,6 +83,10 @@ bool fm_eventlog_trace_grow(struct fm_trace *trace, bool *ret_ended, GError **er
 enum fm_trace_growth fm_eventlog_trace_growth(const struct fm_trace *trace);
 uint64_t fm_eventlog_trace_extent(const struct fm_trace *trace);
 uint64_t fm_eventlog_trace_pending(const struct fm_trace *trace);
+
+/* eventlog_owners.c */
+bool fm_eventlog_lane_owner(struct fm_tracefile *tracefile, uint32_t lane, uint64_t time,
+                            uint32_t *ret_thread);
 
 /* eventlog_values.c */
 void fm_eventlog_trace_take_text(void *self, uint32_t header, uint32_t id, const uint8_t *text,

@@ -2,7 +2,7 @@
 /* The lanes that events of event logs are about: capabilities, the process, threads, numbers. */
 #include "trace/model/eventlog_state_haskell.h"
 
-enum { CAPABILITIES_MAX = 65536 };
+#define STAND_IN_KEY (UINT64_C(1) << 32) /* threads of the program have 32 bits */
 
 struct capability *fm_eventlog_capability_new(struct eventlog_model *model, uint32_t number)
 {
@@ -75,14 +75,44 @@ struct fm_lane *fm_eventlog_capability_lane(struct happening *at, uint32_t numbe
     return fm_state_lane_at(at->state, capability->lane);
 }
 
-/* The thread that logs into a lane without having been told of. */
+void fm_eventlog_own(struct happening *at, uint32_t number, struct fm_lane *thread)
+{
+    struct capability *capability = fm_eventlog_capability(at->model, number);
+    if (capability == NULL)
+        return;
+    capability->owner = thread->index;
+    thread->model[0] = number + 1;
+    fm_state_lane_changed(at->state, thread);
+    if (capability->kernel_thread == 0)
+        return;
+    char name[64];
+    g_snprintf(name, sizeof name, "thread %" G_GUINT64_FORMAT " (%" G_GUINT64_FORMAT ")",
+               thread->key, capability->kernel_thread);
+    char plain[64];
+    g_snprintf(plain, sizeof plain, "thread %" G_GUINT64_FORMAT, thread->key);
+    if (g_strcmp0(thread->name, plain) == 0) /* not labelled yet */
+        fm_state_lane_rename(at->state, thread, name);
+}
+
+bool fm_eventlog_is_stand_in(const struct fm_lane *thread)
+{
+    return thread->kind == FM_LANE_THREAD && thread->key >= STAND_IN_KEY;
+}
+
+/* The thread that logs into a lane without having been told of. A log that begins late may tell it
+ * with a later time than that of the first event. */
 static struct fm_lane *owner_lane(struct happening *at)
 {
     struct capability *capability = at->capability;
+    const struct fm_tracefile_class *class_ = at->tracefile->class_;
+    uint32_t thread;
+    if (capability->owner == FM_LANE_NONE && class_->lane_owner != NULL &&
+        class_->lane_owner(at->tracefile, at->capability_number, at->time, &thread))
+        fm_eventlog_own(at, at->capability_number, fm_eventlog_thread(at, thread));
     if (capability->owner == FM_LANE_NONE) {
         char name[32];
         g_snprintf(name, sizeof name, "thread on lane %u", at->capability_number);
-        uint64_t key = UINT64_C(1) << 32 | at->capability_number;
+        uint64_t key = STAND_IN_KEY | at->capability_number;
         capability->owner = fm_eventlog_number_lane(at, FM_LANE_THREAD, key, name)->index;
     }
     return fm_state_lane_at(at->state, capability->owner);

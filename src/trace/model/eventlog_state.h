@@ -12,6 +12,7 @@ enum {
     DECLARED_FIRST = 640, /* types that a C program declares itself; shown by their names */
     DECLARED_END = 896,
     STOP_STATUSES = 32,
+    CAPABILITIES_MAX = 65536,
     GENERATIONS = 8,            /* greater ones are shown as the last */
     MESSAGE_VALUES_MAX = 10000, /* more different texts are shown as "message" */
 };
@@ -142,6 +143,10 @@ static inline void set_event_lane(struct happening *at, const struct fm_lane *la
     at->state->event_lane = lane == NULL ? FM_LANE_NONE : lane->index;
 }
 struct fm_lane *fm_eventlog_thread(struct happening *at, uint32_t thread);
+/* C: from now on that thread logs into the lane of that number. */
+void fm_eventlog_own(struct happening *at, uint32_t number, struct fm_lane *thread);
+/* Whether it stands for the thread of a lane that nothing is told of. */
+bool fm_eventlog_is_stand_in(const struct fm_lane *thread);
 struct fm_lane *fm_eventlog_capability_lane(struct happening *at, uint32_t number);
 struct fm_lane *fm_eventlog_process(struct happening *at);
 /* A process with this number begins: what was seen before any becomes its own. */

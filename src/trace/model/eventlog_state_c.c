@@ -6,36 +6,11 @@
 
 /* --- threads: lanes of the log, and threads of the program's own scheduler --- */
 
-static void own(struct happening *at, uint32_t number, struct fm_lane *thread)
-{
-    struct capability *capability = fm_eventlog_capability(at->model, number);
-    if (capability == NULL)
-        return;
-    capability->owner = thread->index;
-    thread->model[0] = number + 1;
-    fm_state_lane_changed(at->state, thread);
-    if (capability->kernel_thread == 0)
-        return;
-    char name[64];
-    g_snprintf(name, sizeof name, "thread %" G_GUINT64_FORMAT " (%" G_GUINT64_FORMAT ")",
-               thread->key, capability->kernel_thread);
-    char plain[64];
-    g_snprintf(plain, sizeof plain, "thread %" G_GUINT64_FORMAT, thread->key);
-    if (g_strcmp0(thread->name, plain) == 0) /* not labelled yet */
-        fm_state_lane_rename(at->state, thread, name);
-}
-
 static bool is_owner(const struct happening *at, const struct fm_lane *thread)
 {
     uint64_t number = thread->model[0];
     return number > 0 && number <= at->model->capability_count &&
            at->model->capabilities[number - 1].owner == thread->index;
-}
-
-static bool has_no_owner(struct happening *at, uint32_t number)
-{
-    struct capability *capability = fm_eventlog_capability(at->model, number);
-    return capability != NULL && capability->owner == FM_LANE_NONE;
 }
 
 static void thread_create(struct happening *at)
@@ -49,7 +24,7 @@ static void thread_create(struct happening *at)
     thread = fm_eventlog_thread(at, id);
     set_event_lane(at, thread);
     if (at->capability != NULL && at->capability->owner == FM_LANE_NONE)
-        own(at, at->capability_number, thread);
+        fm_eventlog_own(at, at->capability_number, thread);
     else if (at->capability != NULL)
         fm_state_set(at->state, thread, at->names->created, 0, at->time);
 }
@@ -61,7 +36,7 @@ static void thread_run(struct happening *at)
     if (is_owner(at, thread))
         return;
     if (at->capability != NULL && at->capability->owner == FM_LANE_NONE) {
-        own(at, at->capability_number, thread);
+        fm_eventlog_own(at, at->capability_number, thread);
         return;
     }
     uint64_t detail = at->capability == NULL ? 0 : (uint64_t)at->capability_number + 1;
@@ -112,15 +87,29 @@ static void thread_migrate(struct happening *at)
 {
     struct fm_lane *thread = fm_eventlog_thread(at, u32_at(at, 0));
     set_event_lane(at, thread);
-    if (!is_owner(at, thread) && has_no_owner(at, u16_at(at, 4)))
-        own(at, u16_at(at, 4), thread);
+    if (is_owner(at, thread))
+        return;
+    struct capability *capability = fm_eventlog_capability(at->model, u16_at(at, 4));
+    if (capability == NULL)
+        return;
+    const struct fm_lane *owner = fm_state_lane_at(at->state, capability->owner);
+    if (owner != NULL && fm_eventlog_is_stand_in(owner))
+        give_up(at, capability);
+    if (capability->owner == FM_LANE_NONE)
+        fm_eventlog_own(at, u16_at(at, 4), thread);
 }
 
+/* Another task than the owner's: the lane changed hands where events are missing. */
 static void task_create(struct happening *at)
 {
     struct capability *capability = fm_eventlog_capability(at->model, u16_at(at, 8));
-    if (capability != NULL)
-        capability->kernel_thread = u64_at(at, 10);
+    if (capability == NULL)
+        return;
+    if (capability->kernel_thread != 0 && capability->kernel_thread != u64_at(at, 10))
+        give_up(at, capability);
+    capability->kernel_thread = u64_at(at, 10);
+    if (capability->owner != FM_LANE_NONE)
+        fm_eventlog_own(at, u16_at(at, 8), fm_state_lane_at(at->state, capability->owner));
 }
 
 /* A lane is new, or another thread's from now on, or nobody's. */
