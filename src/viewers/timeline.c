@@ -264,6 +264,7 @@ static void take_picture(struct fm_trace_reading *reading, uint64_t time)
         fm_picture_clear(&boxes->picture);
     fm_painter_picture(painting->painter, time, lane_numbers(lanes), lanes->len, &boxes->picture);
     boxes->filled = true;
+    fm_trace_timeline_find_ends(timeline, painting->part, time, painting->last);
 }
 
 static void end_painting(struct fm_trace_reading *reading, uint64_t time)
@@ -369,6 +370,7 @@ static bool begin_with(struct fm_trace_timeline *timeline, fm_trace_lane_test *t
     timeline->marks = g_array_new(FALSE, FALSE, sizeof(struct fm_trace_point));
     timeline->arrows = g_array_new(FALSE, FALSE, sizeof(struct fm_trace_arrow));
     timeline->paintings = g_ptr_array_new_with_free_func(g_free);
+    timeline->endings = g_ptr_array_new_with_free_func(g_free);
     g_autofree bool *drawn = g_new0(bool, set->count);
     for (unsigned i = 0; i < set->count; i++) {
         const struct fm_summary *summary = fm_trace_part_summary(&set->parts[i]);
@@ -420,6 +422,7 @@ static void clear(struct fm_trace_job *job)
     for (unsigned i = 0; timeline->paintings != NULL && i < timeline->paintings->len; i++)
         fm_painter_free(((struct painting *)timeline->paintings->pdata[i])->painter);
     g_clear_pointer(&timeline->paintings, g_ptr_array_unref);
+    g_clear_pointer(&timeline->endings, g_ptr_array_unref);
     for (unsigned i = 0; timeline->boxes != NULL && i < job->set->count; i++) {
         if (timeline->boxes[i].filled)
             fm_picture_clear(&timeline->boxes[i].picture);

@@ -261,6 +261,7 @@ struct fm_trace_timeline {
     GHashTable *usage;                  /* of struct fm_trace_usage by key; of resources only */
     struct fm_trace_activity *activity; /* one a part; NULL of resources */
     GPtrArray *paintings;
+    GPtrArray *endings; /* ends.c: readings behind the window */
     bool clipped;
 };
 /* Orders the lanes and tells which are shown: [first, end). */
@@ -279,6 +280,11 @@ GPtrArray *fm_trace_timeline_usage(const struct fm_trace_timeline *timeline,
 /* Fraction of the window in which the lane was busy; negative when nothing is known. */
 double fm_trace_timeline_busy(const struct fm_trace_timeline *timeline,
                               const struct fm_trace_lane *lane);
+/* ends.c: the picture of a part was taken from a state that has been read up to time. Boxes of what
+ * is still open there get their true ends where the summary knows them, else they are marked. last:
+ * the window has been read; ends that lie shortly behind it are read too. */
+void fm_trace_timeline_find_ends(struct fm_trace_timeline *timeline, unsigned part, uint64_t time,
+                                 bool last);
 /* Boxes of one lane, in order of depth and start. */
 const struct fm_box *fm_trace_timeline_boxes(const struct fm_trace_timeline *timeline,
                                              const struct fm_trace_lane *lane, unsigned *ret_count);

@@ -283,9 +283,11 @@ export class Lanes {
   tipOf({ lane, box, mark }) {
     if (mark) return [this.answer.values[mark[2]][0], `mark on ${lane.name}`, `at ${seconds(mark[1])} s`];
     if (!box) return null;
-    const [, start, end, value, count, share, detail, load] = box;
+    const [, start, end, value, count, share, detail, load, cut] = box;
     const [name, , kind] = this.answer.values[value];
-    const lines = [name ?? "?", `${lane.name} · ${kind}`, `${duration(end - start)}, from ${seconds(start)} s`];
+    const lines = [name ?? "?", `${lane.name} · ${kind}`,
+      `${cut & 12 ? "at least " : ""}${duration(end - start)}, from ${cut & 4 ? "before " : ""}${seconds(start)} s` +
+      `${cut & 8 ? ", goes on" : ` to ${seconds(end)} s`}`];
     if (count > 1) lines.push(`${count} in all, this one ${Math.round(share * 100)} % of the time`,
       `${Math.round(load * 100)} % filled`);
     else if (detail) lines.push(`detail ${detail}`);

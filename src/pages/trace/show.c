@@ -150,13 +150,16 @@ static char *box_title(const struct fm_trace_show *show, const struct fm_trace_l
                        const struct fm_box *box)
 {
     const struct fm_trace *trace = show->set->parts[lane->part].trace;
+    bool known = (box->cut & (FM_BOX_BEGIN_UNKNOWN | FM_BOX_END_UNKNOWN)) == 0;
     g_autofree char *at = fm_trace_time_text(box->start - show->set->origin, 9);
     g_autofree char *length = fm_trace_duration_text(box->end - box->start);
     g_autofree char *part = box->count <= 1 ? g_strdup("")
                                             : g_strdup_printf(" (%.0f %% of it; %u in all)",
                                                               (double)box->share * 100, box->count);
     const char *name = fm_trace_value_name(trace, box->value);
-    return g_strdup_printf("%s, %s at %s%s", name == NULL ? "?" : name, length, at, part);
+    return g_strdup_printf("%s, %s%s %s %s%s", name == NULL ? "?" : name, known ? "" : "at least ",
+                           length, box->cut & FM_BOX_BEGIN_UNKNOWN ? "from before" : "at", at,
+                           part);
 }
 
 /* The window around a box, with a little before and after it. */
@@ -291,8 +294,8 @@ static void list_boxes(const struct fm_trace_show *show, const struct fm_trace_t
             fm_table_row(table, NULL, false);
             fm_cell_string(table, lane->name, FM_STYLE_PLAIN);
             fm_cell_int(table, boxes[j].depth);
-            fm_cell_string(table, from, FM_STYLE_PLAIN);
-            fm_cell_string(table, to, FM_STYLE_PLAIN);
+            fm_cell_string(table, boxes[j].cut & FM_BOX_BEGIN_UNKNOWN ? "" : from, FM_STYLE_PLAIN);
+            fm_cell_string(table, boxes[j].cut & FM_BOX_END_UNKNOWN ? "" : to, FM_STYLE_PLAIN);
             fm_cell_string(table,
                            fm_trace_value_name(show->set->parts[lane->part].trace, boxes[j].value),
                            FM_STYLE_PLAIN);

@@ -61,6 +61,7 @@ static void write_boxes(struct fm_json *json, const struct fm_trace_timeline *ti
         fm_json_digits(json, NULL, (double)box->share, 3);
         fm_json_uint(json, NULL, box->detail);
         fm_json_digits(json, NULL, (double)box->load, 3);
+        fm_json_uint(json, NULL, box->cut);
         fm_json_end(json);
     }
     fm_json_end(json);

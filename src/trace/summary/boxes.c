@@ -119,7 +119,7 @@ static bool is_short(const struct fm_box_store *store, const struct fm_stored_bo
  */
 static uint64_t cell_end(const struct fm_box_store *store, const struct fm_stored_box *box)
 {
-    if (!is_short(store, box))
+    if (!is_short(store, box) || box->start < store->origin) /* it reaches into the first cell */
         return 0;
     uint64_t resolution = store->resolution, length;
     if ((resolution & (resolution - 1)) == 0) { /* a summary's: without a division */

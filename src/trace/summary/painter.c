@@ -19,10 +19,9 @@ struct fm_painter {
 static void add(struct fm_painter *painter, struct fm_box_store *store, const struct fm_lane *lane,
                 uint32_t depth, const struct fm_state_entry *entry, uint64_t end)
 {
-    uint64_t from = MAX(entry->since, painter->start), to = MIN(end, painter->end);
     if (entry->since >= painter->end || (end <= painter->start && entry->since < painter->start))
         return;
-    fm_box_store_add(store, lane->index, depth, from, to, entry->value, entry->detail);
+    fm_box_store_add(store, lane->index, depth, entry->since, end, entry->value, entry->detail);
 }
 
 static void on_segment(void *user, const struct fm_lane *lane, uint32_t depth,

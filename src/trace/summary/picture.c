@@ -55,11 +55,12 @@ static bool put(struct drawing *drawing)
         .lane = drawing->lane,
         .depth = drawing->depth,
         .count = from->count,
-        .start = MAX(from->start, drawing->picture->start),
-        .end = MIN(from->end, drawing->picture->end),
+        .start = from->start,
+        .end = from->end,
         .detail = from->count == 1 ? from->time[1] : 0,
+        .cut = (from->start < drawing->picture->start ? FM_BOX_BEGINS_BEFORE : 0) |
+               (from->end > drawing->picture->end ? FM_BOX_ENDS_AFTER : 0),
     };
-    box.end = MAX(box.end, box.start);
     weigh(drawing, from, &box);
     g_array_append_val(drawing->picture->boxes, box);
     drawing->has_open = false;

@@ -189,6 +189,34 @@ GArray *fm_summary_lanes(const struct fm_summary *summary, uint64_t start, uint6
     return lanes;
 }
 
+struct end_search {
+    uint64_t start, end;
+    bool found;
+};
+
+static bool is_segment(void *user, const struct fm_stored_box *box)
+{
+    struct end_search *search = user;
+    if (box->start != search->start || box->count != 1)
+        return true;
+    search->found = true; /* the last one: those before it have no length */
+    search->end = box->end;
+    return true;
+}
+
+bool fm_summary_end_of(const struct fm_summary *summary, uint32_t lane_index, uint32_t depth,
+                       uint64_t start, uint64_t *ret_end)
+{
+    const struct fm_box_store *store = &summary->store;
+    const struct fm_box_lane *lane =
+        lane_index < store->lane_count ? &store->lanes[lane_index] : NULL;
+    struct end_search search = {.start = start};
+    if (lane != NULL && !lane->numbers && depth < lane->count)
+        fm_box_track_visit(&lane->tracks[depth], start, start + 1, 0, is_segment, &search);
+    *ret_end = search.end;
+    return search.found;
+}
+
 struct value_sums {
     uint64_t start, end;
     GArray *values; /* of struct fm_value_time */

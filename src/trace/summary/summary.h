@@ -22,7 +22,16 @@ void fm_summary_take(void *summary, const struct fm_tape_batch *batch);
 void fm_summary_end(struct fm_summary *summary, uint64_t time);
 uint64_t fm_summary_known_until(const struct fm_summary *summary); /* ns */
 
-/* A box of a picture: one value on one lane and depth over [start, end), or several segments. */
+/* What of a box is not in the picture. */
+enum fm_box_cut {
+    FM_BOX_BEGINS_BEFORE = 1, /* the window */
+    FM_BOX_ENDS_AFTER = 2,
+    FM_BOX_BEGIN_UNKNOWN = 4, /* start is where reading began; it began before */
+    FM_BOX_END_UNKNOWN = 8,   /* end is up to where it has been read; it goes on */
+};
+
+/* A box of a picture: one value on one lane and depth over [start, end), or several segments. Its
+ * times are its own, also where it reaches out of the window. */
 struct fm_box {
     uint32_t lane;
     uint32_t depth;
@@ -32,6 +41,7 @@ struct fm_box {
     uint32_t count;      /* segments in it; more than 1 = detail is hidden */
     uint64_t start, end; /* ns */
     uint64_t detail;
+    unsigned cut; /* enum fm_box_cut */
 };
 
 /* A picture being made: at most 5,000 boxes whatever the window. */
@@ -49,6 +59,10 @@ uint64_t fm_summary_resolution(const struct fm_summary *summary);
 uint64_t fm_summary_events(const struct fm_summary *summary, uint64_t start, uint64_t end);
 /* Lanes active in [start, end): indexes, ascending. */
 GArray *fm_summary_lanes(const struct fm_summary *summary, uint64_t start, uint64_t end);
+/* The end of the segment on that lane and depth that begins at start. False when it has been merged
+ * with others, which may be where it is shorter than the resolution. */
+bool fm_summary_end_of(const struct fm_summary *summary, uint32_t lane, uint32_t depth,
+                       uint64_t start, uint64_t *ret_end);
 /* Time by value on one lane at one depth in [start, end), the longest first. A box that sticks out
  * of the window counts in proportion; where short segments were merged, values that were not among
  * the three longest of their box are missing. */

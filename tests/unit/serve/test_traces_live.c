@@ -256,7 +256,7 @@ static void test_stream(struct fixture *f, gconstpointer user)
     struct fm_stream *stream = open_stream(f, f->log, &sink);
     ask_stream(f, stream, f->log, "_owner=timeline&_serial=1&view=timeline", 204);
     run_until(f, &sink, "\"owner\": \"timeline\", \"serial\": 1");
-    run_until(f, &sink, "[0, 1000, 5000, 0, 1, 1, 0, 1]");
+    run_until(f, &sink, "[0, 1000, 5000, 0, 1, 1, 0, 1, 0]");
     ask_stream(f, stream, f->log, "_owner=events&_serial=2&view=events&rows=2", 204);
     run_until(f, &sink, "\"owner\": \"events\", \"serial\": 2");
     run_until(f, &sink, "event: ready"); /* the passes */

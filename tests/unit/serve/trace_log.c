@@ -102,7 +102,7 @@ static void counter(struct block *block, uint64_t time, uint64_t value)
     put(block->to, value, 8);
 }
 
-static void begin_log(GByteArray *to)
+void trace_log_begin(GByteArray *to)
 {
     put_header(to);
     struct block block = begin_block(to, 0xFFFF, 0);
@@ -129,7 +129,7 @@ static struct block begin_thread(GByteArray *to, uint16_t lane)
 
 void trace_log_write(GByteArray *to, bool end)
 {
-    begin_log(to);
+    trace_log_begin(to);
     struct block block = begin_thread(to, 0);
     event4(&block, FM_EVENTLOG_SPAN_BEGIN, 1000, PARSE);
     event4(&block, FM_EVENTLOG_SPAN_BEGIN, 2000, LEX);
@@ -171,6 +171,26 @@ void trace_log_append(GByteArray *to, uint64_t from_ns, unsigned count)
     }
 }
 
+void trace_log_add_steps(GByteArray *to, uint16_t lane, const struct trace_log_step *steps,
+                         unsigned count)
+{
+    struct block block = begin_thread(to, lane);
+    for (unsigned i = 0; i < count; i++) {
+        if (i % BLOCK_EVENTS == BLOCK_EVENTS - 1) {
+            end_block(&block);
+            block = begin_block(to, lane, steps[i].time);
+        }
+        event4(&block, steps[i].begins ? FM_EVENTLOG_SPAN_BEGIN : FM_EVENTLOG_SPAN_END,
+               steps[i].time, PARSE);
+    }
+    end_block(&block);
+}
+
+void trace_log_end(GByteArray *to)
+{
+    put(to, 0xFFFF, 2);
+}
+
 static void add_spans(GByteArray *to, uint16_t lane, unsigned spans)
 {
     struct block block = begin_thread(to, lane);
@@ -189,7 +209,7 @@ static void add_spans(GByteArray *to, uint16_t lane, unsigned spans)
 
 void trace_log_write_long(GByteArray *to, unsigned threads, unsigned spans)
 {
-    begin_log(to);
+    trace_log_begin(to);
     for (unsigned lane = 0; lane < threads; lane++)
         add_spans(to, (uint16_t)lane, spans);
     put(to, 0xFFFF, 2);

@@ -18,6 +18,16 @@
 void trace_log_write(GByteArray *to, bool end);
 /* The log with an event at 7 ns that tells the wall clock: at time 0 it was this, since 1970. */
 void trace_log_write_clock(GByteArray *to, uint64_t epoch_ns);
+/* A log of the caller's own: its begin, spans "parse" of a lane's thread (each step begins or ends
+ * one), its end. */
+struct trace_log_step {
+    uint64_t time;
+    bool begins;
+};
+void trace_log_begin(GByteArray *to);
+void trace_log_add_steps(GByteArray *to, uint16_t lane, const struct trace_log_step *steps,
+                         unsigned count);
+void trace_log_end(GByteArray *to);
 /* More events at the end: spans "late" of 100 ns, one each 1000 ns from the given time on. */
 void trace_log_append(GByteArray *to, uint64_t from_ns, unsigned count);
 /* Many spans in one log: each thread has spans "parse" and "lex" by turns, of 100 ns each, from

@@ -181,8 +181,10 @@ static void check_picture(const struct world *world, const struct fm_picture *pi
     for (guint i = 0; i < picture->boxes->len; i++) {
         const struct fm_box *box = &g_array_index(picture->boxes, struct fm_box, i);
         g_assert_cmpuint(box->start, <=, box->end);
-        g_assert_cmpuint(box->start, >=, picture->start);
-        g_assert_cmpuint(box->end, <=, picture->end);
+        g_assert_cmpuint(box->end, >=, picture->start);
+        g_assert_cmpuint(box->start, <, picture->end);
+        g_assert_cmpint((box->cut & FM_BOX_BEGINS_BEFORE) != 0, ==, box->start < picture->start);
+        g_assert_cmpint((box->cut & FM_BOX_ENDS_AFTER) != 0, ==, box->end > picture->end);
         if (before != NULL && before->lane == box->lane && before->depth == box->depth)
             g_assert_cmpuint(before->end, <=, box->start);
         else if (before != NULL)
