@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text/distance.h"
+
 #define NEAREST 3
 #define NEAR_BYTES_MAX 64 /* longer names are near to nothing that one types */
 
@@ -196,26 +198,6 @@ static void collect(const struct fm_analysis *a, const char *text, enum fm_measu
     }
 }
 
-/* Levenshtein's distance, of short texts. */
-static unsigned distance(const char *a, const char *b)
-{
-    unsigned row[NEAR_BYTES_MAX + 1];
-    size_t na = strlen(a), nb = strlen(b);
-    for (size_t j = 0; j <= nb; j++)
-        row[j] = (unsigned)j;
-    for (size_t i = 1; i <= na; i++) {
-        unsigned diagonal = row[0];
-        row[0] = (unsigned)i;
-        for (size_t j = 1; j <= nb; j++) {
-            bool same = g_ascii_tolower(a[i - 1]) == g_ascii_tolower(b[j - 1]);
-            unsigned replaced = diagonal + !same;
-            diagonal = row[j];
-            row[j] = MIN(MIN(row[j], row[j - 1]) + 1, replaced);
-        }
-    }
-    return row[nb];
-}
-
 static void collect_nearest(const struct fm_analysis *a, const char *text,
                             enum fm_measure_id measure, GArray *to)
 {
@@ -227,7 +209,7 @@ static void collect_nearest(const struct fm_analysis *a, const char *text,
         const char *name = a->profile->ps[ps].unqualified_name;
         if (!is_searched(a, ps) || strlen(name) > NEAR_BYTES_MAX)
             continue;
-        unsigned d = distance(text, name);
+        unsigned d = fm_text_distance(text, name);
         unsigned at = NEAREST;
         while (at > 0 && d < far[at - 1])
             at--;

@@ -2,10 +2,10 @@
 /* What somebody may have meant by a word that is no command. */
 #include <string.h>
 
+#include "base/text/distance.h"
 #include "query/query_internal.h"
 
 #define NEAR_MAX 2u /* changes of a letter */
-#define LETTERS_MAX 40u
 
 /* By the words of other tools and of this one's pages. */
 static const struct {
@@ -36,33 +36,12 @@ static const struct {
     {"search", "find/TEXT"},
 };
 
-/* How many letters must be put in, left out or changed. */
-static unsigned distance(const char *a, const char *b)
-{
-    unsigned row[LETTERS_MAX + 1];
-    size_t length = strlen(b);
-    if (strlen(a) > LETTERS_MAX || length > LETTERS_MAX)
-        return LETTERS_MAX;
-    for (unsigned j = 0; j <= length; j++)
-        row[j] = j;
-    for (unsigned i = 0; a[i] != '\0'; i++) {
-        unsigned corner = row[0];
-        row[0] = i + 1;
-        for (unsigned j = 0; j < length; j++) {
-            unsigned changed = corner + (g_ascii_tolower(a[i]) != b[j]);
-            corner = row[j + 1];
-            row[j + 1] = MIN(changed, MIN(corner, row[j]) + 1);
-        }
-    }
-    return row[length];
-}
-
 static const char *nearest(const char *word)
 {
     const char *best = NULL;
     unsigned least = NEAR_MAX + 1;
     for (unsigned id = 0; id < FM_CMD_COUNT; id++) {
-        unsigned changes = distance(word, fm_command_forms[id].name);
+        unsigned changes = fm_text_distance(word, fm_command_forms[id].name);
         if (changes < least && changes < strlen(word)) {
             least = changes;
             best = fm_command_forms[id].name;

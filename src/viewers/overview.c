@@ -76,6 +76,17 @@ void fm_trace_overview_add_up(struct fm_trace_overview *overview)
     }
 }
 
+char *fm_trace_overview_nothing(const struct fm_trace_overview *overview)
+{
+    const struct fm_trace_job *job = &overview->job;
+    if (job->filter == NULL || overview->total > 0 || !fm_trace_job_is_done(job))
+        return NULL;
+    g_autofree const struct fm_state **states = g_new0(const struct fm_state *, job->set->count);
+    for (unsigned i = 0; i < job->set->count; i++)
+        states[i] = job->set->parts[i].state;
+    return fm_filter_explain_nothing(job->filter, states, job->set->count);
+}
+
 static void clear(struct fm_trace_job *job)
 {
     g_free(((struct fm_trace_overview *)job)->counts);

@@ -295,6 +295,9 @@ struct fm_trace_overview {
     uint64_t total, greatest; /* fm_trace_overview_add_up() */
 };
 void fm_trace_overview_add_up(struct fm_trace_overview *overview);
+/* Why its filter accepts no event, when all have been counted; else NULL. After adding up. Caller
+ * frees. */
+char *fm_trace_overview_nothing(const struct fm_trace_overview *overview);
 
 struct fm_trace_event_row {
     char *position;

@@ -272,6 +272,11 @@ class Page {
     this.filterInput.setAttribute("aria-invalid", String(Boolean(text)));
   }
 
+  // A filter that is right, and accepts nothing.
+  tellNothing(text) {
+    if (this.filterInput.getAttribute("aria-invalid") !== "true") this.filterProblem.textContent = text;
+  }
+
   // The first picture is there: what the server drew is not needed any more.
   ready() {
     if (this.shown) return;
@@ -307,7 +312,7 @@ class Page {
       step("Whole", "The whole span (Home)", () => this.whole()),
       step("↶", "Undo the window (Z)", () => this.undo()), step("↷", "Redo the window (Y)", () => this.redo()),
       this.followButton);
-    this.filterInput = this.input("filter", "Filter events:  event.name = RunThread & lane.name = \"worker*\"", 46);
+    this.filterInput = this.input("filter", "Filter events:  event.name = SpanBegin & lane.name = \"worker*\"", 46);
     const words = element("datalist", { id: "filter-words" });
     this.filterInput.setAttribute("list", "filter-words");
     this.filterInput.addEventListener("input", () => {

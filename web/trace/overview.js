@@ -35,6 +35,7 @@ export class Overview {
     this.note.replaceChildren(element("b", {}, answer.events.toLocaleString("en")),
       ` ${this.page.filter ? "events pass" : "events"}`, element("br"),
       answer.incomplete && !answer.events ? "counting…" : `over ${duration(answer.end_ns - answer.start_ns)}`);
+    this.page.tellNothing(answer.nothing ?? "");
     this.draw();
   }
 

@@ -75,6 +75,7 @@ static bool on_event(void *user, void *context)
     if (at->event.time < reading->from_ns ||
         (reading->filter != NULL && !fm_filter_accepts(reading->filter, at, reading->state)))
         return false;
+    reading->accepted = true;
     return reading->event(reading->user, at);
 }
 
@@ -89,6 +90,17 @@ void fm_cmd_log_trace_read(struct fm_cmd_log_trace *reading)
     uint64_t end = reading->to_ns == UINT64_MAX ? FM_TIME_INF : reading->to_ns + 1;
     g_assert(begin <= end);
     fm_trace_each_event(reading->trace, begin, end, hooks);
+    reading->read = true;
+}
+
+static void tell_of_nothing(const struct fm_cmd_log_trace *reading, const char *command)
+{
+    /* Without a state the filter asks for no lanes. */
+    struct fm_state *own = reading->state == NULL ? fm_state_new(reading->trace) : NULL;
+    const struct fm_state *state = own != NULL ? own : reading->state;
+    g_autofree char *text = fm_filter_explain_nothing(reading->filter, &state, 1);
+    fm_cli_print_error("fathom %s: %s", command, text);
+    fm_state_free(own);
 }
 
 int fm_cmd_log_trace_done(struct fm_cmd_log_trace *reading, const char *command)
@@ -106,6 +118,8 @@ int fm_cmd_log_trace_done(struct fm_cmd_log_trace *reading, const char *command)
                 status = FM_EXIT_FAILED;
         }
     }
+    if (reading->filter != NULL && reading->read && !reading->accepted)
+        tell_of_nothing(reading, command);
     fm_state_free(reading->state);
     fm_filter_free(reading->filter);
     fm_trace_free(reading->trace);

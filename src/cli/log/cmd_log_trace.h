@@ -16,6 +16,7 @@ struct fm_cmd_log_trace {
     bool wants_state;
     struct fm_filter *filter;
     uint64_t from_ns, to_ns;
+    bool read, accepted; /* all has been read; some event was accepted */
     /* Called for each event that the filter accepts; true ends the reading. */
     bool (*event)(void *user, const struct fm_tracefile_context *at);
     void *user;

@@ -14,6 +14,9 @@ static void write_overview(struct fm_json *json, struct fm_trace_job *job)
     fm_trace_overview_add_up(overview);
     fm_json_uint(json, "events", overview->total);
     fm_json_uint(json, "greatest", overview->greatest);
+    g_autofree char *nothing = fm_trace_overview_nothing(overview);
+    if (nothing != NULL)
+        fm_json_text(json, "nothing", nothing);
     fm_json_array(json, "counts");
     json->spaced = false;
     for (unsigned i = 0; i < job->columns; i++)

@@ -105,6 +105,9 @@ void fm_trace_show_overview(const struct fm_trace_show *show, struct fm_trace_ov
 {
     const struct fm_trace_job *job = &overview->job;
     fm_trace_overview_add_up(overview);
+    g_autofree char *nothing = fm_trace_overview_nothing(overview);
+    if (nothing != NULL)
+        fm_add_text(show->body, nothing);
     if (show->format != FM_FORMAT_HTML) {
         struct fm_table *table = fm_add_table(show->body, FM_BOX_NEVER, "overview");
         fm_table_group(table, "From (s)", FM_COLUMN_NUMBER, FM_COLOUR_NEVER);

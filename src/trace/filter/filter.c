@@ -148,6 +148,11 @@ bool fm_filter_add(struct fm_filter *filter, const char *text, GError **error)
     return true;
 }
 
+const struct filter_tree *fm_filter_tree(const struct fm_filter *filter)
+{
+    return filter->tree;
+}
+
 bool fm_filter_needs_state(const struct fm_filter *filter)
 {
     return filter->needs_state;

@@ -10,8 +10,8 @@
  *
  * So ! binds first, then &, ^ and |, each from the left; && and || are & and |. The three kinds of
  * brackets mean the same. Names of fields are not case-sensitive, values are. A value is bare text
- * (outer blanks dropped; in tests for = and != of text, * stands for any text) or "text" with \"
- * and \\. Nothing at all accepts every event.
+ * (outer blanks dropped) or "text" with \" and \\. In tests for = and != of text, * stands for any
+ * text, in quotes too; \* is the character. Nothing at all accepts every event.
  *
  * A test about what the caller has not got (state.* without a state) is true. A test about what
  * this event has not got (a field of another event; the thread where none runs) is false, whatever
@@ -41,6 +41,11 @@ bool fm_filter_accepts(struct fm_filter *filter, const struct fm_tracefile_conte
                        const struct fm_state *state);
 
 /* --- for who types a filter --- */
+
+/* For a filter that has accepted no event: "No event passes the filter. No lane is named worker*;
+ * the nearest: thread 1." states: of the traces, at their ends. Caller frees. */
+char *fm_filter_explain_nothing(const struct fm_filter *filter,
+                                const struct fm_state *const *states, unsigned state_count);
 
 enum fm_filter_type {
     FM_FILTER_TEXT, /* = and != */

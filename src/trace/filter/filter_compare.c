@@ -54,13 +54,13 @@ bool fm_filter_compare_signed(const struct filter_test *test, int64_t value)
     return fm_filter_holds(test->op, (value > test->negative) - (value < test->negative));
 }
 
-/* * stands for any text. */
+/* FILTER_ANY stands for any text. */
 static bool matches(const char *pattern, const char *text, size_t length)
 {
     size_t at = 0, retry_at = 0;
     const char *retry = NULL;
     for (;;) {
-        if (*pattern == '*') {
+        if (*pattern == FILTER_ANY) {
             retry = ++pattern;
             retry_at = at;
         } else if (at < length && *pattern == text[at]) {

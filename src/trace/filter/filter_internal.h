@@ -57,7 +57,7 @@ struct filter_test {
     const struct filter_field *field;
     enum filter_operator op;
     char *text;   /* the value */
-    bool pattern; /* * in it stands for any text */
+    bool pattern; /* FILTER_ANY in it stands for any text */
     enum filter_literal literal;
     uint64_t number; /* also ns of a time, the index of a word */
     int64_t negative;
@@ -84,6 +84,7 @@ struct filter_tree {
     GArray *nodes; /* of struct filter_node */
     unsigned root; /* meaningless while there are no nodes */
 };
+const struct filter_tree *fm_filter_tree(const struct fm_filter *filter); /* borrowed */
 struct filter_tree *fm_filter_tree_parse(const char *text, GError **error);
 void fm_filter_tree_free(struct filter_tree *tree);
 void fm_filter_tree_print(const struct filter_tree *tree, GString *out);
@@ -109,9 +110,11 @@ enum filter_token fm_filter_peek(struct filter_scanner *scanner, size_t *ret_len
                                  enum filter_operator *ret_op);
 /* A path at the scanner: names with dots; parts may be quoted. NULL when there is none. */
 char *fm_filter_scan_path(struct filter_scanner *scanner);
+/* Stands in values where * was not escaped: no byte of UTF-8. */
+#define FILTER_ANY '\xff'
 /* A value; NULL when there is none. *ret_whole: false when a quote is not closed. */
 char *fm_filter_scan_value(struct filter_scanner *scanner, bool *ret_quoted, bool *ret_whole);
-/* Appends it so that fm_filter_scan_value gives it back. */
+/* Appends it so that fm_filter_scan_value gives it back. pattern: with FILTER_ANY. */
 void fm_filter_print_value(GString *out, const char *text, bool pattern);
 
 /* The rest of a path after "event.field.", the same way. */

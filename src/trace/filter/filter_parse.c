@@ -122,12 +122,14 @@ static bool read_word(struct parser *parser, struct filter_test *test)
 }
 
 /* The value's meaning for the field; the scanner stands at the value. */
-static bool read_literal(struct parser *parser, struct filter_test *test, bool quoted)
+static bool read_literal(struct parser *parser, struct filter_test *test)
 {
     enum fm_filter_type type = test->field->public.type;
-    test->pattern = !quoted && (type == FM_FILTER_TEXT || type == FM_FILTER_FIELD) &&
+    test->pattern = (type == FM_FILTER_TEXT || type == FM_FILTER_FIELD) &&
                     (test->op == OP_EQUAL || test->op == OP_UNEQUAL) &&
-                    strchr(test->text, '*') != NULL;
+                    strchr(test->text, FILTER_ANY) != NULL;
+    for (char *c = test->text; *c != '\0' && !test->pattern; c++)
+        *c = *c == FILTER_ANY ? '*' : *c;
     switch (type) {
     case FM_FILTER_TEXT:
         return true;
@@ -209,7 +211,7 @@ static bool parse_value(struct parser *parser, struct filter_test *test)
     if (!whole)
         return fail(parser, "the \" that ends the value");
     parser->scanner.at = begin;
-    if (!read_literal(parser, test, quoted))
+    if (!read_literal(parser, test))
         return false;
     parser->scanner.at = end;
     return true;

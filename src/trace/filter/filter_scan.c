@@ -70,15 +70,16 @@ enum filter_token fm_filter_peek(struct filter_scanner *scanner, size_t *ret_len
     }
 }
 
-/* "text" with escapes, at the scanner. */
-static void scan_quoted(struct filter_scanner *scanner, GString *out, bool *ret_whole)
+/* "text" with escapes, at the scanner. any: what stands for a * that is not escaped. */
+static void scan_quoted(struct filter_scanner *scanner, char any, GString *out, bool *ret_whole)
 {
     const char *text = scanner->text;
     size_t at = scanner->at + 1;
     while (text[at] != '\0' && text[at] != '"') {
-        if (text[at] == '\\' && text[at + 1] != '\0')
-            at++;
-        g_string_append_c(out, text[at++]);
+        bool escaped = text[at] == '\\' && text[at + 1] != '\0';
+        at += escaped;
+        g_string_append_c(out, text[at] == '*' && !escaped ? any : text[at]);
+        at++;
     }
     *ret_whole = text[at] == '"';
     scanner->at = at + (*ret_whole ? 1 : 0);
@@ -90,7 +91,7 @@ char *fm_filter_scan_path(struct filter_scanner *scanner)
     for (;;) {
         bool whole = true;
         if (scanner->text[scanner->at] == '"') {
-            scan_quoted(scanner, path, &whole);
+            scan_quoted(scanner, '*', path, &whole);
         } else {
             while (is_name(scanner->text[scanner->at]))
                 g_string_append_c(path, scanner->text[scanner->at++]);
@@ -108,25 +109,29 @@ char *fm_filter_scan_value(struct filter_scanner *scanner, bool *ret_quoted, boo
     *ret_quoted = scanner->text[scanner->at] == '"';
     *ret_whole = true;
     if (*ret_quoted) {
-        scan_quoted(scanner, value, ret_whole);
+        scan_quoted(scanner, FILTER_ANY, value, ret_whole);
         return g_string_free(value, FALSE);
     }
     while (is_bare(scanner->text[scanner->at])) {
         char c = scanner->text[scanner->at++];
-        g_string_append_c(value, is_blank(c) ? ' ' : c);
+        if (c == '\\' && scanner->text[scanner->at] == '*')
+            g_string_append_c(value, scanner->text[scanner->at++]);
+        else
+            g_string_append_c(value, is_blank(c) ? ' ' : c == '*' ? FILTER_ANY : c);
     }
     while (value->len > 0 && value->str[value->len - 1] == ' ')
         g_string_truncate(value, value->len - 1);
     return g_string_free(value, value->len == 0);
 }
 
-static void print_quoted(GString *out, const char *text)
+/* star: a * is escaped, too. */
+static void print_quoted(GString *out, const char *text, bool star, bool pattern)
 {
     g_string_append_c(out, '"');
     for (const char *c = text; *c != '\0'; c++) {
-        if (*c == '"' || *c == '\\')
+        if (*c == '"' || *c == '\\' || (*c == '*' && star))
             g_string_append_c(out, '\\');
-        g_string_append_c(out, *c);
+        g_string_append_c(out, pattern && *c == FILTER_ANY ? '*' : *c);
     }
     g_string_append_c(out, '"');
 }
@@ -136,11 +141,13 @@ void fm_filter_print_value(GString *out, const char *text, bool pattern)
     size_t length = strlen(text);
     bool bare = length > 0 && text[0] != ' ' && text[length - 1] != ' ';
     for (const char *c = text; bare && *c != '\0'; c++)
-        bare = is_bare(*c) && (*c == ' ' || !is_blank(*c)) && (*c != '*' || pattern);
-    if (bare)
-        g_string_append(out, text);
-    else
-        print_quoted(out, text);
+        bare = is_bare(*c) && (*c == ' ' || !is_blank(*c)) && *c != '*';
+    if (!bare) {
+        print_quoted(out, text, true, pattern);
+        return;
+    }
+    for (const char *c = text; *c != '\0'; c++)
+        g_string_append_c(out, pattern && *c == FILTER_ANY ? '*' : *c);
 }
 
 void fm_filter_print_path_part(GString *out, const char *text)
@@ -151,5 +158,5 @@ void fm_filter_print_path_part(GString *out, const char *text)
     if (bare)
         g_string_append(out, text);
     else
-        print_quoted(out, text);
+        print_quoted(out, text, false, false);
 }
