@@ -132,12 +132,36 @@ bool fm_trace_activity_is_empty(const struct fm_trace_activity *activity)
     return activity->rank == 0 || activity->known_until == activity->load.start;
 }
 
-double fm_trace_activity_mean(const struct fm_trace_activity *activity)
+static double mean(const struct fm_trace_activity *activity, double time)
 {
-    double sum = 0, known = (double)(activity->known_until - activity->load.start);
+    double known = (double)(activity->known_until - activity->load.start);
+    return known == 0 ? 0 : CLAMP(time / known, 0, (double)activity->lanes);
+}
+
+static double work_time(const struct fm_trace_activity *activity)
+{
+    double sum = 0;
     for (unsigned i = 0; i < activity->load.columns; i++)
         sum += fm_load_at_work(&activity->load, i);
-    return known == 0 ? 0 : MIN(sum / known, (double)activity->lanes);
+    return sum - fm_load_time(&activity->load, FM_STATE_COLLECTING);
+}
+
+double fm_trace_activity_mean(const struct fm_trace_activity *activity)
+{
+    return mean(activity, work_time(activity));
+}
+
+double fm_trace_activity_mean_of(const struct fm_trace_activity *activity,
+                                 enum fm_state_class state_class)
+{
+    return mean(activity, fm_load_time(&activity->load, state_class));
+}
+
+double fm_trace_activity_productivity(const struct fm_trace_activity *activity)
+{
+    double collecting = fm_load_time(&activity->load, FM_STATE_COLLECTING);
+    double work = MAX(work_time(activity), 0);
+    return collecting < 0.5 ? -1 : work / (work + collecting);
 }
 
 static double column_width(const struct fm_load *load)

@@ -231,8 +231,14 @@ void fm_trace_activity_show(struct fm_trace_activity *activity, struct fm_state 
 void fm_trace_activity_from_summary(struct fm_trace_activity *activity,
                                     const struct fm_summary *summary, const struct fm_state *state);
 bool fm_trace_activity_is_empty(const struct fm_trace_activity *activity);
-/* Lanes at work on average, over what is known; 0 when nothing is. */
+/* Lanes at work on average, over what is known; 0 when nothing is. Collecting is no work of the
+ * program. */
 double fm_trace_activity_mean(const struct fm_trace_activity *activity);
+/* Lanes in that class on average. */
+double fm_trace_activity_mean_of(const struct fm_trace_activity *activity,
+                                 enum fm_state_class state_class);
+/* The program's part of what it and its collector worked; negative where nothing was collected. */
+double fm_trace_activity_productivity(const struct fm_trace_activity *activity);
 /* What the height of a graph stands for: all lanes; of threads, the most that work at once. */
 unsigned fm_trace_activity_scale(const struct fm_trace_activity *activity);
 /* Lanes in that class in a column. */

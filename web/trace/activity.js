@@ -30,6 +30,14 @@ export class Activity {
       : "what came before is not known yet";
   }
 
+  // Of a program with a garbage collector.
+  productivity({ productivity_percent: percent }) {
+    if (percent === undefined) return [];
+    return [element("span", { className: percent < 50 ? "problem" : "",
+      title: "Work of the program, of that and garbage collection" },
+    `productivity ${percent.toFixed(0)} %${percent < 50 ? ": it mostly collects garbage" : ""}`)];
+  }
+
   take(answer) {
     this.answer = answer;
     this.node.hidden = !answer.activity?.length;
@@ -41,6 +49,7 @@ export class Activity {
       const file = this.page.set?.files[one.trace]?.name ?? "";
       const label = element("div", { className: "activity-label", title: file },
         element("b", {}, this.name(one)), element("span", {}, `${one.at_work_percent.toFixed(one.at_work_percent < 10 ? 1 : 0)} % at work`),
+        ...this.productivity(one),
         element("small", {}, this.source(one)));
       return { one, canvas, node: element("div", { className: "activity-row" }, label, canvas) };
     });
@@ -63,7 +72,7 @@ export class Activity {
     const { start_ns: start, end_ns: end } = this.answer;
     context.fillStyle = colours.laneOf;
     context.fillRect(0, 0, width, HEIGHT);
-    const working = one.classes.filter((of) => of.at_work);
+    const working = one.classes.filter((of) => of.at_work || of.class === "collecting");
     const columns = working[0]?.load.length ?? 0, step = (end - start) / columns;
     for (let i = 0; i < columns; i++) {
       const left = Math.round(this.x(start + i * step)), right = Math.round(this.x(start + (i + 1) * step));
@@ -95,7 +104,7 @@ export class Activity {
     const column = Math.floor((time - start) / step);
     if (!(column >= 0 && column < columns) || time > one.known_until_ns) return hideTip();
     const at = one.classes.filter((of) => of.load[column] > 0);
-    const sum = at.reduce((all, of) => all + (of.at_work ? of.load[column] : 0), 0);
+    const sum = at.reduce((all, of) => all + (of.at_work ? of.load[column] : 0), 0); // without collecting
     showTip(event.clientX, event.clientY, [`${sum.toFixed(2)} of ${this.name(one)} at work`,
       at.map((of) => `${of.class} ${of.load[column].toFixed(2)}`).join(", ") || "nothing",
       `${duration(step)}, from ${seconds(start + column * step)} s · ${this.source(one)}`]);

@@ -57,7 +57,9 @@ static bool is_marks(const struct fm_statistics_node *node)
 /* --- by state: lanes of a kind together --- */
 
 struct state_row {
-    const char *kind, *name;
+    const char *name;
+    const char *kind;
+    const uint64_t *of; /* time of all states of these lanes, where it is known what they do */
     enum fm_state_class state_class;
     uint64_t count, self_time, longest, longest_at, events;
 };
@@ -65,10 +67,15 @@ struct state_row {
 struct state_rows {
     GHashTable *by_key; /* kind, class and name -> struct state_row */
     GPtrArray *rows;
-    uint64_t time; /* of all */
 };
 
-static void collect_states(struct state_rows *rows, const char *kind,
+/* Neither work nor waiting: a thread that has ended, or of which nothing is recorded. */
+static bool is_no_activity(enum fm_state_class state_class)
+{
+    return state_class == FM_STATE_UNKNOWN || state_class == FM_STATE_FINISHED;
+}
+
+static void collect_states(struct state_rows *rows, const char *kind, uint64_t *of,
                            const struct fm_statistics_node *node)
 {
     for (guint i = 0; i < child_count(node); i++) {
@@ -80,7 +87,7 @@ static void collect_states(struct state_rows *rows, const char *kind,
         if (row == NULL) {
             row = g_new0(struct state_row, 1);
             *row = (struct state_row){
-                .kind = kind, .name = child->name, .state_class = child->state_class};
+                .kind = kind, .of = of, .name = child->name, .state_class = child->state_class};
             g_ptr_array_add(rows->rows, row);
             g_hash_table_insert(rows->by_key, g_steal_pointer(&key), row);
         }
@@ -88,18 +95,20 @@ static void collect_states(struct state_rows *rows, const char *kind,
         row->count += child->count;
         row->self_time += child->self_time;
         row->events += child->events;
-        rows->time += child->self_time;
+        *of += is_no_activity(child->state_class) ? 0 : child->self_time;
         if (child->longest > row->longest) {
             row->longest = child->longest;
             row->longest_at = child->longest_at;
         }
-        collect_states(rows, kind, child);
+        collect_states(rows, kind, of, child);
     }
 }
 
 static int by_self_time(const void *a, const void *b)
 {
     const struct state_row *x = *(struct state_row *const *)a, *y = *(struct state_row *const *)b;
+    if (is_no_activity(x->state_class) != is_no_activity(y->state_class))
+        return is_no_activity(x->state_class) ? 1 : -1;
     if (x->self_time != y->self_time)
         return x->self_time > y->self_time ? -1 : 1;
     if (x->count != y->count)
@@ -114,10 +123,11 @@ static void add_states(struct fm_list *body, const struct fm_statistics_node *ro
         .by_key = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
         .rows = g_ptr_array_new_with_free_func(g_free),
     };
+    g_autofree uint64_t *times = g_new0(uint64_t, child_count(root));
     for (guint i = 0; i < child_count(root); i++) {
         const struct fm_statistics_node *kind = child_at(root, i);
         for (guint j = 0; strcmp(kind->name, "event types") != 0 && j < child_count(kind); j++)
-            collect_states(&rows, kind->name, child_at(kind, j));
+            collect_states(&rows, kind->name, &times[i], child_at(kind, j));
     }
     g_ptr_array_sort(rows.rows, by_self_time);
     static const struct fm_column_head columns[] = {
@@ -126,7 +136,7 @@ static void add_states(struct fm_list *body, const struct fm_statistics_node *ro
         {"Class", "class", FM_COLUMN_FIELD_NAME},
         {"Count", "count", FM_COLUMN_NUMBER},
         {"Own time", "own_time_seconds", FM_COLUMN_TICKS_AND_TIMES},
-        {"Share", "share_percent", FM_COLUMN_TICKS_AND_TIMES},
+        {"Of these lanes", "share_percent", FM_COLUMN_TICKS_AND_TIMES},
         {"Longest", "longest_seconds", FM_COLUMN_TICKS_AND_TIMES},
         {"At", "longest_at_ns", FM_COLUMN_NUMBER},
         {"Events", "events", FM_COLUMN_NUMBER},
@@ -140,7 +150,10 @@ static void add_states(struct fm_list *body, const struct fm_statistics_node *ro
         fm_cell_string(table, fm_state_class_name(row->state_class), FM_STYLE_PLAIN);
         fm_cell_int(table, (int64_t)row->count);
         fm_cell_time(table, seconds(row->self_time));
-        fm_cell_percent(table, rows.time == 0 ? 0 : (double)row->self_time / (double)rows.time);
+        if (is_no_activity(row->state_class) || *row->of == 0)
+            fm_cell_empty(table);
+        else
+            fm_cell_percent(table, (double)row->self_time / (double)*row->of);
         fm_cell_time(table, seconds(row->longest));
         fm_cell_int(table, (int64_t)row->longest_at);
         fm_cell_int(table, (int64_t)row->events);
@@ -258,6 +271,42 @@ static void add_locks(struct fm_list *body, const struct fm_statistics_node *roo
     }
 }
 
+static void add_collection(struct fm_table *table, const struct fm_statistics_node *node)
+{
+    fm_table_row(table, "lane", false);
+    fm_cell_string(table, node->name, FM_STYLE_PLAIN);
+    fm_cell_int(table, (int64_t)node->count);
+    fm_cell_time(table, seconds(node->time));
+    if (node->count == 0)
+        fm_cell_empty(table);
+    else
+        fm_cell_time(table, seconds(node->time) / (double)node->count);
+    fm_cell_time(table, seconds(node->longest));
+    fm_cell_int(table, (int64_t)node->longest_at);
+}
+
+/* Pauses, then those of each generation, which stand in them. */
+static void add_collections(struct fm_list *body, const struct fm_statistics_node *kind)
+{
+    static const struct fm_column_head columns[] = {
+        {"Collector", "name", FM_COLUMN_PROC},
+        {"Count", "count", FM_COLUMN_NUMBER},
+        {"Time", "time_seconds", FM_COLUMN_TICKS_AND_TIMES},
+        {"Mean", "mean_seconds", FM_COLUMN_TICKS_AND_TIMES},
+        {"Longest", "longest_seconds", FM_COLUMN_TICKS_AND_TIMES},
+        {"At", "longest_at_ns", FM_COLUMN_NUMBER},
+    };
+    struct fm_table *table = add_table(body, "collections", columns, G_N_ELEMENTS(columns));
+    for (guint i = 0; i < child_count(kind); i++) {
+        const struct fm_statistics_node *lane = child_at(kind, i);
+        add_collection(table, lane);
+        for (guint j = 0; j < child_count(lane); j++)
+            for (guint k = 0; !is_marks(child_at(lane, j)) && k < child_count(child_at(lane, j));
+                 k++)
+                add_collection(table, child_at(child_at(lane, j), k));
+    }
+}
+
 static void add_lanes(struct fm_list *body, const struct fm_statistics_node *kind)
 {
     enum {
@@ -363,6 +412,8 @@ static void add_kind(struct fm_list *body, const struct fm_statistics_node *root
         add_numbers(body, kind);
     else if (number == FM_LANE_LOCK)
         add_locks(body, root, kind);
+    else if (number == FM_LANE_COLLECTOR)
+        add_collections(body, kind);
     else
         add_lanes(body, kind);
 }

@@ -173,7 +173,8 @@ static void write_classes(struct fm_json *json, const struct fm_trace_activity *
         fm_json_object(json, NULL);
         fm_json_text(json, "class", fm_state_class_name(state_class));
         fm_json_uint(json, "colour", i);
-        fm_json_bool(json, "at_work", fm_state_class_is_busy(state_class));
+        fm_json_bool(json, "at_work",
+                     fm_state_class_is_busy(state_class) && state_class != FM_STATE_COLLECTING);
         fm_json_uint(json, "time_ns", (uint64_t)(time + 0.5));
         fm_json_array(json, "load");
         for (unsigned k = 0; k < activity->load.columns; k++)
@@ -188,6 +189,7 @@ static void write_activity(struct fm_json *json, const struct fm_trace_activity 
                            unsigned part, uint64_t origin)
 {
     double mean = fm_trace_activity_mean(activity);
+    double productivity = fm_trace_activity_productivity(activity);
     fm_json_object(json, NULL);
     fm_json_uint(json, "trace", part);
     fm_json_text(json, "kind", fm_lane_kind_name(activity->kind));
@@ -198,6 +200,11 @@ static void write_activity(struct fm_json *json, const struct fm_trace_activity 
     fm_json_uint(json, "known_until_ns", activity->known_until - origin);
     fm_json_digits(json, "at_work", mean < 1e-6 ? 0 : mean, 4);
     fm_json_fixed(json, "at_work_percent", 100 * mean / MAX(activity->lanes, 1), 2);
+    if (productivity >= 0) {
+        fm_json_digits(json, "collecting", fm_trace_activity_mean_of(activity, FM_STATE_COLLECTING),
+                       4);
+        fm_json_fixed(json, "productivity_percent", 100 * productivity, 2);
+    }
     write_classes(json, activity);
     fm_json_end(json);
 }

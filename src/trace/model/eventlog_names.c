@@ -33,7 +33,8 @@ static void name_states(struct eventlog_names *names)
     names->held = fm_trace_value(trace, "held", FM_STATE_RUNNING);
     names->message = fm_trace_value(trace, "message", FM_STATE_SPAN);
     names->missing = fm_trace_value(trace, "missing events", FM_STATE_UNKNOWN);
-    names->serving = fm_trace_value(trace, "serving", FM_STATE_RUNNING);
+    /* A task's whole life: whether it works is not recorded. */
+    names->serving = fm_trace_value(trace, "serving", FM_STATE_UNKNOWN);
     names->mark = fm_trace_value(trace, "concurrent mark", FM_STATE_COLLECTING);
     names->sync = fm_trace_value(trace, "concurrent sync", FM_STATE_COLLECTING);
     names->sweep = fm_trace_value(trace, "concurrent sweep", FM_STATE_COLLECTING);

@@ -10,7 +10,7 @@ static bool is_empty(const struct capability *capability)
     static const struct capability empty = {
         .lane = FM_LANE_NONE, .owner = FM_LANE_NONE, .running = FM_LANE_NONE};
     return capability->lane == empty.lane && capability->owner == empty.owner &&
-           capability->running == empty.running && !capability->in_gc &&
+           capability->running == empty.running && capability->in_gc == GC_NONE &&
            capability->kernel_thread == 0 && capability->allocated == 0 &&
            memcmp(capability->sparks, empty.sparks, sizeof empty.sparks) == 0;
 }
@@ -38,6 +38,11 @@ void fm_eventlog_model_write(const void *data, GByteArray *to)
     fm_pack_real(to, model->sampled_ever);
     fm_pack(to, model->heap_sample);
     fm_pack(to, model->heap_sampling);
+    fm_pack(to, model->pause.asked);
+    fm_pack(to, model->pause.leads);
+    fm_pack(to, model->pause.generation);
+    fm_pack(to, model->pause.until);
+    fm_pack(to, model->tasks);
     uint32_t used = 0;
     for (uint32_t i = 0; i < model->capability_count; i++)
         used += !is_empty(&model->capabilities[i]);
@@ -73,15 +78,15 @@ static void read_capabilities(struct eventlog_model *model, struct fm_unpack *fr
 {
     uint32_t used = fm_unpack_count(from);
     for (uint32_t i = 0; i < used && !from->bad; i++) {
-        struct capability *capability = fm_eventlog_capability(model, fm_unpack_max(from, 65535));
+        struct capability *capability =
+            fm_eventlog_capability(model, fm_unpack_max(from, CAPABILITIES_MAX - 1));
         g_assert(capability != NULL); /* numbers are below the most that there may be */
         capability->lane = unpack_lane(from, lanes);
         capability->owner = unpack_lane(from, lanes);
         capability->running = unpack_lane(from, lanes);
-        capability->in_gc = fm_unpack(from) != 0;
+        capability->in_gc = (enum gc_part)fm_unpack_max(from, GC_OVER);
         capability->kernel_thread = fm_unpack(from);
         capability->allocated = fm_unpack(from);
-        model->collecting += capability->in_gc;
         model->allocated += capability->allocated;
         for (unsigned j = 0; j < SPARK_NUMBERS; j++) {
             capability->sparks[j] = fm_unpack(from);
@@ -104,6 +109,11 @@ void *fm_eventlog_model_read(struct fm_state *state, const uint8_t *bytes, size_
     model->sampled_ever = fm_unpack_real(&from);
     model->heap_sample = fm_unpack(&from);
     model->heap_sampling = fm_unpack(&from) != 0;
+    model->pause.asked = fm_unpack_max(&from, CAPABILITIES_MAX);
+    model->pause.leads = fm_unpack_max(&from, CAPABILITIES_MAX);
+    model->pause.generation = fm_unpack_max(&from, GENERATIONS);
+    model->pause.until = fm_unpack(&from);
+    model->tasks = fm_unpack_max(&from, UINT32_MAX);
     read_capabilities(model, &from, lanes);
     uint32_t bands = fm_unpack_count(&from);
     for (uint32_t i = 0; i < bands && !from.bad; i++) {

@@ -40,12 +40,24 @@ struct eventlog_names {
     uint32_t declared[DECLARED_END - DECLARED_FIRST]; /* values; 0 = not met yet */
 };
 
+/* A capability's part in a collection. One that is idle is told of the end only when it wakes. */
+enum gc_part { GC_NONE, GC_RUNS, GC_OVER };
+
+/* The pause of the program: from the begin to the end of a collection on the capability that asked
+ * for it, which is what the run-time system's own statistics count. */
+struct gc_pause {
+    uint32_t asked;      /* capability + 1 that asked for the next one; 0 = none */
+    uint32_t leads;      /* capability + 1 that asked for the one that runs; 0 = none runs */
+    uint32_t generation; /* + 1, of the one that runs or ran last; 0 = not told yet */
+    uint64_t until;      /* ns: the end of one that is over, which is not shown yet; 0 = none */
+};
+
 /* A capability; in logs of C programs what one thread at a time logs into. */
 struct capability {
     uint32_t lane;    /* shown for Haskell programs only */
     uint32_t owner;   /* C: lane of the thread that logs here */
     uint32_t running; /* lane of the thread that runs here */
-    bool in_gc;
+    enum gc_part in_gc;
     uint64_t kernel_thread; /* of the next owner; 0 = not told */
     uint64_t allocated;
     uint64_t sparks[SPARK_NUMBERS];
@@ -66,9 +78,10 @@ struct eventlog_model {
     uint32_t process_name; /* value; 0 = not told */
     uint32_t collector, sweeper;
     bool native;
-    uint32_t collecting; /* capabilities in a collection */
-    uint64_t missing;    /* events */
-    uint64_t allocated;  /* sum over capabilities */
+    struct gc_pause pause;
+    uint32_t tasks;     /* seen so far */
+    uint64_t missing;   /* events */
+    uint64_t allocated; /* sum over capabilities */
     uint64_t sparks[SPARK_NUMBERS];
     struct sample *samples; /* open addressing by address */
     uint32_t sample_mask, sample_count;

@@ -49,15 +49,6 @@ static void arrive(struct happening *at, struct fm_lane *thread, struct fm_lane 
         fm_state_arrow(at->state, old, thread->model[3], capability, at->time);
 }
 
-static void end_collection(struct happening *at, struct capability *capability)
-{
-    capability->in_gc = false;
-    at->model->collecting--;
-    struct fm_lane *collector = fm_state_lane_at(at->state, at->model->collector);
-    if (at->model->collecting == 0 && collector != NULL)
-        fm_state_empty(at->state, collector, at->time);
-}
-
 static void run_thread(struct happening *at)
 {
     uint32_t id = u32_at(at, 0);
@@ -75,10 +66,7 @@ static void run_thread(struct happening *at)
         fm_state_count_inconsistent(at->state);
         fm_state_empty(at->state, before, at->time);
     }
-    if (here->in_gc) { /* the end of the collection is missing */
-        fm_state_count_inconsistent(at->state);
-        end_collection(at, here);
-    }
+    fm_eventlog_gc_missed(at, here);
     here->running = thread->index;
     fm_state_set(at->state, thread, at->names->running, at->capability_number + UINT64_C(1),
                  at->time);
@@ -199,8 +187,7 @@ static void capability_delete(struct happening *at)
     struct fm_lane *lane = fm_eventlog_capability_lane(at, number);
     struct capability *capability = fm_eventlog_capability(at->model, number);
     set_event_lane(at, lane);
-    if (capability->in_gc)
-        end_collection(at, capability);
+    fm_eventlog_gc_leave(at, capability);
     fm_state_lane_end(at->state, lane, at->time);
     capability->lane = capability->running = FM_LANE_NONE;
 }
@@ -235,8 +222,9 @@ static void task_create(struct happening *at)
         fm_state_count_inconsistent(at->state);
         fm_state_lane_end(at->state, old, at->time);
     }
-    char name[40];
-    g_snprintf(name, sizeof name, "task %" G_GUINT64_FORMAT, u64_at(at, 10));
+    char name[48]; /* a thread of the system may be one task after the other */
+    g_snprintf(name, sizeof name, "task %u (thread %" G_GUINT64_FORMAT ")", ++at->model->tasks,
+               u64_at(at, 10));
     struct fm_lane *task = fm_eventlog_number_lane(at, FM_LANE_TASK, id, name);
     serve(at, task, u16_at(at, 8));
 }
@@ -259,111 +247,15 @@ static void task_delete(struct happening *at)
     fm_state_lane_end(at->state, task, at->time);
 }
 
-/* --- collection --- */
+/* --- memory, the end --- */
 
-static struct fm_lane *collector_lane(struct happening *at)
-{
-    if (at->model->collector == FM_LANE_NONE)
-        at->model->collector =
-            fm_eventlog_number_lane(at, FM_LANE_COLLECTOR, 0, "collector")->index;
-    return fm_state_lane_at(at->state, at->model->collector);
-}
-
-static void start_gc(struct happening *at)
-{
-    struct fm_lane *lane = capability_here(at);
-    struct fm_lane *collector = collector_lane(at);
-    set_event_lane(at, lane != NULL ? lane : collector);
-    if (lane == NULL)
-        return;
-    struct capability *capability = fm_eventlog_capability(at->model, at->capability_number);
-    if (capability->in_gc)
-        fm_state_count_inconsistent(at->state);
-    else if (at->model->collecting++ == 0)
-        fm_state_set(at->state, collector, at->names->collecting, 0, at->time);
-    capability->in_gc = true;
-    fm_state_set(at->state, lane, at->names->collecting, 0, at->time);
-}
-
-static void end_gc(struct happening *at)
-{
-    struct fm_lane *lane = capability_here(at);
-    if (lane == NULL || !fm_eventlog_capability(at->model, at->capability_number)->in_gc) {
-        fm_state_count_inconsistent(at->state);
-        return;
-    }
-    struct capability *capability = fm_eventlog_capability(at->model, at->capability_number);
-    set_event_lane(at, lane);
-    end_collection(at, capability);
-    const struct fm_lane *thread = fm_state_lane_at(at->state, capability->running);
-    if (thread != NULL) /* in a call that a collection does not wait for */
-        fm_state_set(at->state, lane, at->names->running, thread->key, at->time);
-    else
-        fm_state_set(at->state, lane, at->names->idle, 0, at->time);
-}
-
-static void gc_phase(struct happening *at, uint32_t value)
-{
-    struct fm_lane *lane = capability_here(at);
-    if (lane == NULL || !fm_eventlog_capability(at->model, at->capability_number)->in_gc) {
-        fm_state_count_inconsistent(at->state);
-        return;
-    }
-    set_event_lane(at, lane);
-    fm_state_replace(at->state, lane, 1, value, 0, at->time);
-}
-
-static void gc_work(struct happening *at)
-{
-    gc_phase(at, at->names->gc_work);
-}
-
-static void gc_idle(struct happening *at)
-{
-    gc_phase(at, at->names->gc_idle);
-}
-
-static void gc_done(struct happening *at)
-{
-    gc_phase(at, at->names->gc_done);
-}
-
-static void mark_here(struct happening *at, uint32_t value)
+static void shutdown(struct happening *at)
 {
     struct fm_lane *lane = capability_here(at);
     if (lane == NULL)
         lane = fm_eventlog_process(at);
     set_event_lane(at, lane);
-    fm_state_mark(at->state, lane, value, at->time);
-}
-
-static void request_sequential(struct happening *at)
-{
-    mark_here(at, at->names->sequential);
-}
-
-static void request_parallel(struct happening *at)
-{
-    mark_here(at, at->names->parallel);
-}
-
-static void global_sync(struct happening *at)
-{
-    mark_here(at, at->names->stopped);
-}
-
-static void shutdown(struct happening *at)
-{
-    mark_here(at, at->names->shutdown);
-}
-
-static void gc_statistics(struct happening *at)
-{
-    uint32_t generation = MIN(u16_at(at, 4), GENERATIONS - 1);
-    fm_state_mark(at->state, collector_lane(at), at->names->generations[generation], at->time);
-    fm_eventlog_heap_number(at, HEAP_COPIED, "copied", (double)u64_at(at, 6));
-    fm_eventlog_heap_number(at, HEAP_SLOP, "slop", (double)u64_at(at, 14));
-    fm_eventlog_heap_number(at, HEAP_FRAGMENTATION, "fragmentation", (double)u64_at(at, 22));
+    fm_state_mark(at->state, lane, at->names->shutdown, at->time);
 }
 
 static void memory_return(struct happening *at)
@@ -378,46 +270,6 @@ static void blocks_size(struct happening *at)
     fm_eventlog_heap_number(at, HEAP_BLOCKS, "blocks", (double)u64_at(at, 4));
 }
 
-/* --- the collector that does not move: marks while the program runs --- */
-
-static struct fm_lane *sweeper_lane(struct happening *at)
-{
-    if (at->model->sweeper == FM_LANE_NONE)
-        at->model->sweeper =
-            fm_eventlog_number_lane(at, FM_LANE_COLLECTOR, 1, "non-moving collector")->index;
-    return fm_state_lane_at(at->state, at->model->sweeper);
-}
-
-static void mark_begin(struct happening *at)
-{
-    fm_state_set(at->state, sweeper_lane(at), at->names->mark, 0, at->time);
-}
-
-static void mark_end(struct happening *at)
-{
-    fm_state_pop_value(at->state, sweeper_lane(at), at->names->mark, at->time);
-}
-
-static void sync_begin(struct happening *at)
-{
-    fm_state_push(at->state, sweeper_lane(at), at->names->sync, 0, at->time);
-}
-
-static void sync_end(struct happening *at)
-{
-    fm_state_pop_value(at->state, sweeper_lane(at), at->names->sync, at->time);
-}
-
-static void sweep_begin(struct happening *at)
-{
-    fm_state_set(at->state, sweeper_lane(at), at->names->sweep, 0, at->time);
-}
-
-static void sweep_end(struct happening *at)
-{
-    fm_state_pop_value(at->state, sweeper_lane(at), at->names->sweep, at->time);
-}
-
 static const struct event_rule rules[] = {
     [FM_EVENTLOG_CREATE_THREAD] = {create_thread, 4},
     [FM_EVENTLOG_RUN_THREAD] = {run_thread, 4},
@@ -426,15 +278,15 @@ static const struct event_rule rules[] = {
     [FM_EVENTLOG_MIGRATE_THREAD] = {migrate_thread, 6},
     [FM_EVENTLOG_SHUTDOWN] = {shutdown, 0},
     [FM_EVENTLOG_WAKEUP_THREAD] = {wakeup_thread, 6},
-    [FM_EVENTLOG_START_GC] = {start_gc, 0},
-    [FM_EVENTLOG_END_GC] = {end_gc, 0},
-    [FM_EVENTLOG_REQUEST_SEQ_GC] = {request_sequential, 0},
-    [FM_EVENTLOG_REQUEST_PAR_GC] = {request_parallel, 0},
+    [FM_EVENTLOG_START_GC] = {fm_eventlog_gc_start, 0},
+    [FM_EVENTLOG_END_GC] = {fm_eventlog_gc_end, 0},
+    [FM_EVENTLOG_REQUEST_SEQ_GC] = {fm_eventlog_gc_ask_sequential, 0},
+    [FM_EVENTLOG_REQUEST_PAR_GC] = {fm_eventlog_gc_ask_parallel, 0},
     [FM_EVENTLOG_CREATE_SPARK_THREAD] = {create_spark_thread, 4},
     [FM_EVENTLOG_STARTUP] = {startup, 2},
-    [FM_EVENTLOG_GC_IDLE] = {gc_idle, 0},
-    [FM_EVENTLOG_GC_WORK] = {gc_work, 0},
-    [FM_EVENTLOG_GC_DONE] = {gc_done, 0},
+    [FM_EVENTLOG_GC_IDLE] = {fm_eventlog_gc_idle, 0},
+    [FM_EVENTLOG_GC_WORK] = {fm_eventlog_gc_work, 0},
+    [FM_EVENTLOG_GC_DONE] = {fm_eventlog_gc_done, 0},
     [FM_EVENTLOG_SPARK_COUNTERS] = {fm_eventlog_spark_counters, 56},
     [FM_EVENTLOG_SPARK_CREATE] = {fm_eventlog_spark, 0},
     [FM_EVENTLOG_SPARK_DUD] = {fm_eventlog_spark, 0},
@@ -447,8 +299,8 @@ static const struct event_rule rules[] = {
     [FM_EVENTLOG_CAP_DELETE] = {capability_delete, 2},
     [FM_EVENTLOG_CAP_DISABLE] = {capability_disable, 2},
     [FM_EVENTLOG_CAP_ENABLE] = {capability_enable, 2},
-    [FM_EVENTLOG_GC_STATS_GHC] = {gc_statistics, 50},
-    [FM_EVENTLOG_GLOBAL_SYNC_GC] = {global_sync, 0},
+    [FM_EVENTLOG_GC_STATS_GHC] = {fm_eventlog_gc_statistics, 50},
+    [FM_EVENTLOG_GLOBAL_SYNC_GC] = {fm_eventlog_gc_global_sync, 0},
     [FM_EVENTLOG_TASK_CREATE] = {task_create, 18},
     [FM_EVENTLOG_TASK_MIGRATE] = {task_migrate, 12},
     [FM_EVENTLOG_TASK_DELETE] = {task_delete, 8},
@@ -461,12 +313,12 @@ static const struct event_rule rules[] = {
     [FM_EVENTLOG_HEAP_PROF_SAMPLE_END] = {fm_eventlog_heap_end, 0},
     [FM_EVENTLOG_HEAP_BIO_PROF_SAMPLE_BEGIN] = {fm_eventlog_heap_begin, 16},
     [FM_EVENTLOG_PROF_SAMPLE_COST_CENTRE] = {fm_eventlog_time_sample, 13},
-    [FM_EVENTLOG_CONC_MARK_BEGIN] = {mark_begin, 0},
-    [FM_EVENTLOG_CONC_MARK_END] = {mark_end, 0},
-    [FM_EVENTLOG_CONC_SYNC_BEGIN] = {sync_begin, 0},
-    [FM_EVENTLOG_CONC_SYNC_END] = {sync_end, 0},
-    [FM_EVENTLOG_CONC_SWEEP_BEGIN] = {sweep_begin, 0},
-    [FM_EVENTLOG_CONC_SWEEP_END] = {sweep_end, 0},
+    [FM_EVENTLOG_CONC_MARK_BEGIN] = {fm_eventlog_gc_mark_begin, 0},
+    [FM_EVENTLOG_CONC_MARK_END] = {fm_eventlog_gc_mark_end, 0},
+    [FM_EVENTLOG_CONC_SYNC_BEGIN] = {fm_eventlog_gc_sync_begin, 0},
+    [FM_EVENTLOG_CONC_SYNC_END] = {fm_eventlog_gc_sync_end, 0},
+    [FM_EVENTLOG_CONC_SWEEP_BEGIN] = {fm_eventlog_gc_sweep_begin, 0},
+    [FM_EVENTLOG_CONC_SWEEP_END] = {fm_eventlog_gc_sweep_end, 0},
 };
 
 const struct event_rule *fm_eventlog_rule_haskell(uint32_t number)

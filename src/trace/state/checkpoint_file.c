@@ -16,7 +16,7 @@
 #include "base/files/writer.h"
 #include "trace/state/checkpoint_internal.h"
 
-enum { FILE_VERSION = 2, IDENTITY_NUMBERS = 5, MAGIC_BYTES = 13 };
+enum { FILE_VERSION = 3, IDENTITY_NUMBERS = 5, MAGIC_BYTES = 13 };
 static const char magic[MAGIC_BYTES] = "fathom-state";
 
 static uint64_t checksum(const uint8_t *bytes, size_t length)

@@ -122,13 +122,49 @@ static void test_collection(void)
           "! capability 1 parallel collection asked for @10\n+ collector \"collector\"\n"
           "capability 0:0 idle 1-11\ncapability 1:0 idle 1-12\n"
           "capability 1:1 GC work 13-15\ncapability 1:1 GC idle 15-16\n"
-          "capability 1:1 GC done 16-18\ncapability 1:0 collection 12-18\n"
+          /* The pause is that of the capability that asked; the other one tells of its end late. */
+          "capability 0:0 collection 11-18\ncapability 1:1 GC done 16-18\ncapability 1:0 "
+          "collection 12-18\n"
           "! capability 1 all capabilities stopped @18\n"
           "! collector \"collector\" generation 1 @19\n"
           "+ heap \"copied\"\nheap \"copied\" = 100 @19\n+ heap \"slop\"\nheap \"slop\" = 20 @19\n"
           "+ heap \"fragmentation\"\nheap \"fragmentation\" = 30 @19\n"
-          "collector \"collector\":0 collection 11-20\ncapability 0:0 collection 11-20\n",
+          "collector \"collector\":1 generation 1 12-18\n"
+          "collector \"collector\":0 collection 12-18\n",
           0);
+}
+
+/* Statistics before the end, as newer run-time systems write them; a capability that sleeps through
+ * a collection and tells of its end in the next one; one that is asked for and comes to nothing. */
+static void test_pauses(void)
+{
+    struct event_list *list = begin_program();
+    event_add(list, 10, 0, 11, "");
+    event_add(list, 11, 1, 9, "");
+    event_add(list, 12, 0, 9, "");
+    event_add(list, 19, 0, 53, "428884888", U(0), U(0), U(1), U(2), U(3), U(2), U(0), U(1), U(1));
+    event_add(list, 20, 0, 10, "");
+    event_add(list, 25, 1, 22, "");
+    event_add(list, 30, 0, 12, "");
+    event_add(list, 31, 0, 1, "4", U(1));
+    event_add(list, 40, 1, 9, "");
+    event_add(list, 50, 1, 10, "");
+    event_add(list, 60, 0, 12, "");
+    check(
+        list,
+        "! capability 0 sequential collection asked for @10\n+ collector \"collector\"\n"
+        "capability 1:0 idle 1-11\ncapability 0:0 idle 1-12\n"
+        "! collector \"collector\" generation 0 @19\n"
+        "+ heap \"copied\"\nheap \"copied\" = 1 @19\n+ heap \"slop\"\nheap \"slop\" = 2 @19\n"
+        "+ heap \"fragmentation\"\nheap \"fragmentation\" = 3 @19\n"
+        "collector \"collector\":1 generation 0 12-20\ncollector \"collector\":0 collection 12-20\n"
+        "capability 1:0 collection 11-20\ncapability 0:0 collection 12-20\n"
+        "! capability 0 parallel collection asked for @30\n+ thread 1\n"
+        "capability 0:0 idle 20-31\ncapability 1:0 idle 20-40\n"
+        "capability 1:0 collection 40-50\n"
+        "collector \"collector\":0 collection 40-50\n"
+        "! capability 0 parallel collection asked for @60\n",
+        0);
 }
 
 static void test_capabilities(void)
@@ -155,9 +191,9 @@ static void test_tasks(void)
     event_add(list, 40, -1, 57, "8", U(0xabc));
     event_add(list, 41, -1, 57, "8", U(0xdef));
     check(list,
-          "+ task \"task 4711\"\ntask \"task 4711\":0 serving 10-20\n"
-          "task \"task 4711\":0 serving 20-30\n"
-          "+ task \"task 4712\"\ntask \"task 4712\":0 serving 31-40\n",
+          "+ task \"task 1 (thread 4711)\"\ntask \"task 1 (thread 4711)\":0 serving 10-20\n"
+          "task \"task 1 (thread 4711)\":0 serving 20-30\n"
+          "+ task \"task 2 (thread 4712)\"\ntask \"task 2 (thread 4712)\":0 serving 31-40\n",
           1);
 }
 
@@ -336,6 +372,7 @@ int main(int argc, char **argv)
     g_test_add_func("/haskell/foreign calls", test_foreign_call);
     g_test_add_func("/state/haskell/migration and wakeup", test_migration_and_wakeup);
     g_test_add_func("/state/haskell/collection", test_collection);
+    g_test_add_func("/state/haskell/pauses", test_pauses);
     g_test_add_func("/state/haskell/capabilities", test_capabilities);
     g_test_add_func("/state/haskell/tasks", test_tasks);
     g_test_add_func("/state/haskell/sparks", test_sparks);
