@@ -53,13 +53,13 @@ def test_folded(folder):
     check("nor for programs", '"calls_count": 0' not in json.dumps(tree), tree)
     check("samples are called so in the summary", "Total samples:" in
           run(fathom, "report", "menu", os.path.join(folder, "a.data")).stdout)
-    for words, told in (("top_procs/1-10/allocs/self/oa", "how often memory was allocated was not recorded"),
-                        ("top_procs/1-10/calls/self/oa", "how often functions were called was not recorded"),
-                        ("top_procs/1-10/callseqs/both/pc", "how often functions were called was not recorded"),
-                        ("tree/bytes/down/3/all", "how much memory was allocated was not recorded"),
-                        ("flame/calls/down/_/all", "how often functions were called was not recorded"),
-                        ("recursions/allocs", "how often memory was allocated was not recorded"),
-                        ("graph/bytes/main", "how much memory was allocated was not recorded")):
+    for words, told in (("top_procs/1-10/allocs/self/oa", "allocations were not recorded"),
+                        ("top_procs/1-10/calls/self/oa", "numbers of calls were not recorded"),
+                        ("top_procs/1-10/callseqs/both/pc", "numbers of calls were not recorded"),
+                        ("tree/bytes/down/3/all", "allocated memory was not recorded"),
+                        ("flame/calls/down/_/all", "numbers of calls were not recorded"),
+                        ("recursions/allocs", "allocations were not recorded"),
+                        ("graph/bytes/main", "allocated memory was not recorded")):
         refused = run(fathom, "report", words, os.path.join(folder, "a.data"))
         check(f"{words}: what is not recorded orders nothing", refused.returncode == 1 and
               refused.stdout == "" and told in refused.stderr and len(refused.stderr.splitlines()) == 1, refused)
@@ -76,7 +76,7 @@ def test_folded(folder):
         if told.returncode == 0 and re.search(r"\b0 calls", told.stdout):
             check(f"{words} says nothing of calls", False, told.stdout)
     check("the first page says what it was made of",
-          "made of folded stacks" in run(fathom, "report", os.path.join(folder, "a.data")).stdout)
+          "imported from folded stacks" in run(fathom, "report", os.path.join(folder, "a.data")).stdout)
     exported = run(fathom, "export", "--to=folded", "-o", "-", os.path.join(folder, "a.data"))
     check("the same stacks go out again", exported.stdout == FOLDED, exported)
 
@@ -509,7 +509,7 @@ def test_uftrace(folder):
 
 def page_of_profile(url):
     text = urllib.request.urlopen(url, timeout=PATIENCE).read().decode()
-    return text if "made of" in text else None
+    return text if "imported from" in text else None
 
 
 def test_view(folder):
@@ -521,7 +521,7 @@ def test_view(folder):
     try:
         url = re.search(r"http\S+", server.stdout.readline())[0]
         text = wait_until(lambda: page_of_profile(url), "the file has been read")
-        check("view shows such a file at once", "made of folded stacks" in text, text)
+        check("view shows such a file at once", "imported from folded stacks" in text, text)
         check("by its own name", "a.folded" in text, text)
     finally:
         server.send_signal(signal.SIGHUP)  # the terminal is closed

@@ -92,7 +92,7 @@ def test_by_hand(folder):
     check("history has the same calls", told["calls_count"] == 3, told)
     told = run(fathom, "report", "top_procs/1-10/callseqs/self/oa", data)
     check("what calls led to is no order", told.returncode == 1 and
-          "how many calls each call led to was not recorded" in told.stderr, told)
+          "numbers of calls below each call were not recorded" in told.stderr, told)
     text = run(fathom, "report", "proc/work", data).stdout
     check("callers have what their calls cost, and no part of the function's own",
           re.search(r"\n\s*90\s+–\s+3\s+main", text) and "90 ir" in text, text)
@@ -293,7 +293,7 @@ def test_two_objects(folder):
 
 def page_of_profile(url):
     text = urllib.request.urlopen(url, timeout=PATIENCE).read().decode()
-    return text if "made of" in text else None
+    return text if "imported from" in text else None
 
 
 def test_view(folder):
@@ -305,7 +305,7 @@ def test_view(folder):
     try:
         url = re.search(r"http\S+", server.stdout.readline())[0]
         text = wait_until(lambda: page_of_profile(url), "the file has been read")
-        check("view shows such a file at once", "made of callgrind" in text, text)
+        check("view shows such a file at once", "imported from callgrind" in text, text)
     finally:
         server.send_signal(signal.SIGHUP)  # the terminal is closed
         server.wait(timeout=PATIENCE)

@@ -13,10 +13,10 @@ from exchange_lib import check, end, must, run, said
 
 fathom = sys.argv[1]
 
-CALLS = "how often functions were called was not recorded"
+CALLS = "numbers of calls were not recorded"
 ENDS = "how calls ended was not recorded"
-TIMES = "how often memory was allocated was not recorded"
-BYTES = "how much memory was allocated was not recorded"
+TIMES = "allocations were not recorded"
+BYTES = "allocated memory was not recorded"
 TIME = "time was not recorded"
 ORDERED = "&p-t-s-_-b/box/cols/5/20/nosum/{}/nc/th/mqwd/hhh/nodev"
 OF_SAMPLES = {
@@ -29,9 +29,9 @@ OF_SAMPLES = {
     "tree/calls/down/3/all": CALLS,
     "tree/bytes/up/3/all": BYTES,
     "tree/allocs/down/3/all": TIMES,
-    "tree/waiting/down/3/all": "what was waited for was not recorded",
-    "tree/live/down/3/all": "what was held at the end was not recorded",
-    "tree/peak/down/3/all": "what was held when most was, was not recorded",
+    "tree/waiting/down/3/all": "waits were not recorded",
+    "tree/live/down/3/all": "live memory at the end was not recorded",
+    "tree/peak/down/3/all": "peak memory was not recorded",
     "flame/calls/down/_/all": CALLS,
     "flame/bytes/down/_/all": BYTES,
     "graph/calls/proc/main": CALLS,
@@ -81,7 +81,7 @@ def main():
             check_links(data, query)
         told = run(fathom, "tree", "--by=peak", data)
         check("fathom tree says so, too", told.returncode == 1 and
-              "s.data: not available for this file: what was held when most was" in told.stderr, told)
+              "s.data: not available for this file: peak memory was" in told.stderr, told)
     end()
 
 

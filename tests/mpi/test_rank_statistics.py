@@ -244,14 +244,14 @@ def missing(tap, folder, names):
 
 def what_is_not_kept(tap, folder):
     """A measure that is asked for is shown, or said not to be there."""
-    for measure, text in (("live", "held at the end"), ("waiting", "waiting")):
+    for measure, text in (("live", "live at the end"), ("waiting", "waiting")):
         page = report(folder, f"ranks/{measure}/all")
         whole = json.loads(report(folder, f"ranks/{measure}/all", "all.data", "--json"))
         tables = [table["name"] for table in whole["tables"]]
         tap.check(text in page.lower() and "by calls" not in page and
                   ("no rank has any" in page.lower() or "was not recorded" in page or "ranks" in tables),
                   f"ranks/{measure} is not by calls", page)
-    tap.check("no rank has any of it" in report(folder, "ranks/live/all"), "what is 0 is said to be")
+    tap.check("no rank has anything of this measure" in report(folder, "ranks/live/all"), "what is 0 is said to be")
 
 
 def options(tap, folder, names):
@@ -395,13 +395,13 @@ def pages(tap, folder):
     tap.check("greatest_rank" in report(folder, "ranks/calls/all", "all.data", "--csv"), "as CSV")
     menu = report(folder, "menu")
     tap.check("How the ranks differ" in menu and "MPI rank" in menu, "the first page leads there, and has the ranks")
-    tap.check("ranks" in report(folder, "proc/only") and "What each rank has here" in report(folder, "clique/main/only"),
+    tap.check("ranks" in report(folder, "proc/only") and "Values of each rank" in report(folder, "clique/main/only"),
               "and so do functions and contexts")
     checked = lib.run([lib.FATHOM, "check", "all.data"], folder)
     tap.check(checked.returncode == 0 and "0 broken" in checked.stdout and "0 problems" in checked.stdout,
               "all pages can be made, and what must hold does", checked.stdout + checked.stderr)
     none = report(folder, "ranks/auto/all", "prof.rank0.data")
-    tap.check("is not kept in this file" in none, "a profile of one process says that there are none", none)
+    tap.check("has no per-rank statistics" in none, "a profile of one process says that there are none", none)
 
 
 def many(folder, count, *words):

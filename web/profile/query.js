@@ -75,7 +75,7 @@ export function formatSeconds(seconds) {
 }
 
 const UNITS = { calls: "calls", callseqs: "call sequence numbers", allocs: "allocations", words: "words", bytes: "bytes",
-  live: "bytes held at the end", peak: "bytes held when most were" };
+  live: "bytes live at the end", peak: "bytes live at the peak" };
 
 // An amount of a measure, exactly: "117 ms", "3,130,332 calls", "1,024 bytes".
 export function formatAmount(amount, measure, unitSeconds) {

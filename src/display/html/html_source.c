@@ -105,10 +105,10 @@ void fm_html_source(struct html *html, const struct source *source)
         out,
         "<th scope=\"col\">Calls</th>%s%s<th scope=\"col\" class=\"code\">Source</th></tr>"
         "</thead>\n<tbody>\n",
-        source->has_times ? "<th scope=\"col\" title=\"Time in what the line calls\">Below ms</th>"
+        source->has_times ? "<th scope=\"col\" title=\"Time in callees of the line\">Below ms</th>"
                           : "<th scope=\"col\">Self %</th><th scope=\"col\">Total %</th>",
         source->has_bytes
-            ? "<th scope=\"col\" title=\"Allocated by what the line calls\">Bytes</th>"
+            ? "<th scope=\"col\" title=\"Allocated by callees of the line\">Bytes</th>"
             : "");
     for (uint32_t i = 0; i < source->count; i++) {
         const struct fm_source_line *line = &source->lines[i];

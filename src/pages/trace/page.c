@@ -232,7 +232,7 @@ static void show_damage(const struct page *page, struct fm_display *display, str
     fm_display_fact_string(display, "damage", damage);
     if (count < 2)
         return;
-    struct fm_list *list = fm_add_list(body, FM_LIST_BULLETS, "What could not be read");
+    struct fm_list *list = fm_add_list(body, FM_LIST_BULLETS, "Parts that could not be read");
     for (unsigned i = 0; i < MIN(count, 20); i++)
         fm_add_text(list, lines[i]);
 }

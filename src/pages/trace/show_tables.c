@@ -227,8 +227,8 @@ void fm_trace_show_counters(const struct fm_trace_show *show, struct fm_trace_co
 {
     static const struct fm_column_head columns[] = {{"Counter", "name", FM_COLUMN_FIELD_NAME},
                                                     {"Kind", "kind", FM_COLUMN_FIELD_NAME},
-                                                    {"Least", "least", FM_COLUMN_NUMBER},
-                                                    {"Greatest", "greatest", FM_COLUMN_NUMBER},
+                                                    {"Minimum", "least", FM_COLUMN_NUMBER},
+                                                    {"Maximum", "greatest", FM_COLUMN_NUMBER},
                                                     {"Last", "last", FM_COLUMN_NUMBER}};
     fm_trace_counters_bounds(counters);
     if (counters->series->len == 0) {

@@ -215,9 +215,9 @@ static uint64_t class_count(const struct fm_statistics_node *node, const char *n
 static void add_numbers(struct fm_list *body, const struct fm_statistics_node *kind)
 {
     static const struct fm_column_head columns[] = {
-        {"Name", "name", FM_COLUMN_PROC},           {"Set", "count", FM_COLUMN_NUMBER},
-        {"Least", "least", FM_COLUMN_NUMBER},       {"Mean over time", "mean", FM_COLUMN_NUMBER},
-        {"Greatest", "greatest", FM_COLUMN_NUMBER}, {"Last", "last", FM_COLUMN_NUMBER},
+        {"Name", "name", FM_COLUMN_PROC},          {"Set", "count", FM_COLUMN_NUMBER},
+        {"Minimum", "least", FM_COLUMN_NUMBER},    {"Mean over time", "mean", FM_COLUMN_NUMBER},
+        {"Maximum", "greatest", FM_COLUMN_NUMBER}, {"Last", "last", FM_COLUMN_NUMBER},
     };
     struct fm_table *table = add_table(body, "numbers", columns, G_N_ELEMENTS(columns));
     for (guint i = 0; i < child_count(kind); i++) {

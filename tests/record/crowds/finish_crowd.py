@@ -65,7 +65,7 @@ def one_profile(tap, folder):
               details.startswith("5 processes \u00b7 "),
               "the most at once is one process's, times are of all", (done.stderr, lead, details))
     peak = " ".join(shown(folder, "memory/peak", "web.data"))
-    tap.check("The most at one moment in one process was " in peak and "to the byte" not in peak,
+    tap.check("The peak in one process was " in peak and "to the byte" not in peak,
               "what contexts held at the most is of no one moment", peak)
     checked = lib.run([lib.FATHOM, "check", "web.data"], folder)
     tap.check(checked.returncode == 0, "what must hold of a profile holds", checked.stdout)

@@ -70,7 +70,7 @@ def build(tap, folder):
              "with what each cost")
     costs = [(row["cpu_seconds"], row["calls"]) for row in roles]
     tap.same(costs, sorted(costs, reverse=True), "the dearest first")
-    tap.check(text.index("What each program's processes cost") < text.index("Explore"), "above all else to look at", text)
+    tap.check(text.index("Costs of each program's processes") < text.index("Explore"), "above all else to look at", text)
     tap.check(f"{2 * ITEMS} processes: {ITEMS} generate; {ITEMS} pack" in done.stderr, "and so says the summary", done.stderr)
 
 

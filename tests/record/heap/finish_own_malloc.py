@@ -44,7 +44,7 @@ def check(tap, what, folder):
     found = {name for (_, name), value in done.profile.heap.items() if value}
     tap.same(found - {"waits", "wait_ns"}, set(), f"{what}: its allocations are not")
     page = lib.must([lib.FATHOM, "report", "memory/allocated", "out.data"], folder).stdout
-    tap.check("What was allocated was not recorded." in page, f"{what}: and that is said", page)
+    tap.check("Allocated memory was not recorded." in page, f"{what}: and that is said", page)
 
 
 def main():

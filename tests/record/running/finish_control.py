@@ -404,8 +404,8 @@ def by_options(tap, folder):
               "--begin-stopped, and never started", program.errors)
     held = lib.must([lib.FATHOM, "report", "leaks", "never.data"], folder).stdout
     tap.check("Nothing was allocated by functions that were recorded." in held and
-              "given back" not in held.split("By path")[0].replace("Never given back", ""),
-              "what was not recorded was not given back", held)
+              "freed" not in held.split("By path")[0].replace("Never freed", ""),
+              "what was not recorded was not freed", held)
     program = Steps(folder, "below", "--when", "phase")
     program.step("w 10")
     program.step("p 100")

@@ -49,7 +49,7 @@ def section(text, heading):
     return found[1].split("\n\n\n")[0] if found else ""
 
 
-HELD = "Held at that moment|Never given back|Still held[^\n]*"
+HELD = "Never freed|Still live[^\n]*"
 
 
 def finds_both(tap, text, what):

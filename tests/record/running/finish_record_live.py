@@ -121,8 +121,8 @@ def processes(tap, folder):
     waits, leaks = listed("waits", "leaks")
     tap.same((sorted(waits), sorted(leaks)), (sorted(files), sorted(files)),
              "one click from what each of them waits for and holds")
-    tap.check("What it waited for" in Pages(pages.host, waits[0]).page("menu") and
-              "Still held at that moment" in Pages(pages.host, leaks[0]).page("leaks"), "which lead there")
+    tap.check("Waits and locks" in Pages(pages.host, waits[0]).page("menu") and
+              "Still live at that moment" in Pages(pages.host, leaks[0]).page("leaks"), "which lead there")
     files.sort(key=lambda name: not name.endswith("/out.data"))
     of_child = Pages(pages.host, files[1])
     tap.check(20 in reaches(of_child, 20), "the child has its own calls", calls_of(of_child))

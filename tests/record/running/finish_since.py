@@ -67,23 +67,23 @@ def check_phase(tap, middle, grade):
 
 
 def check_words(tap, folder):
-    """What is still to come may give back what is held: nothing is "never given back" before the end."""
+    """What is still to come may give back what is held: nothing is "never freed" before the end."""
     pages = {name: " ".join(lib.must([lib.FATHOM, "report", page, f"{name}.data"], folder).stdout
                             for page in ("menu", "leaks", "memory/held"))
              for name in ("whole", "first", "middle", "last")}
-    tap.check(" of it never given back" in pages["whole"] and
-              " were never given back. Whether" in pages["whole"] and
+    tap.check(" of it never freed" in pages["whole"] and
+              " were never freed. Whether" in pages["whole"] and
               "that moment" not in pages["whole"] and "this phase" not in pages["whole"],
-              "what is held at the end was never given back", pages["whole"])
-    tap.check("still held at that moment" in pages["first"] and
-              "never given back" not in pages["first"].lower() and
-              "may have given them back since" in pages["first"],
-              "what a copy of a program that runs holds may yet be given back", pages["first"])
-    tap.check("No context held more at the end of this phase than when it began." in pages["middle"] and
-              "never given back" not in pages["middle"].lower(),
+              "what is held at the end was never freed", pages["whole"])
+    tap.check("still live at that moment" in pages["first"] and
+              "never freed" not in pages["first"].lower() and
+              "may have freed them since" in pages["first"],
+              "what a copy of a program that runs holds may yet be freed", pages["first"])
+    tap.check("No context had more live memory at the end of this phase than at its begin." in pages["middle"] and
+              "never freed" not in pages["middle"].lower(),
               "a phase that gave back more than it took", pages["middle"])
-    tap.check("500 bytes of it never given back" in pages["last"] and "Of this phase never given back" in pages["last"] and
-              "what it held more at the end of this phase" in pages["last"],
+    tap.check("500 bytes of it never freed" in pages["last"] and "Of this phase never freed" in pages["last"] and
+              "the growth of its live memory in this phase" in pages["last"],
               "what the last phase added", pages["last"])
     facts = lib.must([lib.FATHOM, "dump", "--json", "middle.data"], folder).stdout
     facts = json.loads(facts)["facts"]

@@ -59,7 +59,7 @@ def told_of(tap, folder, what):
                   f"{what}: {words}: not recorded", text)
     for words in ("tree/bytes/down/3/all", "flame/bytes/down/_/all"):
         asked = lib.run([lib.FATHOM, "report", words, "out.data"], folder)
-        tap.check(asked.returncode != 0 and "was allocated was not recorded" in asked.stderr,
+        tap.check(asked.returncode != 0 and "allocated memory was not recorded" in asked.stderr,
                   f"{what}: {words}: one error says so", asked.stdout + asked.stderr)
     facts = json.loads(page(folder, "--json", "leaks"))["facts"]
     tap.check(facts["recorded"] is False and "held_bytes" not in facts, f"{what}: as JSON, too", facts)

@@ -102,12 +102,12 @@ static void test_held(void)
         struct fm_extent extent;
         const char *held, *heading;
     } cases[] = {
-        {{.recorded_ns = 1}, "never given back", "Never given back"},
-        {{.unfinished = true}, "still held at that moment", "Still held at that moment"},
-        {{.later = true}, "never given back", "Of this phase never given back"},
+        {{.recorded_ns = 1}, "never freed", "Never freed"},
+        {{.unfinished = true}, "still live at that moment", "Still live at that moment"},
+        {{.later = true}, "never freed", "Of this phase never freed"},
         {{.later = true, .unfinished = true},
-         "still held at that moment",
-         "Of this phase still held at that moment"},
+         "still live at that moment",
+         "Of this phase still live at that moment"},
     };
     for (unsigned i = 0; i < G_N_ELEMENTS(cases); i++) {
         const struct fm_profile profile = {.run_info.extent = cases[i].extent};

@@ -36,11 +36,11 @@ static void entry_comes_first_and_several_pds_are_summed(void)
     g_assert_cmpint(cell_int(whole, "callseqs_self_count"), ==, 11);
     g_assert_cmpint(cell_int(whole, "callseqs_total_count"), ==, 16);
     g_assert_cmpint(fm_cost_total(&entered, FM_CALLSEQS), ==, 16);
-    g_assert_nonnull(strstr(page_text(&page), "all of them together are what the call"));
+    g_assert_nonnull(strstr(page_text(&page), "together they are the total cost of the call"));
     page_done(&page);
     page = page_of(recording, "clique/1"); /* one member: nothing to add up */
     g_assert_cmpuint(row_count(&page, "clique", "whole"), ==, 0);
-    g_assert_null(strstr(page_text(&page), "all of them together"));
+    g_assert_null(strstr(page_text(&page), "together they are"));
     page_done(&page);
 
     page = page_of(recording, "clique/2&" PREFS("p-_-s-_-w", "5", "nosum", "cost-callseqs-both-oa",

@@ -48,7 +48,7 @@ static void boxes_as_numbers(void)
     page_done(&page);
     page = page_of(recording, "flame/time/down/_/all");
     g_assert_cmpint(fact_int(&page, "box_count"), ==, 0);
-    g_assert_nonnull(strstr(page_text(&page), "Nothing of it was recorded."));
+    g_assert_nonnull(strstr(page_text(&page), "Nothing of this measure was recorded."));
     page_done(&page);
     g_free(page_error(recording, "flame/callseqs/down/_/nobody", FM_ERROR_NOT_FOUND));
     fm_deep_recording_free(recording);

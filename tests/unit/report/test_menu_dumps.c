@@ -78,7 +78,7 @@ static void the_answer_comes_first(void)
     g_assert_true(has_link(&page, "program_modules"));
     page_done(&page);
     page = page_of(recording, "recursions/calls");
-    g_assert_nonnull(strstr(page_text(&page), "No recursion has any of it."));
+    g_assert_nonnull(strstr(page_text(&page), "No recursion has anything of this measure."));
     page_done(&page);
     page = page_of(recording, "about");
     g_assert_true(fact_bool(&page, "invariants_hold"));

@@ -197,11 +197,11 @@ static void memory_has_two_sides(void)
     g_assert_cmpstr(first_name(row), ==, "insert");
     page_done(&page);
     page = page_of(recording, "memory/held");
-    g_assert_nonnull(strstr(page_text(&page), "is not recorded"));
+    g_assert_nonnull(strstr(page_text(&page), "are not recorded"));
     g_assert_cmpint(fact_int(&page, "allocated_bytes"), ==, 4096);
     g_assert_cmpint(fact_int(&page, "freed_bytes"), ==, 1024);
     g_assert_nonnull(
-        strstr(page_text(&page), "In all, 4,096 bytes were allocated and 1,024 bytes given back."));
+        strstr(page_text(&page), "In all, 4,096 bytes were allocated and 1,024 bytes freed."));
     page_done(&page);
     page = page_of(recording, "waits");
     g_assert_false(fact_bool(&page, "recorded"));

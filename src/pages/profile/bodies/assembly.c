@@ -254,9 +254,8 @@ static void add_columns(struct fm_table *table)
     fm_table_group(table, "Self ms", FM_COLUMN_TICKS_AND_TIMES, FM_COLOUR_NEVER);
     fm_table_column(table, NULL, "self_seconds", NULL);
     fm_column_priority(table, 1);
-    fm_column_help(table,
-                   "Time that fell on this instruction: it was the next to run, or, before a "
-                   "call of a library, what was called ran");
+    fm_column_help(table, "Samples at this instruction: it was the next to run, or the call before "
+                          "it was in a library");
     fm_table_group(table, "%", FM_COLUMN_TICKS_AND_TIMES, FM_COLOUR_NEVER);
     fm_table_column(table, NULL, "share_fraction", NULL);
     fm_column_priority(table, 2);
@@ -353,7 +352,7 @@ static void add_links(struct fm_page *page, uint32_t ps)
     struct fm_list *list = fm_add_list(page->body, FM_LIST_HORIZONTAL, "The function:");
     struct fm_query function = fm_page_link(page, FM_CMD_PROC, ps);
     struct fm_query source = fm_page_link(page, FM_CMD_SOURCE, 0);
-    fm_add_link(list, &function, "who calls it, what it calls");
+    fm_add_link(list, &function, "its callers and callees");
     source.command.name = (char *)(uintptr_t)proc->file;
     source.line = proc->line;
     if (proc->file[0])
@@ -367,7 +366,7 @@ static void add_nothing(struct fm_page *page, uint32_t ps)
     if (recording->machine_code_message != NULL)
         fm_add_text(page->body, recording->machine_code_message);
     else if (recording->machine_code == NULL)
-        fm_add_text(page->body, "Where its instructions are is not recorded: there is no file "
+        fm_add_text(page->body, "Addresses of its instructions are not recorded: there is no file "
                                 "NAME.code beside this profile. fathom record and fathom finish "
                                 "write it; merged and imported profiles have none.");
     else if (page->analysis->ps_pd_first[ps] != page->analysis->ps_pd_first[ps + 1])

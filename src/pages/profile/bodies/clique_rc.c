@@ -121,8 +121,8 @@ static void add_levels(struct fm_page *page, const struct fm_recursion *recursio
         add_level(table, name, level, recursion->total_calls);
     }
     fm_add_text(page->body,
-                "Exec counts follow from probabilities of branches, which are joined by an "
-                "inclusive or: they may be too low, and differ from the calls counted below.");
+                "Exec counts are computed from probabilities of branches, combined by an inclusive "
+                "or: they may be too low, and differ from the calls counted below.");
 }
 
 static void add_value(struct fm_table *table, const char *name, double value)
@@ -183,8 +183,8 @@ static void add_counts(struct fm_page *page, uint32_t clique, const struct fm_re
     }
     fm_add_text(page->body,
                 recursion->kind == FM_RECURSION_SINGLE
-                    ? "One call site recurses: if it is reached once an activation, so many "
-                      "activations are the average depth."
+                    ? "One call site recurses: if each activation reaches it once, this number of "
+                      "activations is the average depth."
                     : "The average depth is not recorded: an activation may recurse several "
                       "times.");
     fm_add_recursion_depths(page, clique);

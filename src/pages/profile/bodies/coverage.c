@@ -16,13 +16,12 @@ static void add_contradictions(struct fm_page *page, const struct fm_body *body,
         return;
     fm_add_heading(page->body, "Counts that contradict each other");
     fm_add_text(page->body,
-                "What comes after such a goal is marked as doubtful: an exception that "
-                "passed through, a run that ended in the middle of a call, or bodies of "
-                "another build.");
+                "Goals after such a goal are marked as doubtful. Causes: an exception that passed "
+                "through, a run that ended in the middle of a call, or bodies of another build.");
     struct fm_table *table = fm_add_table(page->body, FM_BOX_IF_PREFERRED, "contradictions");
     fm_table_group(table, "Goal", FM_COLUMN_DEFAULT, FM_COLOUR_NEVER);
     fm_table_column(table, NULL, "goal_path", NULL);
-    fm_table_group(table, "What does not fit", FM_COLUMN_DEFAULT, FM_COLOUR_NEVER);
+    fm_table_group(table, "Contradiction", FM_COLUMN_DEFAULT, FM_COLOUR_NEVER);
     fm_table_column(table, NULL, "contradiction", NULL);
     for (uint32_t i = 0; i < coverage->contradictions_kept; i++) {
         const struct fm_contradiction *told = &coverage->contradictions[i];

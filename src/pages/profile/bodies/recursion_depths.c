@@ -82,7 +82,7 @@ void fm_add_recursion_depths(struct fm_page *page, uint32_t clique)
     if (levels.recorded)
         fm_display_fact_int(page->display, "unknown_depth_count", (int64_t)levels.all.unknown);
     if (!known) {
-        fm_add_text(page->body, "The greatest depth is not recorded: programs built with fathom cc "
+        fm_add_text(page->body, "The maximum depth is not recorded: programs built with fathom cc "
                                 "--grade=deep record it.");
         return;
     }
@@ -91,16 +91,16 @@ void fm_add_recursion_depths(struct fm_page *page, uint32_t clique)
         page->analysis->clique_first[clique + 1] - page->analysis->clique_first[clique] == 1;
     fm_display_fact_int(page->display, "greatest_depth", (int64_t)levels.all.greatest);
     g_autofree char *greatest = g_strdup_printf(
-        "Greatest depth: %s%" PRIu64 ". %s", all ? "" : "at least ", levels.all.greatest,
-        alone ? "So many calls of it were open at once."
-              : "Each call that leads back to where its caller came from counts one.");
+        "Maximum depth: %s%" PRIu64 ". %s", all ? "" : "at least ", levels.all.greatest,
+        alone ? "This is the number of its calls that were open at once."
+              : "Each call that leads back to the path of its caller adds one.");
     fm_add_text(page->body, greatest);
     add_table(page, &levels);
     if (!all) {
         g_autofree char *unknown = g_strdup_printf(
-            "Of %" PRIu64 " recursive calls the depth is not recorded.", levels.all.unknown);
+            "The depth of %" PRIu64 " recursive calls is not recorded.", levels.all.unknown);
         fm_add_text(page->body, unknown);
     }
-    fm_add_text(page->body, "Calls by depth are counted. Times of a level are not measured: each "
-                            "call is taken for an average one.");
+    fm_add_text(page->body, "Calls by depth are counted. Times of a level are not measured, but "
+                            "estimated: each call is taken for an average one.");
 }

@@ -65,7 +65,7 @@ static void add_table(const struct uses *u, const struct fm_body *body)
     fm_table_column(table, NULL, "time_percent", NULL);
     fm_table_group(table, "Time into proc (Callseqs)", FM_COLUMN_NUMBER, FM_COLOUR_NEVER);
     fm_table_column(table, NULL, "time_callseqs_count", NULL);
-    fm_table_group(table, "Not looked into, because", FM_COLUMN_DEFAULT, FM_COLOUR_NEVER);
+    fm_table_group(table, "Not followed, because", FM_COLUMN_DEFAULT, FM_COLOUR_NEVER);
     fm_table_column(table, NULL, "unknown_because", NULL);
     for (uint32_t i = 0; i < body->head_count; i++)
         add_argument(u, table, body, i);
@@ -105,11 +105,9 @@ bool fm_report_var_use(struct fm_page *page, GError **error)
     g_autofree char *text =
         g_strdup_printf("Average cost of a call: %.2f call sequence numbers", u.cost);
     fm_add_text(page->body, text);
-    fm_add_text(page->body,
-                "Times are averages for one call, counted in calls made; percentages are of the "
-                "average cost of a call. Where the "
-                "callee is not looked into, arguments count as used at once and made at "
-                "the end.");
+    fm_add_text(page->body, "Times are averages for one call, counted in calls; percentages are of "
+                            "the average cost of a call. Where the callee is not followed, "
+                            "arguments count as used at once and produced at the end.");
     add_table(&u, body);
     fm_var_use_search_free(u.search);
     struct fm_query dump = fm_page_link(page, FM_CMD_DUMP_CALL_SITE_DYNAMIC, csd);

@@ -81,7 +81,7 @@ void fm_add_butterfly_lead(struct fm_page *page, const struct fm_measured *measu
         "%s call%s%s", calls, both.calls == 1 ? "" : "s",
         !inlined                     ? ""
         : fm_page_has_contexts(page) ? ", and those of inlined bodies, which are not recorded"
-                                     : ", and those by nobody that is known");
+                                     : ", and those of unknown callers");
     if (fm_profile_knows(page->profile, FM_EXITS))
         fm_add_text(list, called);
     if (clique == 0)
@@ -127,7 +127,7 @@ static void add_picture(struct fm_page *page, const struct fm_measured *measured
     if (contexts > PICTURE_CONTEXTS)
         fm_add_text(page->body, "There are too many contexts for a picture on this page:");
     else if (boxes == 0)
-        fm_add_text(page->body, "Nothing of it is here.");
+        fm_add_text(page->body, "Nothing of this measure is here.");
     struct fm_query flame = fm_page_link(page, FM_CMD_FLAME, 0);
     struct fm_query tree = fm_page_link(page, FM_CMD_TREE, 0);
     struct fm_query graph = fm_page_link(page, FM_CMD_GRAPH, 0);
@@ -167,8 +167,8 @@ static void add_column(struct side *side, const char *title, const char *name, u
 static void add_columns(struct side *side)
 {
     fm_measured_column(side->table, side->measured, "Total", "total", 1);
-    fm_column_help(side->table, side->callers ? "Of the function and all below it, called from here"
-                                              : "Of what is called from here and all below it");
+    fm_column_help(side->table, side->callers ? "The function and all its callees, called from here"
+                                              : "The callee and all its callees, called from here");
     fm_measured_column(side->table, side->measured, "Self", "self", 3);
     fm_column_help(side->table, side->callers ? "In the function's own code, called from here"
                                               : "In its own code, called from here");
@@ -329,7 +329,7 @@ static void add_callers(struct side *side)
 {
     const GArray *rows = side->both->callers;
     int64_t sum = fm_butterfly_callers_total(side->both), own = 0, calls = 0;
-    fm_add_heading(side->page->body, "Who calls it");
+    fm_add_heading(side->page->body, "Callers");
     if (rows->len == 0) {
         fm_add_text(side->page->body, "It was never called in this run.");
         add_sum(side, sum);
@@ -354,7 +354,7 @@ static void add_callees(struct side *side)
     int64_t sum = fm_butterfly_callees_total(side->both);
     const char *name = side->page->profile->ps[side->ps].unqualified_name;
     g_autofree char *itself = g_strdup_printf("%s itself", name);
-    fm_add_heading(side->page->body, "What it calls");
+    fm_add_heading(side->page->body, "Callees");
     if (rows->len == 0) {
         fm_add_text(side->page->body, "It calls nothing that was recorded.");
         add_sum(side, sum);

@@ -392,7 +392,7 @@ static void add_in_context(struct fm_page *page, uint32_t clique)
     char focus[32];
     fm_measured_init(&measured, page->recording, fm_measure_preferred(page));
     g_snprintf(focus, sizeof focus, "clique/%" PRIu32, clique);
-    fm_add_ranks_link(page, focus, "What each rank has here");
+    fm_add_ranks_link(page, focus, "Values of each rank");
     if (fm_view_clique_procs(a, clique) == 1) {
         uint32_t ps = page->profile->pd_ps[a->clique_pds[a->clique_first[clique]]];
         struct fm_list *list = fm_add_list(page->body, FM_LIST_HORIZONTAL, NULL);
@@ -436,8 +436,8 @@ void fm_clique_page(struct fm_page *page, uint32_t clique)
     fm_display_fact_int(page->display, "parent_csd", a->clique_parent[clique]);
     if (count > 1) {
         g_autofree char *text = g_strdup_printf(
-            "Of a recursion, each %s has what it did itself and what left the recursion from it; "
-            "all of them together are what the call that entered the recursion paid.",
+            "In a recursion, each %s has its self cost and its calls that leave the recursion; "
+            "together they are the total cost of the call that entered the recursion.",
             page->terms->proc);
         fm_add_text(page->body, text);
     }

@@ -177,12 +177,12 @@ bool fm_report_graph(struct fm_page *page, GError **error)
     fm_display_fact_bool(page->display, "in_one_context", view.graph.one_place);
     if (view.graph.left > 0) {
         g_autofree char *text =
-            g_strdup_printf("The %u dearest of %u functions.", view.graph.nodes->len,
+            g_strdup_printf("The %u most expensive of %u functions.", view.graph.nodes->len,
                             view.graph.nodes->len + view.graph.left);
         fm_add_text(page->body, text);
     }
     if (view.graph.nodes->len == 0) {
-        fm_add_text(page->body, "Nothing of it was recorded.");
+        fm_add_text(page->body, "Nothing of this measure was recorded.");
     } else {
         add_picture(&view, title);
         add_functions(&view);

@@ -353,7 +353,7 @@ static void add_ranked(struct callers_view *view, const struct fm_measured *meas
     uint64_t last = MIN((uint64_t)view->groups.count, first + view->bunch_size);
     if (view->groups.cliques != NULL && view->groups.order == NULL && view->groups.count > 1)
         fm_add_text(view->page->body,
-                    "There are too many to stand by cost here: order them below, if you like.");
+                    "There are too many to order them by cost here; the links below do.");
     fm_callers_ranked(view->page, measured, &view->groups, (uint32_t)first, (uint32_t)last,
                       view->recursive);
     fm_link_all_columns(view->page);

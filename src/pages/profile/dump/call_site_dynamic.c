@@ -56,7 +56,7 @@ bool fm_report_dump_call_site_dynamic(struct fm_page *page, GError **error)
     uint32_t callee = profile->pd_ps[profile->csd_callee[csd]];
     if (page->recording->procrep != NULL &&
         fm_procrep_find_ps(page->recording->procrep, &profile->ps[callee]) >= 0)
-        fm_add_link(page->body, &use, "When its arguments are made and used");
+        fm_add_link(page->body, &use, "When its arguments are produced and used");
     fm_controls_fields(page);
     fm_controls_format(page);
     fm_controls_general(page);

@@ -69,8 +69,8 @@ void fm_cost_table_begin(struct fm_cost_table *ret, struct fm_page *page,
         fm_column_help(table, "Self and everything it calls, directly or not");
     }
     fm_measured_column(table, measured, of_calls ? "Calls" : "Self", "self", 1);
-    fm_column_help(table, of_calls ? "How often it was called: counted, not sampled"
-                                   : "In its own code, not in what it calls");
+    fm_column_help(table, of_calls ? "Number of calls: counted, not sampled"
+                                   : "In its own code, without callees");
     fm_cost_column(table, "%", columns & FM_COSTS_TOTAL ? "total_percent" : "self_percent", 3,
                    FM_COLUMN_NUMBER);
     fm_column_help(table, "Share of the whole program's");

@@ -103,16 +103,16 @@ uint32_t fm_add_durations(struct fm_page *page, uint32_t ps)
     if (shown->len == 0)
         return 0;
     qsort(shown->pdata, shown->len, sizeof(gpointer), compare);
-    fm_add_heading(page->body, "How long single calls took");
+    fm_add_heading(page->body, "Durations of single calls");
     struct fm_table *table = fm_add_table(page->body, FM_BOX_NEVER, "durations");
     fm_table_ranked(table, NULL);
     add_column(table, "Together", "sum_seconds", 1, FM_COLUMN_NUMBER,
-               "Of the calls that were timed, with what they led to and waited for");
+               "Of the timed calls, with their callees and waits");
     add_column(table, "Calls", "calls_count", 2, FM_COLUMN_NUMBER, NULL);
     add_column(table, "Timed", "timed_count", 1, FM_COLUMN_NUMBER,
-               "Fewer than calls where these came too often: a sample");
+               "Fewer than calls where calls were too frequent: a sample");
     add_column(table, "Mean", "mean_seconds", 2, FM_COLUMN_NUMBER, NULL);
-    add_column(table, "Least", "least_seconds", 3, FM_COLUMN_NUMBER, NULL);
+    add_column(table, "Minimum", "least_seconds", 3, FM_COLUMN_NUMBER, NULL);
     add_column(table, "50 %", "p50_seconds", 1, FM_COLUMN_NUMBER,
                "Half of the timed calls took no longer; to 1 %");
     add_column(table, "90 %", "p90_seconds", 2, FM_COLUMN_NUMBER, NULL);

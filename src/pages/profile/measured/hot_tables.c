@@ -161,13 +161,13 @@ void fm_add_hot_allocators(struct fm_page *page, unsigned rows)
 
 void fm_add_hot_holders(struct fm_page *page, unsigned rows)
 {
-    add_hot_memory(page, FM_QUERY_BY_LIVE, fm_held_words(page->profile)->heading, "Held",
+    add_hot_memory(page, FM_QUERY_BY_LIVE, fm_held_words(page->profile)->heading, "Live",
                    "hot_holders", rows);
 }
 
 void fm_add_hot_at_peak(struct fm_page *page, unsigned rows)
 {
-    add_hot_memory(page, FM_QUERY_BY_PEAK, "Held when most was", "At most", "hot_at_peak", rows);
+    add_hot_memory(page, FM_QUERY_BY_PEAK, "Live at the peak", "At the peak", "hot_at_peak", rows);
 }
 
 /* --- functions --- */
@@ -245,7 +245,7 @@ unsigned fm_add_hot_recursions(struct fm_page *page, const struct fm_measured *m
     unsigned count = fm_hot_recursions(page->recording->hot, measured->measure, &all);
     if (count == 0)
         return 0;
-    fm_add_heading(page->body, "Dearest recursions");
+    fm_add_heading(page->body, "Most expensive recursions");
     struct fm_table *table = fm_add_table(page->body, FM_BOX_NEVER, "hot_recursions");
     fm_table_ranked(table, NULL);
     fm_measured_column(table, measured, "Total", "total", 1);
@@ -437,7 +437,7 @@ static void add_context_row(struct fm_page *page, struct fm_table *table,
 {
     struct fm_query link = fm_page_link(page, FM_CMD_CLIQUE, context->clique);
     g_autofree char *path = fm_clique_path(page->analysis, context->clique, 8);
-    g_autofree char *mark = g_strdup_printf("%.0f \u00d7 what a call costs elsewhere", times);
+    g_autofree char *mark = g_strdup_printf("%.0f \u00d7 the cost of a call elsewhere", times);
     const struct fm_path_part parts[] = {{path, &link, 0}, {mark, NULL, FM_PART_NOTE}};
     fm_table_row(table, "context", false);
     if (fm_measured_is_soft(measured, context->total))
@@ -462,7 +462,8 @@ unsigned fm_add_contexts(struct fm_page *page, const struct fm_measured *measure
     uint32_t count = kept->len + contexts.others;
     if (count < least)
         return count;
-    g_autofree char *heading = g_strdup_printf("Contexts by %s, dearest first", measured->name);
+    g_autofree char *heading =
+        g_strdup_printf("Contexts by %s, most expensive first", measured->name);
     fm_add_heading(page->body, heading);
     struct fm_table *table = fm_add_table(page->body, FM_BOX_NEVER, "contexts");
     fm_table_ranked(table, NULL);

@@ -40,11 +40,16 @@ const char *fm_measure_label(const struct fm_deep_recording *recording,
                              enum fm_query_measure measure)
 {
     static const char *const labels[] = {
-        [FM_QUERY_BY_TIME] = "Time",         [FM_QUERY_BY_CALLS] = "Calls",
-        [FM_QUERY_BY_BYTES] = "Bytes",       [FM_QUERY_BY_ALLOCS] = "Allocations",
-        [FM_QUERY_BY_WAITING] = "Waiting",   [FM_QUERY_BY_CALLSEQS] = "Call sequence numbers",
-        [FM_QUERY_BY_WORDS] = "Words",       [FM_QUERY_BY_LIVE] = "Held at the end",
-        [FM_QUERY_BY_PEAK] = "Held at most", [FM_QUERY_BY_AUTO] = "Most telling",
+        [FM_QUERY_BY_TIME] = "Time",
+        [FM_QUERY_BY_CALLS] = "Calls",
+        [FM_QUERY_BY_BYTES] = "Bytes",
+        [FM_QUERY_BY_ALLOCS] = "Allocations",
+        [FM_QUERY_BY_WAITING] = "Waiting",
+        [FM_QUERY_BY_CALLSEQS] = "Call sequence numbers",
+        [FM_QUERY_BY_WORDS] = "Words",
+        [FM_QUERY_BY_LIVE] = "Live at the end",
+        [FM_QUERY_BY_PEAK] = "Live at the peak",
+        [FM_QUERY_BY_AUTO] = "Automatic",
     };
     g_assert((unsigned)measure < G_N_ELEMENTS(labels) && labels[measure] != NULL);
     bool of_time = measure != FM_QUERY_BY_TIME || recording->profile->ticks_per_second > 0;
@@ -134,8 +139,8 @@ void fm_measured_init(struct fm_measured *ret, const struct fm_deep_recording *r
         .scale = c ? 1 : profile->word_size,
         .name = asked == FM_QUERY_BY_CALLSEQS ? "call sequence numbers"
                 : asked == FM_QUERY_BY_ALLOCS ? "allocations"
-                : asked == FM_QUERY_BY_LIVE   ? "bytes held at the end"
-                : asked == FM_QUERY_BY_PEAK   ? "bytes held when most were"
+                : asked == FM_QUERY_BY_LIVE   ? "bytes live at the end"
+                : asked == FM_QUERY_BY_PEAK   ? "bytes live at the peak"
                 : asked == FM_QUERY_BY_TIME && profile->ticks_per_second == 0
                     ? fm_profile_tick_words(profile)
                     : fm_query_measure_word(asked),

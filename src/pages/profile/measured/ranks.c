@@ -41,10 +41,10 @@ char *fm_ranks_why_none(const struct fm_page *page, enum fm_query_measure asked)
     if (measured.asked != asked && of_c)
         return g_strdup_printf("%s was not recorded.", label);
     if (!fm_profile_knows(page->profile, measured.measure))
-        return g_strdup_printf("%s was not recorded of all.", label);
+        return g_strdup_printf("%s was not recorded for all.", label);
     return fm_rank_measure(page->profile, measured.measure) >= 0
                ? NULL
-               : g_strdup_printf("%s: no rank has any of it.", label);
+               : g_strdup_printf("%s: no rank has anything of this measure.", label);
 }
 
 void fm_ranks_measured(struct fm_measured *ret, const struct fm_page *page,
@@ -157,15 +157,15 @@ static void add_column(struct fm_table *table, const char *title, const char *na
 static void add_columns(struct fm_table *table, const struct fm_measured *measured)
 {
     fm_measured_column(table, measured, "Lost", "lost", 1);
-    fm_column_help(table, "What could be done while the others wait for the one that has most: "
-                          "(greatest - mean) \303\227 ranks");
+    fm_column_help(table, "Imbalance: the cost lost while the others wait for the maximum: "
+                          "(maximum - mean) \303\227 ranks");
     add_column(table, "\303\227 mean", "greatest_ratio", 1, FM_COLUMN_NUMBER,
-               "The greatest over the mean");
-    add_column(table, "Whose", "greatest_rank", 1, FM_COLUMN_NUMBER,
-               "Who has the greatest: the rank, or the process");
-    fm_measured_column(table, measured, "Greatest", "greatest", 2);
+               "The maximum over the mean");
+    add_column(table, "At", "greatest_rank", 1, FM_COLUMN_NUMBER,
+               "The rank, or the process, with the maximum");
+    fm_measured_column(table, measured, "Maximum", "greatest", 2);
     fm_measured_column(table, measured, "Mean", "mean", 2);
-    fm_measured_column(table, measured, "Least", "least", 3);
+    fm_measured_column(table, measured, "Minimum", "least", 3);
     fm_measured_column(table, measured, "Deviation", "deviation", 3);
     fm_column_help(table, "Standard deviation over the ranks");
     fm_measured_column(table, measured, "All", "sum", 3);
@@ -237,8 +237,7 @@ static void add_strip(struct fm_page *page, const struct fm_measured *measured,
         double *height = &heights[(uint64_t)i * bars / count];
         *height = MAX(*height, (double)values[i] / (double)greatest);
     }
-    struct fm_drawing *drawing =
-        fm_add_drawing(page->body, "ranks", "What each rank has, by rank", STRIP_WIDTH);
+    struct fm_drawing *drawing = fm_add_drawing(page->body, "ranks", "Values by rank", STRIP_WIDTH);
     const struct fm_drawing_row row = {
         .label = measured->name, .height = STRIP_HEIGHT, .levels = 1};
     fm_drawing_row(drawing, &row);
@@ -266,15 +265,14 @@ void fm_add_rank_values(struct fm_page *page, const struct fm_measured *measured
     int m = fm_rank_measure(page->profile, measured->measure);
     uint32_t strip = row == UINT32_MAX ? UINT32_MAX : fm_rank_info_strip(info, row);
     if (m < 0 || strip == UINT32_MAX) {
-        fm_add_text(page->body,
-                    "What each rank has here is kept of the dearest contexts only; this "
-                    "is none of them.");
+        fm_add_text(page->body, "Values of each rank are kept for the most expensive contexts "
+                                "only; this is none of them.");
         return;
     }
     const struct fm_rank_moments *of = fm_rank_moments(info, row, (unsigned)m);
     const uint64_t *values = fm_rank_strip(info, strip, (unsigned)m);
     if (of->greatest == 0) {
-        fm_add_text(page->body, "No rank has any of it here.");
+        fm_add_text(page->body, "No rank has anything of this measure here.");
         return;
     }
     g_autofree uint32_t *places = fm_profile_rank_places(page->profile);

@@ -186,7 +186,8 @@ static void add_choices(struct fm_page *page)
         if (now || fm_measure_is_recorded(page->recording, kinds[i].measure))
             choose(measures, &query, fm_measure_label(page->recording, kinds[i].measure), now);
     }
-    struct fm_list *orders = fm_add_list(page->body, FM_LIST_HORIZONTAL, "Dearest first by:");
+    struct fm_list *orders =
+        fm_add_list(page->body, FM_LIST_HORIZONTAL, "Most expensive first by:");
     choose_order(page, orders, false, false, "self");
     choose_order(page, orders, true, false, "total");
     choose_order(page, orders, false, true, "self per call");
@@ -206,10 +207,11 @@ static void add_pages(struct fm_page *page, uint32_t shown)
     uint32_t size = MAX(command->last, command->first) - command->first + 1;
     uint32_t last = command->first + shown - 1;
     g_autofree char *text =
-        shown == size ? g_strdup_printf("%" PRIu32 " to %" PRIu32 " of %" PRIu32, command->first,
-                                        last, page->profile->ps_count)
-                      : g_strdup_printf("%" PRIu32 " to %" PRIu32 ": no others have any of it",
-                                        command->first, last);
+        shown == size
+            ? g_strdup_printf("%" PRIu32 " to %" PRIu32 " of %" PRIu32, command->first, last,
+                              page->profile->ps_count)
+            : g_strdup_printf("%" PRIu32 " to %" PRIu32 ": no others have anything of this measure",
+                              command->first, last);
     struct fm_list *list = fm_add_list(page->body, FM_LIST_HORIZONTAL, NULL);
     fm_add_text(list, text);
     struct fm_query query = fm_page_like(page);

@@ -15,8 +15,8 @@ bool fm_report_durations(struct fm_page *page, GError **error)
         fm_add_text(page->body, "No calls were timed one by one in this file: "
                                 "`fathom record --trace=NAME` chooses functions.");
     if (info->count > FM_DURATIONS_SHOWN) {
-        g_autofree char *text =
-            g_strdup_printf("%u of %u contexts, the dearest.", FM_DURATIONS_SHOWN, info->count);
+        g_autofree char *text = g_strdup_printf("%u of %u contexts, the most expensive.",
+                                                FM_DURATIONS_SHOWN, info->count);
         fm_add_text(page->body, text);
     }
     fm_controls_general(page);

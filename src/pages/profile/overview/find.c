@@ -112,7 +112,7 @@ static char *count_text(const struct fm_page *page, const struct fm_view_found *
     if (page->query.command.name[0] == '\0')
         return g_strdup_printf("Give a part of a name, as in find/append.");
     if (total == 0)
-        return g_strdup(count > 0 ? "Nothing has this in its name. The nearest names:"
+        return g_strdup(count > 0 ? "No name contains this. The nearest names:"
                                   : "Nothing has this in its name.");
     g_autofree char *all = fm_format_int(total);
     if (total > count)

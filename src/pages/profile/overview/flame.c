@@ -63,7 +63,7 @@ static void add_controls(struct fm_page *page)
     query.command.flags = flags & ~(unsigned)FM_FLAME_OWN;
     fm_controls_offer(&controls, &query, "By file", "flame-file");
     query.command.flags = flags | FM_FLAME_OWN;
-    fm_controls_offer(&controls, &query, "By own share", "flame-own");
+    fm_controls_offer(&controls, &query, "By self share", "flame-own");
 }
 
 static void add_tree_link(struct fm_page *page)
@@ -105,8 +105,8 @@ bool fm_report_flame(struct fm_page *page, GError **error)
     unsigned boxes = fm_flame_add(page, &wish, &deeper);
     fm_display_fact_int(page->display, "box_count", boxes);
     if (boxes == 0)
-        fm_add_text(page->body,
-                    measured.whole > 0 ? "Nothing of it is here." : "Nothing of it was recorded.");
+        fm_add_text(page->body, measured.whole > 0 ? "Nothing of this measure is here."
+                                                   : "Nothing of this measure was recorded.");
     if (deeper)
         fm_add_text(page->body, "Deeper rows are left out: click a box to see what is below it.");
     add_tree_link(page);

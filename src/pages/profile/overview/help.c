@@ -14,19 +14,17 @@ struct term {
 };
 
 static const struct term c_terms[] = {
-    {"allocated",
-     "Bytes asked of malloc and its relatives here, whether or not they were given back.",
+    {"allocated", "Bytes requested from malloc and its relatives here, freed or not.",
      "words, memory"},
     {"call graph",
-     "Boxes are functions, arrows calls; the number is how often. Darker boxes have a greater "
-     "share of "
-     "the program in their own code.",
+     "Boxes are functions, arrows calls; the number counts them. Darker boxes have a larger share "
+     "of the program in their own code.",
      NULL},
-    {"calls", "How often it was called. Counted, not sampled.", "port counts"},
+    {"calls", "Number of calls. Counted, not sampled.", "port counts"},
     {"calls below", "Calls made to it and to everything below it.", "call sequence numbers"},
     {"checks", "Sums computed in two ways that must be equal; the page About has them.",
      "invariants"},
-    {"context", "One way to get to a function: the path of calls from main.",
+    {"context", "A call path: the calls that lead from main to a function.",
      "clique of one procedure"},
     {"coverage", "How often the code of each line ran.", NULL},
     {"CPU time", "Time on a processor. Waiting is not in it.", "time"},
@@ -34,11 +32,11 @@ static const struct term c_terms[] = {
     {"entered", "How often a recursion was called from outside of it.", NULL},
     {"file", "The .c file that holds the function.", "module"},
     {"flame graph",
-     "Each box is a function in one context, below its caller; its width is its total. What a box "
-     "leaves free below it is its own cost. Order from left to right means nothing but size.",
+     "Each box is a function in one context, below its caller; its width is its total. The part of "
+     "a box without boxes below it is its self cost. Boxes are ordered by size only.",
      NULL},
     {"few", "Fewer than ten samples: too few for a cost of one call.", NULL},
-    {"freed", "Bytes given back by this code, wherever they came from.", NULL},
+    {"freed", "Bytes freed by this code, wherever they were allocated.", NULL},
     {"function", "A function of the program, in all its contexts.", "procedure, proc static"},
     {"left early",
      "Calls that did not return to their caller: left by longjmp, exit or an exception.",
@@ -53,16 +51,16 @@ static const struct term c_terms[] = {
      "clique of several procedures"},
     {"sample", "A moment, usually one of 250 a second, at which the running function was noted.",
      "quantum, clock tick"},
-    {"self", "Spent in the function's own code, not in what it calls.", "own cost"},
+    {"self", "Spent in the function's own code, without callees.", "own cost"},
     {"total", "Self and everything it calls, directly or not.", "self and descendants"},
     {"within",
-     "What a function costs where it is part of a recursion, whichever call led to it: nothing "
-     "tells "
-     "how much of it each of the calls below that row caused.",
+     "The cost of a function within a recursion, whichever call led to it. The share of each call "
+     "below that row is not known.",
      NULL},
     {"wrapper", "A function that only allocates for its callers; paths of memory leave it out.",
      NULL},
-    {"\u00b1", "Twice the spread of a number of samples: of 100 runs 95 would lie within it.",
+    {"\u00b1",
+     "Twice the standard deviation of a number of samples: 95 of 100 runs would lie within it.",
      NULL},
 };
 
@@ -72,23 +70,22 @@ static const struct term mercury_terms[] = {
      "analysis.",
      "representation"},
     {"call edge",
-     "The calls made at one call site in one context to one callee. All that is measured stands "
+     "The calls made at one call site in one context to one callee. All measured costs are stored "
      "here.",
      "call site dynamic, csd"},
     {"call sequence number",
-     "The number of the call when all calls of the run are counted through: a measure of work that "
-     "no clock disturbs.",
+     "The number of the call when all calls of the run are counted in order: a measure of work "
+     "that does not depend on a clock.",
      "callseq, call sequence numbers"},
     {"call site", "A place in a procedure's source that calls; its slot is its number there.",
      "call site static, css"},
     {"clique",
-     "Contexts that call each other in a circle; most hold a single one. Costs go from a clique to "
-     "the one that called it, so the program is a tree of cliques.",
+     "Contexts that call each other in a cycle; most cliques hold a single one. A clique's costs "
+     "add to those of the clique that called it, so the program is a tree of cliques.",
      NULL},
     {"context",
-     "A procedure as it was called along one chain of call sites. Recursion does not make new "
-     "ones: "
-     "a procedure that is active already is linked to.",
+     "A procedure as it was called along one chain of call sites. Recursion makes no new ones: a "
+     "call to a procedure that is already active leads back to its context.",
      "proc dynamic, pd"},
     {"contour", "The modules that the callers page sees through: X.contour beside X.data.", NULL},
     {"coverage point", "A counter in the code: before an arm, or after a goal.", NULL},
@@ -97,7 +94,7 @@ static const struct term mercury_terms[] = {
      "perhaps none), erroneous and failure none, cc_ committed to the first.",
      NULL},
     {"goal",
-     "A piece of a body: unification, call, conjunction, disjunction, switch, if-then-else, "
+     "A part of a body: unification, call, conjunction, disjunction, switch, if-then-else, "
      "negation, scope.",
      NULL},
     {"goal path",
@@ -113,7 +110,7 @@ static const struct term mercury_terms[] = {
     {"procedure", "A mode of a predicate or function, in all its contexts.", "proc static, ps"},
     {"quanta", "Ticks of the profiler's clock that struck in a procedure's own code.",
      "quantum, clock tick"},
-    {"self", "The procedure's own cost, without what it calls.", "own cost"},
+    {"self", "The procedure's own cost, without its callees.", "own cost"},
     {"total", "Its own cost and that of everything it calls.", "self and descendants"},
 };
 
@@ -168,12 +165,12 @@ bool fm_report_help(struct fm_page *page, GError **error)
     const struct term *terms = c ? c_terms : mercury_terms;
     unsigned count = c ? G_N_ELEMENTS(c_terms) : G_N_ELEMENTS(mercury_terms);
     (void)error;
-    fm_page_begin(page, "help", g_strdup("What the words mean"));
+    fm_page_begin(page, "help", g_strdup("Glossary"));
     add_asked(page, terms, count);
     struct fm_table *table = fm_add_table(page->body, FM_BOX_NEVER, "glossary");
     fm_table_group(table, "Word", FM_COLUMN_FIELD_NAME, FM_COLOUR_NEVER);
     fm_table_column(table, NULL, "word", NULL);
-    fm_table_group(table, "What it means", FM_COLUMN_DEFAULT, FM_COLOUR_NEVER);
+    fm_table_group(table, "Meaning", FM_COLUMN_DEFAULT, FM_COLOUR_NEVER);
     fm_table_column(table, NULL, "meaning", NULL);
     fm_table_group(table, "In papers and queries", FM_COLUMN_DEFAULT, FM_COLOUR_NEVER);
     fm_table_column(table, NULL, "original", NULL);

@@ -109,11 +109,11 @@ static void add_holders(struct fm_page *page, const GArray *holders, uint64_t wh
 {
     struct fm_table *table = fm_add_table(page->body, FM_BOX_NEVER, "leaks");
     fm_table_ranked(table, NULL);
-    add_column(table, "Held", "held_bytes", 1, FM_COLUMN_NUMBER);
+    add_column(table, "Live", "held_bytes", 1, FM_COLUMN_NUMBER);
     add_column(table, "%", "held_percent", 3, FM_COLUMN_NUMBER);
     add_column(table, "Blocks", "held_blocks", 1, FM_COLUMN_NUMBER);
     add_column(table, "Allocated", "allocated_blocks", 2, FM_COLUMN_NUMBER);
-    fm_column_help(table, "Blocks: where as many are held, none was ever given back");
+    fm_column_help(table, "Blocks: where the number of live blocks is equal, none was ever freed");
     add_column(table, "Allocated in", "path", 1, FM_COLUMN_PROC);
     for (guint i = 0; i < MIN(holders->len, CONTEXTS_SHOWN); i++) {
         const struct holder *holder = &g_array_index(holders, struct holder, i);
@@ -186,21 +186,22 @@ static void add_lifetimes(struct fm_page *page)
     const struct fm_duration_info *info = &page->profile->run_info.heap_info.lifetimes;
     fm_display_fact_bool(page->display, "lifetimes_recorded", info->count > 0);
     if (info->count == 0) {
-        fm_add_text(page->body, "How long blocks were held is not recorded: "
-                                "`fathom record --lifetimes` does.");
+        fm_add_text(
+            page->body,
+            "Lifetimes of blocks are not recorded: `fathom record --lifetimes` records them.");
         return;
     }
     g_autoptr(GArray) all = lifetimes_of(page);
-    fm_add_heading(page->body, "How long blocks were held");
-    fm_add_text(page->body, "Of those that were given back, by where they were allocated.");
+    fm_add_heading(page->body, "Lifetimes of blocks");
+    fm_add_text(page->body, "Freed blocks, by allocating context.");
     struct fm_table *table = fm_add_table(page->body, FM_BOX_NEVER, "lifetimes");
     fm_table_ranked(table, NULL);
-    add_column(table, "Given back", "timed_count", 1, FM_COLUMN_NUMBER);
+    add_column(table, "Freed", "timed_count", 1, FM_COLUMN_NUMBER);
     add_column(table, "Mean", "mean_seconds", 1, FM_COLUMN_NUMBER);
-    add_column(table, "Least", "least_seconds", 3, FM_COLUMN_NUMBER);
+    add_column(table, "Minimum", "least_seconds", 3, FM_COLUMN_NUMBER);
     for (size_t i = 0; i < G_N_ELEMENTS(shares); i++) {
         add_column(table, titles[i], names[i], 2, FM_COLUMN_NUMBER);
-        fm_column_help(table, "So many of the blocks were held no longer; to 1 %");
+        fm_column_help(table, "This share of the blocks lived no longer; to 1 %");
     }
     add_column(table, "Longest", "longest_seconds", 1, FM_COLUMN_NUMBER);
     add_column(table, "Allocated in", "path", 1, FM_COLUMN_PROC);
@@ -264,17 +265,17 @@ static void add_flows(struct fm_page *page)
     qsort(flows, info->flow_count, sizeof *flows, compare_flows);
     uint32_t count = join_flows(page, flows, info->flow_count);
     qsort(flows, count, sizeof *flows, compare_flows);
-    fm_add_heading(page->body, "Allocated here, given back there");
+    fm_add_heading(page->body, "Allocated here, freed there");
     struct fm_table *table = fm_add_table(page->body, FM_BOX_NEVER, "flows");
     fm_table_ranked(table, NULL);
     add_column(table, "Bytes", "flow_bytes", 1, FM_COLUMN_NUMBER);
     add_column(table, "Blocks", "flow_blocks", 2, FM_COLUMN_NUMBER);
     add_column(table, "Allocated in", "path", 1, FM_COLUMN_PROC);
     if (info->lifetimes.count > 0) {
-        add_column(table, "Held on average", "mean_seconds", 2, FM_COLUMN_NUMBER);
+        add_column(table, "Mean lifetime", "mean_seconds", 2, FM_COLUMN_NUMBER);
         add_column(table, "Longest", "longest_seconds", 3, FM_COLUMN_NUMBER);
     }
-    add_column(table, "Given back in", "freeing", 1, FM_COLUMN_PROC);
+    add_column(table, "Freed in", "freeing", 1, FM_COLUMN_PROC);
     for (uint32_t i = 0; i < MIN(count, FLOWS_SHOWN); i++) {
         fm_table_row(table, "flow", false);
         fm_cell_bytes(table, (int64_t)flows[i].bytes);
@@ -297,7 +298,7 @@ static void add_reallocs(struct fm_page *page)
     qsort(all, info->realloc_count, sizeof *all, compare_reallocs);
     uint32_t count = join_reallocs(page, all, info->realloc_count);
     qsort(all, count, sizeof *all, compare_reallocs);
-    fm_add_heading(page->body, "What realloc did");
+    fm_add_heading(page->body, "Blocks that realloc changed");
     struct fm_table *table = fm_add_table(page->body, FM_BOX_NEVER, "reallocs");
     fm_table_ranked(table, NULL);
     add_column(table, "Moved", "moved_blocks", 1, FM_COLUMN_NUMBER);
@@ -329,17 +330,16 @@ static void add_beside(struct fm_page *page)
 {
     const struct fm_heap_whole *whole = &page->profile->run_info.heap_info.whole;
     say_blocks(page, whole->unknown_blocks, whole->unknown_bytes,
-               "given back that had been allocated where nothing was recorded");
+               "freed, but allocated where nothing was recorded");
     say_blocks(page, whole->inherited_blocks, whole->inherited_bytes,
-               "given back that the parent process had allocated");
-    say_blocks(page, whole->unseen_blocks, whole->unseen_bytes,
-               "given back where nothing is recorded");
+               "freed, but allocated by the parent process");
+    say_blocks(page, whole->unseen_blocks, whole->unseen_bytes, "freed where nothing is recorded");
     say_blocks(page, whole->untold_blocks, whole->untold_bytes,
                "allocated without memory to note where");
     if (whole->dropped > 0) {
         g_autofree char *text = g_strdup_printf(
-            "Of %" PRIu64 " blocks given back the recording had no room to say where they had been "
-            "allocated.",
+            "For %" PRIu64
+            " freed blocks the recording had no room to note where they were allocated.",
             whole->dropped);
         fm_add_text(page->body, text);
     }
@@ -380,9 +380,8 @@ static void add_recorded(struct fm_page *page, unsigned bytes, unsigned blocks)
     if (holders->len > 0)
         add_holders(page, holders, all_bytes);
     if (!page->profile->run_info.heap_info.recorded) {
-        fm_add_text(page->body,
-                    "Who gave back what others had allocated is not recorded in this file, "
-                    "or, of a sum, not in all that it adds up.");
+        fm_add_text(page->body, "Which context freed the blocks of another is not recorded in this "
+                                "file, or not in all parts of a sum.");
         return;
     }
     add_flows(page);
@@ -401,8 +400,9 @@ bool fm_report_leaks(struct fm_page *page, GError **error)
     if (bytes != 0 && blocks != 0)
         add_recorded(page, bytes, blocks);
     else
-        fm_add_text(page->body, "Which blocks were still held at the end, and who had allocated "
-                                "them, is not recorded.");
+        fm_add_text(
+            page->body,
+            "Live blocks at the end, and the contexts that allocated them, are not recorded.");
     fm_controls_general(page);
     return true;
 }

@@ -66,7 +66,7 @@ static void add_freed(struct fm_page *page)
     bool with_frees = frees != 0;
     g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(struct freeing));
     if (bytes == 0) {
-        fm_add_text(page->body, "What was freed was not recorded.");
+        fm_add_text(page->body, "Freed memory was not recorded.");
         return;
     }
     for (uint32_t ps = 1; ps <= page->profile->ps_count; ps++) {
@@ -81,7 +81,7 @@ static void add_freed(struct fm_page *page)
         return;
     }
     qsort(all->data, all->len, sizeof(struct freeing), compare_freeing);
-    fm_add_text(page->body, "Bytes given back by each function, wherever they came from.");
+    fm_add_text(page->body, "Bytes freed by each function, wherever they were allocated.");
     struct fm_table *table = fm_add_table(page->body, FM_BOX_NEVER, "freed");
     fm_table_ranked(table, NULL);
     add_column(table, "Freed", "freed_bytes", 1, FM_COLUMN_NUMBER);
@@ -113,7 +113,7 @@ static void add_allocated(struct fm_page *page)
     if (!fm_measure_is_recorded(page->recording, FM_QUERY_BY_BYTES)) {
         fm_add_text(page->body, fm_profile_knows(page->profile, FM_WORDS)
                                     ? "Nothing was allocated by functions that were recorded."
-                                    : "What was allocated was not recorded.");
+                                    : "Allocated memory was not recorded.");
         return;
     }
     fm_add_hot_allocators(page, PATHS_SHOWN);
@@ -136,8 +136,7 @@ static void add_peak(struct fm_page *page)
     g_autofree char *peak_text = fm_format_bytes_said(peak);
     bool is_sum = fm_run_processes(page->profile) > 1;
     g_autoptr(GString) said = g_string_new(NULL);
-    g_string_printf(said, "The most at one moment%s was %s", is_sum ? " in one process" : "",
-                    peak_text);
+    g_string_printf(said, "The peak%s was %s", is_sum ? " in one process" : "", peak_text);
     fm_display_fact_int(page->display, "peak_heap_bytes", peak);
     if (info->heap_info.recorded && whole->peak_ns > 0) {
         double seconds = (double)whole->peak_ns / 1e9;
@@ -148,14 +147,14 @@ static void add_peak(struct fm_page *page)
         g_autofree char *error_text =
             fm_format_bytes_said((int64_t)MIN(whole->peak_error, (uint64_t)INT64_MAX));
         if (is_sum)
-            g_string_append(said, "; each context has the sum of what it held when its process "
-                                  "held most, which was not at one moment");
+            g_string_append(said, "; each context has the sum over the peaks of its processes, "
+                                  "which were at different moments");
         else if (whole->peak_error == 0)
-            g_string_append(said, ": to the byte, and so is what held it");
+            g_string_append(said, ": exact to the byte, and so are its contexts");
         else
             g_string_append_printf(said,
-                                   ": too low by %s at most, as threads tell what they "
-                                   "allocate in steps, and contexts may be off by that",
+                                   ": too low by at most %s, as threads report allocations in "
+                                   "steps, and contexts may be off by that",
                                    error_text);
         fm_display_fact_int(page->display, "peak_error_bytes",
                             (int64_t)MIN(whole->peak_error, (uint64_t)INT64_MAX));
@@ -175,7 +174,7 @@ static void add_balance(struct fm_page *page)
     g_autofree char *taken_text = fm_format_bytes_said(taken);
     g_autofree char *back_text = fm_format_bytes_said(back);
     g_autofree char *text =
-        g_strdup_printf("In all, %s were allocated and %s given back.", taken_text, back_text);
+        g_strdup_printf("In all, %s were allocated and %s freed.", taken_text, back_text);
     fm_add_text(page->body, text);
     fm_display_fact_int(page->display, "allocated_bytes", taken);
     fm_display_fact_int(page->display, "freed_bytes", back);
@@ -186,8 +185,9 @@ static void add_balance(struct fm_page *page)
 static void add_held(struct fm_page *page)
 {
     if (fm_profile_measure(page->profile, "live_bytes") == 0) {
-        fm_add_text(page->body, "Which blocks were still held at the end, and who had allocated "
-                                "them, is not recorded.");
+        fm_add_text(
+            page->body,
+            "Live blocks at the end, and the contexts that allocated them, are not recorded.");
         add_balance(page);
         return;
     }
@@ -210,25 +210,27 @@ static void add_held(struct fm_page *page)
     add_balance(page);
     fm_add_hot_holders(page, PATHS_SHOWN);
     if (bytes > 0)
-        add_pictures(page, FM_QUERY_BY_LIVE, "what is held");
+        add_pictures(page, FM_QUERY_BY_LIVE, "live memory at the end");
     struct fm_query leaks = fm_page_link(page, FM_CMD_LEAKS, 0);
-    fm_add_link(page->body, &leaks, "By context, and who gives back what others allocate");
+    fm_add_link(page->body, &leaks, "By context, and which contexts free the blocks of others");
 }
 
 static void add_at_peak(struct fm_page *page)
 {
     if (fm_profile_measure(page->profile, "peak_bytes") == 0)
-        fm_add_text(page->body, "What was held when most was, and who had allocated it, is not "
-                                "recorded.");
+        fm_add_text(
+            page->body,
+            "Live blocks at the peak, and the contexts that allocated them, are not recorded.");
     add_balance(page);
     fm_add_hot_at_peak(page, PATHS_SHOWN);
     if (fm_measure_is_recorded(page->recording, FM_QUERY_BY_PEAK))
-        add_pictures(page, FM_QUERY_BY_PEAK, "what was held then");
+        add_pictures(page, FM_QUERY_BY_PEAK, "live memory at the peak");
 }
 
 bool fm_report_memory(struct fm_page *page, GError **error)
 {
-    static const char *const labels[] = {"Allocated", "Held at the end", "Freed", "Held at most"};
+    static const char *const labels[] = {"Allocated", "Live at the end", "Freed",
+                                         "Live at the peak"};
     static const char *const words[] = {"allocated", "held", "freed", "peak"};
     static const enum fm_query_memory order[] = {FM_QUERY_ALLOCATED, FM_QUERY_HELD,
                                                  FM_QUERY_AT_PEAK, FM_QUERY_FREED};

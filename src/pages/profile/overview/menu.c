@@ -228,7 +228,7 @@ void fm_add_summary(struct fm_page *page)
     }
     if (profile->run_info.peak_bytes > 0)
         add_number(page, table, "peak_heap_bytes",
-                   "Most heap memory at once, bytes:", profile->run_info.peak_bytes);
+                   "Peak heap memory, bytes:", profile->run_info.peak_bytes);
     g_autofree char *callseqs = g_strconcat(page->terms->callseqs_title, ":", NULL);
     if (fm_profile_knows(profile, FM_CALLSEQS))
         add_number(page, table, "callseqs", callseqs, profile->callseqs);
@@ -317,12 +317,11 @@ static void add_functions(struct fm_page *page, const struct fm_measured *measur
     struct fm_query graph = fm_page_link(page, FM_CMD_GRAPH, 0);
     graph.command.measure = measured->asked;
     graph.command.name = (char *)(uintptr_t) "all";
-    fm_add_text(
-        page->body,
-        fm_profile_is(page->profile, FM_NATURE_AVERAGED)
-            ? "Calls by function and caller, not by context; what calls cost with all below "
-              "them is an estimate, as if each call of a function cost the same."
-            : "Calls by function and caller, not by context.");
+    fm_add_text(page->body,
+                fm_profile_is(page->profile, FM_NATURE_AVERAGED)
+                    ? "Calls by function and caller, not by context; total costs of calls are "
+                      "estimates, as if each call of a function cost the same."
+                    : "Calls by function and caller, not by context.");
     fm_add_hot_functions(page, measured, ROWS_SHOWN);
     link_functions(page, measured);
     fm_add_link(page->body, &graph, "Call graph");
@@ -358,7 +357,7 @@ static void add_answers(struct fm_page *page)
         fm_add_text(page->body, waiting);
     if (digest->waits > 0) {
         struct fm_query waits = fm_page_link(page, FM_CMD_WAITS, 0);
-        fm_add_link(page->body, &waits, "What it waited for, and which locks");
+        fm_add_link(page->body, &waits, "Waits and locks");
     }
     unsigned held = fm_profile_measure(page->profile, "live_blocks");
     if (held != 0 && fm_cost_total(&page->analysis->root_total, (enum fm_measure_id)held) > 0) {
@@ -367,7 +366,7 @@ static void add_answers(struct fm_page *page)
     }
     if (page->profile->run_info.durations.count > 0) {
         struct fm_query durations = fm_page_link(page, FM_CMD_DURATIONS, 0);
-        fm_add_link(page->body, &durations, "How long single calls took");
+        fm_add_link(page->body, &durations, "Durations of single calls");
     }
     add_ranks(page);
     if (!fm_page_has_contexts(page)) {
@@ -435,7 +434,7 @@ bool fm_report_recursions(struct fm_page *page, GError **error)
     fm_page_begin(page, "recursions", g_strdup_printf("Recursions by %s", measured.name));
     fm_add_measures(page, measured.asked);
     if (fm_add_hot_recursions(page, &measured, RECURSIONS_SHOWN) == 0)
-        fm_add_text(page->body, "No recursion has any of it.");
+        fm_add_text(page->body, "No recursion has anything of this measure.");
     fm_controls_general(page);
     return true;
 }
@@ -450,7 +449,7 @@ static void add_about_link(struct fm_page *page)
     help.command.name = (char *)(uintptr_t) "all";
     fm_add_link(list, &about, "About this profile: the run, notes, checks");
     fm_add_link(list, &files, "Files");
-    fm_add_link(list, &help, "What the words mean");
+    fm_add_link(list, &help, "Glossary");
 }
 
 bool fm_report_menu(struct fm_page *page, GError **error)

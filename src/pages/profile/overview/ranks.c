@@ -18,10 +18,10 @@ static void add_all(struct fm_page *page, const struct fm_measured *measured, ui
         fm_add_text(page->body, lead);
     uint32_t count = fm_add_rank_losses(page, measured, ps, ROWS_SHOWN);
     if (count == 0)
-        fm_add_text(page->body, "All ranks have the same.");
+        fm_add_text(page->body, "All ranks have equal values.");
     if (count > ROWS_SHOWN) {
-        g_autofree char *text =
-            g_strdup_printf("%u of %" PRIu32 " contexts, those with most lost.", ROWS_SHOWN, count);
+        g_autofree char *text = g_strdup_printf(
+            "%u of %" PRIu32 " contexts, those with the largest imbalance.", ROWS_SHOWN, count);
         fm_add_text(page->body, text);
     }
 }
@@ -55,10 +55,9 @@ bool fm_report_ranks(struct fm_page *page, GError **error)
                                : g_strdup_printf("Ranks: %s", text));
     fm_display_fact_bool(page->display, "recorded", fm_has_ranks(page));
     if (!fm_has_ranks(page)) {
-        fm_add_text(page->body,
-                    "How ranks differ is not kept in this file: `fathom merge` keeps it "
-                    "where it adds up one profile of each rank of an MPI program, "
-                    "`fathom merge --ranks` of other processes, too.");
+        fm_add_text(page->body, "This file has no per-rank statistics: `fathom merge` keeps them "
+                                "when it adds up one profile of each rank of an MPI program; "
+                                "`fathom merge --ranks` keeps them for other processes, too.");
         fm_controls_general(page);
         return true;
     }

@@ -147,7 +147,7 @@ void fm_add_roles(struct fm_page *page)
     if (roles->len < 2)
         return;
     g_array_sort(roles, compare_costs);
-    fm_add_heading(page->body, "What each program's processes cost");
+    fm_add_heading(page->body, "Costs of each program's processes");
     struct fm_table *table = fm_add_table(page->body, FM_BOX_IF_PREFERRED, "roles");
     fm_table_columns(table, columns, G_N_ELEMENTS(columns), FM_COLOUR_NEVER);
     for (guint i = 0; i < roles->len; i++) {
@@ -178,7 +178,7 @@ static void add_parts(struct fm_page *page)
         {"CPU, seconds", "cpu_seconds", FM_COLUMN_DEFAULT},
         {"Started", "started", FM_COLUMN_DEFAULT},
         {"Seconds", "seconds", FM_COLUMN_DEFAULT},
-        {"Most heap, bytes", "peak_bytes", FM_COLUMN_DEFAULT}};
+        {"Peak heap, bytes", "peak_bytes", FM_COLUMN_DEFAULT}};
     static const struct fm_column_head rank_columns[] = {{"MPI rank", "rank", FM_COLUMN_DEFAULT},
                                                          {"Host", "host", FM_COLUMN_DEFAULT}};
     const struct fm_run_info *run_info = &page->profile->run_info;

@@ -60,8 +60,8 @@ static void add_not_looked(struct fm_page *page)
         uint64_t unseen = fm_thread_time_unseen(time);
         if (!time->queue_known || unseen < WORTH_NS || unseen * WORTH_SHARE < time->wall_ns)
             continue;
-        fm_add_text(page->body, "Where threads slept otherwise is not recorded: `fathom record`, "
-                                "while it runs a program, looks a hundred times a second.");
+        fm_add_text(page->body, "Where threads slept otherwise is not recorded: only `fathom "
+                                "record` samples it while it runs a program.");
         return;
     }
 }
@@ -81,8 +81,8 @@ void fm_add_sleeps(struct fm_page *page, enum fm_time_unit unit)
     fm_table_ranked(table, NULL);
     g_autofree char *title = g_strdup_printf("Other sleep %s", unit == FM_TIME_UNIT_S ? "s" : "ms");
     column(table, title, "sleep_seconds", 1, FM_COLUMN_NUMBER);
-    fm_column_help(table, "Asleep outside of calls that are seen to wait: inline system calls, "
-                          "page faults. Estimated from the samples");
+    fm_column_help(table, "Asleep outside of recorded waits: inline system calls, page faults. "
+                          "Estimated from the samples");
     column(table, "%", "sleep_percent", 3, FM_COLUMN_NUMBER);
     column(table, "Samples", "samples_count", 2, FM_COLUMN_NUMBER);
     column(table, "Path", "path", 1, FM_COLUMN_PROC);

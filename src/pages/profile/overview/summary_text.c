@@ -214,7 +214,7 @@ char *fm_summary_details(const struct fm_page *page)
     g_autofree char *is_sampled = which_is_sampled(profile);
     g_autofree char *exact =
         profile->run_info.origin != NULL
-            ? g_strdup_printf("made of %s; what it does not say is not known here either%s",
+            ? g_strdup_printf("imported from %s; figures that it lacks are not known here either%s",
                               profile->run_info.origin,
                               fm_profile_is(profile, FM_NATURE_HEAP_SAMPLED)
                                   ? "; allocations and bytes are estimates from samples"
@@ -243,8 +243,7 @@ char *fm_summary_waiting(const struct fm_page *page)
         return g_strconcat(sentence, ".", NULL);
     if (!(whole > 0.1) || tick == 0 || cpu >= (1 - WAITED_SHARE) * whole)
         return NULL;
-    return g_strdup_printf(
-        "It used %s s of CPU in %s s. In the rest it waited, or other programs had "
-        "the processor: which, and where, was not recorded.",
-        used, run);
+    return g_strdup_printf("It used %s s of CPU in %s s. In the rest it waited, or other programs "
+                           "had the processor; details were not recorded.",
+                           used, run);
 }

@@ -29,14 +29,14 @@ static void add_columns(struct tree_view *view)
 {
     bool up = view->tree.up;
     fm_measured_column(view->table, &view->measured, "Total", "total", 1);
-    fm_column_help(view->table, up ? "Its part of what the row above costs"
+    fm_column_help(view->table, up ? "Its share of the cost of the row above"
                                    : "Itself and everything it calls, directly or not");
     fm_table_group(view->table, "%", FM_COLUMN_NUMBER, FM_COLOUR_NEVER);
     fm_table_column(view->table, NULL, "total_percent", NULL);
     fm_column_priority(view->table, 3);
     if (!up) {
         fm_measured_column(view->table, &view->measured, "Self", "self", 2);
-        fm_column_help(view->table, "In its own code, not in what it calls");
+        fm_column_help(view->table, "In its own code, without callees");
     }
     fm_table_group(view->table, "Calls", FM_COLUMN_NUMBER, FM_COLOUR_NEVER);
     fm_table_column(view->table, NULL, "entered_count", NULL);
@@ -206,7 +206,7 @@ static void add_controls(struct tree_view *view)
         fm_controls_offer(&controls, &query, label, id);
     }
     static const double shares[] = {0.01, 0.1, 1, 5};
-    controls = (struct fm_controls){.page = page, .title = "Least share:"};
+    controls = (struct fm_controls){.page = page, .title = "Minimum share:"};
     for (unsigned i = 0; i < G_N_ELEMENTS(shares); i++) {
         g_autofree char *label = g_strdup_printf("%g %%", shares[i]);
         g_autofree char *id = g_strdup_printf("tree-least-%u", i);
@@ -250,8 +250,8 @@ bool fm_report_tree(struct fm_page *page, GError **error)
     view.whole = MAX(root.total, 1);
     view.least = percent / 100 * (double)view.whole; /* of the focus: it may be a small part */
     if (root.total <= 0) {
-        fm_add_text(page->body, view.measured.whole > 0 ? "Nothing of it is here."
-                                                        : "Nothing of it was recorded.");
+        fm_add_text(page->body, view.measured.whole > 0 ? "Nothing of this measure is here."
+                                                        : "Nothing of this measure was recorded.");
     } else {
         view.table = fm_add_table(page->body, FM_BOX_NEVER, "tree");
         fm_table_ranked(view.table, NULL);

@@ -103,7 +103,7 @@ bool fm_report_unfinished(struct fm_page *page, GError **error)
             fm_add_text(page->body, place);
         }
     }
-    fm_add_text(page->body, "What the profile holds:");
+    fm_add_text(page->body, "Contents of the profile:");
     fm_add_summary(page);
     fm_controls_general(page);
     return true;

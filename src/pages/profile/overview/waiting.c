@@ -63,7 +63,7 @@ static void add_kinds(struct fm_page *page, const struct fm_wait_digest *digest)
     add_column(table, "Waits", "waits_count", 1, FM_COLUMN_NUMBER);
     add_time_column(table, "Longest", "longest_seconds", 2, FM_TIME_UNIT_MS);
     add_column(table, "Calls", "calls_count", 2, FM_COLUMN_NUMBER);
-    fm_column_help(table, "With those that did not wait");
+    fm_column_help(table, "Including calls that did not wait");
     add_time_column(table, "On CPU", "cpu_seconds", 3, unit);
     fm_column_help(table, "Part of the waits in which the call used the processor, by samples");
     add_column(table, "For", "path", 1, FM_COLUMN_PROC);
@@ -227,7 +227,7 @@ static void add_pairs(struct fm_page *page, const struct fm_wait_digest *digest)
     if (pairs->len == 0)
         return;
     enum fm_time_unit unit = unit_for(g_array_index(pairs, struct fm_blame, 0).ns);
-    fm_add_heading(page->body, "Who waited for a lock, and where its holder was then");
+    fm_add_heading(page->body, "Lock waits, with the context of the holder");
     struct fm_table *table = fm_add_table(page->body, FM_BOX_NEVER, "lock_holders");
     fm_table_ranked(table, NULL);
     add_time_column(table, "Waited", "wait_seconds", 1, unit);
@@ -276,8 +276,7 @@ static void add_threads(struct fm_page *page)
     add_time_column(table, "No processor", "queued_seconds", 2, unit);
     fm_column_help(table, "Ready to run outside of waits, while another had the processor");
     add_time_column(table, "Other sleep", "unseen_seconds", 2, unit);
-    fm_column_help(table, "Asleep outside of calls that are seen to wait: what is left of the "
-                          "wall time");
+    fm_column_help(table, "Asleep outside of recorded waits: the rest of the wall time");
     add_column(table, "Thread", "path", 1, FM_COLUMN_PROC);
     bool all_known = true;
     for (uint32_t i = 0; i < MIN(info->thread_count, THREADS_SHOWN); i++) {
@@ -300,10 +299,9 @@ static void add_threads(struct fm_page *page)
         fm_cell_path(table, parts, 1, 0);
     }
     if (!all_known)
-        fm_add_text(page->body,
-                    "Where the last two columns are empty, how long threads were ready without a "
-                    "processor is not recorded: they were ended by a signal, _exit() or exec "
-                    "before it was read, or the system does not tell.");
+        fm_add_text(page->body, "Where the last two columns are empty, the time ready without a "
+                                "processor is not recorded: a signal, _exit() or exec ended the "
+                                "threads before it was read, or the system does not report it.");
 }
 
 /* Of a program that slept, though no call waited. */
@@ -366,9 +364,9 @@ static void add_recorded(struct fm_page *page, const struct fm_wait_digest *dige
     if (digest->sum_count > 0)
         add_kinds(page, digest);
     else
-        fm_add_text(page->body,
-                    "What was waited for, and which locks, is not known of all the profiles "
-                    "that are added up here.");
+        fm_add_text(
+            page->body,
+            "Some of the profiles that are added up here have no record of waits and locks.");
     fm_add_waiting_contexts(page, digest, CONTEXTS_SHOWN);
     add_locks(page, digest);
     add_pairs(page, digest);

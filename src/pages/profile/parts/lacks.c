@@ -5,14 +5,14 @@
 static const char *lacks(const struct fm_profile *p, unsigned measure)
 {
     static const char *const unknown[FM_MEASURES_MERCURY] = {
-        [FM_EXITS] = "how often functions were called was not recorded",
+        [FM_EXITS] = "numbers of calls were not recorded",
         [FM_FAILS] = "how calls ended was not recorded",
         [FM_REDOS] = "how calls ended was not recorded",
         [FM_EXCPS] = "how calls ended was not recorded",
         [FM_QUANTA] = "time was not recorded",
-        [FM_CALLSEQS] = "how many calls each call led to was not recorded",
-        [FM_ALLOCS] = "how often memory was allocated was not recorded",
-        [FM_WORDS] = "how much memory was allocated was not recorded",
+        [FM_CALLSEQS] = "numbers of calls below each call were not recorded",
+        [FM_ALLOCS] = "allocations were not recorded",
+        [FM_WORDS] = "allocated memory was not recorded",
     };
     if (fm_profile_knows(p, measure))
         return NULL;
@@ -52,12 +52,11 @@ const char *fm_measure_lacks(const struct fm_profile *profile, enum fm_query_mea
     case FM_QUERY_BY_ALLOCS:
         return lacks(profile, FM_ALLOCS);
     case FM_QUERY_BY_WAITING:
-        return lacks_further(profile, "wait_ns", "what was waited for was not recorded");
+        return lacks_further(profile, "wait_ns", "waits were not recorded");
     case FM_QUERY_BY_LIVE:
-        return lacks_further(profile, "live_bytes", "what was held at the end was not recorded");
+        return lacks_further(profile, "live_bytes", "live memory at the end was not recorded");
     case FM_QUERY_BY_PEAK:
-        return lacks_further(profile, "peak_bytes",
-                             "what was held when most was, was not recorded");
+        return lacks_further(profile, "peak_bytes", "peak memory was not recorded");
     case FM_QUERY_BY_AUTO:
         break; /* what the page chooses is there */
     }

@@ -214,9 +214,9 @@ static void further_title(const struct fm_measure *measure, char *title, size_t 
     static const struct {
         const char *name, *title;
     } words[] = {
-        {"live_bytes", "Bytes held at the end"},
-        {"live_blocks", "Blocks held at the end"},
-        {"peak_bytes", "Bytes held when most were"},
+        {"live_bytes", "Bytes live at the end"},
+        {"live_blocks", "Blocks live at the end"},
+        {"peak_bytes", "Bytes live at the peak"},
         {"wait_ns", "Waited"},
     };
     for (unsigned i = 0; i < G_N_ELEMENTS(words); i++) {
@@ -282,11 +282,11 @@ static const char *help_of(const struct fm_perf_column *column)
     if (strcmp(column->title, "/call") == 0)
         return "Divided by the calls of this row";
     if (column->column_class == FM_COLUMN_PORT_COUNTS)
-        return strcmp(column->title, "Calls") == 0 ? "How often it was called: counted, not sampled"
+        return strcmp(column->title, "Calls") == 0   ? "Number of calls: counted, not sampled"
                : strcmp(column->title, "Exits") == 0 ? "How often it returned"
                                                      : NULL;
     return column->total ? "Self and everything it calls, directly or not"
-                         : "In its own code, not in what it calls";
+                         : "In its own code, without callees";
 }
 
 void fm_perf_header(const struct fm_perf *perf, const struct fm_page *page, struct fm_table *table)

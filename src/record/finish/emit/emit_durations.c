@@ -142,7 +142,7 @@ void fm_emit_durations(const struct fm_raw_recording *recording, const struct fm
     if (leaves > 0)
         fm_notes_add(notes,
                      "%" PRIu64 " calls of traced functions were counted, but not timed: these "
-                                "functions call nothing, so they have no exit hook",
+                     "functions call nothing, so they have no exit hook",
                      leaves);
     if (recording->spans_dropped > 0)
         fm_notes_add(notes,
