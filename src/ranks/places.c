@@ -46,6 +46,16 @@ bool fm_ranks_fit(const struct fm_profile *sum, bool asked, char **ret_why)
     return *ret_why == NULL;
 }
 
+uint64_t fm_ranks_count(const struct fm_profile *sum)
+{
+    uint64_t count = fm_profile_ranks_shared(sum);
+    if (count != 0)
+        return count;
+    for (uint32_t i = 0; i < sum->run_info.part_count; i++)
+        count += sum->run_info.parts[i].times;
+    return count;
+}
+
 void fm_rank_places_init(struct fm_rank_places *places, const struct fm_profile *sum)
 {
     const struct fm_run_info *run_info = &sum->run_info;
@@ -93,7 +103,9 @@ uint32_t fm_rank_places_of(const struct fm_rank_places *places, const struct fm_
 {
     const struct fm_run_info *run_info = &profile->run_info;
     uint32_t part = part_of(places, run_info->part_count == 0 ? hash : run_info->parts[0].hash);
-    if (part == FM_NO_PLACE || (run_info->part_count > 0 && !places->shared))
+    bool several =
+        run_info->part_count > 1 || (run_info->part_count == 1 && run_info->parts[0].times > 1);
+    if (part == FM_NO_PLACE || (several && !places->shared))
         return FM_NO_PLACE;
     for (uint32_t i = 1; i < run_info->part_count; i++) {
         uint32_t other = part_of(places, run_info->parts[i].hash);
@@ -101,6 +113,30 @@ uint32_t fm_rank_places_of(const struct fm_rank_places *places, const struct fm_
             return FM_NO_PLACE;
     }
     return places->place_of[part];
+}
+
+uint32_t fm_rank_places_of_part(const struct fm_rank_places *places,
+                                const uint8_t hash[FM_PART_HASH_BYTES])
+{
+    uint32_t part = part_of(places, hash);
+    return part == FM_NO_PLACE ? FM_NO_PLACE : places->place_of[part];
+}
+
+bool fm_rank_places_are_of(const struct fm_rank_places *places, const struct fm_profile *profile)
+{
+    const struct fm_run_info *run_info = &profile->run_info;
+    bool ok = run_info->rank_info.count > 0 &&
+              run_info->rank_info.count == fm_ranks_count(profile) &&
+              profile->ticks_per_second == places->sum->ticks_per_second;
+    g_autofree uint32_t *parts_at = g_new0(uint32_t, places->count + 1u);
+    for (uint32_t i = 0; ok && i < run_info->part_count; i++) {
+        uint32_t place = fm_rank_places_of_part(places, run_info->parts[i].hash);
+        ok = place != FM_NO_PLACE;
+        parts_at[ok ? place : places->count]++;
+    }
+    for (uint32_t place = 0; ok && place < places->count; place++)
+        ok = parts_at[place] == 0 || parts_at[place] == places->parts_at[place];
+    return ok;
 }
 
 /* --- the files of a place --- */

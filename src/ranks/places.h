@@ -21,10 +21,16 @@ void fm_rank_places_init(struct fm_rank_places *places, const struct fm_profile 
 void fm_rank_places_clear(struct fm_rank_places *places);
 bool fm_rank_places_has(const struct fm_rank_places *places,
                         const uint8_t hash[FM_PART_HASH_BYTES]);
-/* Of a process's profile of this hash, or of a sum all of whose parts are of one place.
+/* Of a process's profile of this hash, or of a sum of that alone, or of parts of one place.
  * FM_NO_PLACE: it is not in the sum, or of several. */
 uint32_t fm_rank_places_of(const struct fm_rank_places *places, const struct fm_profile *profile,
                            const uint8_t hash[FM_PART_HASH_BYTES]);
+
+/* Whether a sum has statistics over places that are whole in it: all their parts, and no others. */
+bool fm_rank_places_are_of(const struct fm_rank_places *places, const struct fm_profile *profile);
+/* The place of a part of a sum, by the hash of the part; FM_NO_PLACE. */
+uint32_t fm_rank_places_of_part(const struct fm_rank_places *places,
+                                const uint8_t hash[FM_PART_HASH_BYTES]);
 
 /* The files of one place. */
 struct fm_rank_files {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Each part is walked in step with the sum (merge/locate.h). What its edges have is added up in the
  * cliques of the sum and then, callees first, in their callers'; that is what the part has in total
- * there, and goes into the moments. Only what a part has itself is touched. */
+ * there, and goes into the moments. Only what a part has itself is touched. A part that is a sum
+ * with statistics gives its moments. */
 #include "ranks/ranks.h"
 
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 
 struct fm_ranks {
     const struct fm_profile *sum;
+    bool other_root; /* the sum's root stands above those of its parts */
     struct fm_analysis *analysis;
     struct fm_locate *locate;
     struct fm_rank_places places;
@@ -21,23 +23,15 @@ struct fm_ranks {
     struct fm_rank_files files;
     char *why; /* the files of a place are of several runs; NULL */
     struct fm_rank_info info;
-    uint32_t *row_of;   /* by clique; UINT32_MAX = none */
-    uint32_t *strip_of; /* by row, likewise */
-    uint32_t *present;  /* by row: parts that came there */
-    uint64_t *totals;   /* [clique][info.measure_count], of the place that is looked at */
-    bool *touched;      /* by clique */
-    GArray *cliques;    /* uint32_t: those touched, callers first */
+    uint32_t *row_of;    /* by clique; UINT32_MAX = none */
+    uint32_t *strip_of;  /* by row, likewise */
+    uint64_t *present;   /* by row: profiles that came there */
+    uint64_t *totals;    /* [clique][info.measure_count], of the place that is looked at */
+    bool *touched;       /* by clique */
+    GArray *cliques;     /* uint32_t: those touched, callers first */
+    bool *row_unknown;   /* by row: a sum does not tell its ranks' values there */
+    bool *strip_unknown; /* by strip, likewise */
 };
-
-uint64_t fm_ranks_count(const struct fm_profile *sum)
-{
-    uint64_t count = fm_profile_ranks_shared(sum);
-    if (count != 0)
-        return count;
-    for (uint32_t i = 0; i < sum->run_info.part_count; i++)
-        count += sum->run_info.parts[i].times;
-    return count;
-}
 
 /* --- which contexts --- */
 
@@ -146,12 +140,21 @@ static void choose_rows(struct fm_ranks *r)
         r->strip_of[strips[strip]] = strip;
 }
 
+/* What is known of each row. */
+static void note_rows(struct fm_ranks *r)
+{
+    r->present = g_new0(uint64_t, r->info.row_count + 1u);
+    r->row_unknown = g_new0(bool, r->info.row_count + 1u);
+    r->strip_unknown = g_new0(bool, r->info.strip_count + 1u);
+}
+
 bool fm_ranks_new(const struct fm_merge_options *options, const struct fm_profile *sum,
                   struct fm_ranks **ret, GError **error)
 {
     g_return_val_if_fail(options != NULL && sum != NULL && ret != NULL, false);
     struct fm_ranks *r = g_new0(struct fm_ranks, 1);
     r->sum = sum;
+    r->other_root = options->union_programs;
     r->cliques = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     r->place = FM_NO_PLACE;
     fm_rank_files_init(&r->files);
@@ -169,7 +172,7 @@ bool fm_ranks_new(const struct fm_merge_options *options, const struct fm_profil
     choose_measures(r);
     r->totals = g_new0(uint64_t, (size_t)cliques * r->info.measure_count + 1);
     choose_rows(r);
-    r->present = g_new0(uint32_t, r->info.row_count + 1u);
+    note_rows(r);
     *ret = r;
     return true;
 }
@@ -187,6 +190,8 @@ void fm_ranks_free(struct fm_ranks *r)
     g_free(r->row_of);
     g_free(r->strip_of);
     g_free(r->present);
+    g_free(r->row_unknown);
+    g_free(r->strip_unknown);
     g_free(r->totals);
     g_free(r->touched);
     g_array_unref(r->cliques);
@@ -205,7 +210,8 @@ bool fm_ranks_holds(const struct fm_ranks *r, const struct fm_profile *profile,
                     const uint8_t hash[FM_PART_HASH_BYTES])
 {
     g_return_val_if_fail(r != NULL && profile != NULL && hash != NULL, false);
-    return fm_rank_places_of(&r->places, profile, hash) != FM_NO_PLACE;
+    return fm_rank_places_of(&r->places, profile, hash) != FM_NO_PLACE ||
+           (!r->other_root && fm_rank_places_are_of(&r->places, profile));
 }
 
 static uint64_t saturating(uint64_t a, uint64_t b)
@@ -328,6 +334,122 @@ static void end_place(struct fm_ranks *r)
     r->place = FM_NO_PLACE;
 }
 
+/* --- a sum with statistics --- */
+
+#define SEVERAL UINT32_MAX
+
+struct below {
+    const struct fm_profile *profile;
+    const struct fm_rank_info *info;
+    struct fm_rank_places places; /* of the profile */
+    uint32_t *place_of;           /* of the result, by place of the profile */
+    uint32_t *row_of; /* by clique of the result: of the profile's info + 1; 0: nothing of
+                         it is there; SEVERAL: more than one clique, or one without a row */
+    unsigned measure_of[FM_RANK_MEASURES_MAX]; /* by measure of the result; SEVERAL: all have 0 */
+};
+
+/* What the ranks of the profile have in a clique of the result is known where one clique of the
+ * profile is there: with all that it calls it is the same part of the program. */
+static void map_rows(const struct fm_ranks *r, const struct fm_analysis *a,
+                     const struct fm_located *where, struct below *below)
+{
+    g_autofree uint32_t *clique_of = g_new0(uint32_t, r->analysis->clique_count + 1u);
+    for (uint32_t i = 0; i < where->order_count; i++) {
+        uint32_t pd = where->order[i], clique = a->pd_clique[pd];
+        uint32_t to = r->analysis->pd_clique[where->pds[pd]];
+        if (clique_of[to] == clique)
+            continue;
+        uint32_t row = fm_rank_info_row(below->info, entry_of(a, clique));
+        below->row_of[to] = clique_of[to] != 0 || row == UINT32_MAX ? SEVERAL : row + 1;
+        clique_of[to] = clique;
+    }
+}
+
+static void map_measures(const struct fm_ranks *r, struct below *below)
+{
+    for (unsigned m = 0; m < r->info.measure_count; m++) {
+        const char *name = r->sum->measures[r->info.measures[m]].name;
+        below->measure_of[m] = SEVERAL;
+        for (unsigned i = 0; i < below->info->measure_count; i++)
+            if (strcmp(below->profile->measures[below->info->measures[i]].name, name) == 0)
+                below->measure_of[m] = i;
+    }
+}
+
+static void map_places(const struct fm_ranks *r, struct below *below)
+{
+    fm_rank_places_init(&below->places, below->profile);
+    below->place_of = g_new0(uint32_t, below->places.count + 1u);
+    const struct fm_run_info *run_info = &below->profile->run_info;
+    for (uint32_t part = 0; part < run_info->part_count; part++)
+        below->place_of[below->places.place_of[part]] =
+            fm_rank_places_of_part(&r->places, run_info->parts[part].hash);
+}
+
+static void add_row_below(struct fm_ranks *r, uint32_t row, const struct below *below,
+                          uint32_t from)
+{
+    for (unsigned m = 0; m < r->info.measure_count; m++) {
+        struct fm_rank_moments *to = fm_rank_moments(&r->info, row, m);
+        struct fm_rank_moments none = {0};
+        const struct fm_rank_moments *more =
+            below->measure_of[m] == SEVERAL
+                ? &none
+                : fm_rank_moments(below->info, from, below->measure_of[m]);
+        if (r->present[row] == 0)
+            to->least = UINT64_MAX;
+        fm_rank_moments_add(to, more, more->greatest == 0 ? 0 : below->place_of[more->place]);
+    }
+    r->present[row] += below->info->count;
+    uint32_t strip = r->strip_of[row], from_strip = fm_rank_info_strip(below->info, from);
+    if (strip == UINT32_MAX)
+        return;
+    r->strip_unknown[strip] |= from_strip == UINT32_MAX;
+    for (unsigned m = 0; from_strip != UINT32_MAX && m < r->info.measure_count; m++) {
+        if (below->measure_of[m] == SEVERAL)
+            continue;
+        const uint64_t *values = fm_rank_strip(below->info, from_strip, below->measure_of[m]);
+        for (uint32_t place = 0; place < below->info->part_count; place++)
+            fm_rank_strip(&r->info, strip, m)[below->place_of[place]] = values[place];
+    }
+}
+
+static bool add_sum(struct fm_ranks *r, const struct fm_profile *profile,
+                    const struct fm_located *where, GError **error)
+{
+    g_autoptr(FmAnalysis) analysis = NULL;
+    if (!fm_analysis_new(profile, NULL, &analysis, error))
+        return false;
+    struct below below = {.profile = profile, .info = &profile->run_info.rank_info};
+    below.row_of = g_new0(uint32_t, r->analysis->clique_count + 1u);
+    map_rows(r, analysis, where, &below);
+    map_measures(r, &below);
+    map_places(r, &below);
+    for (uint32_t clique = 1; clique <= r->analysis->clique_count; clique++) {
+        uint32_t row = r->row_of[clique], from = below.row_of[clique];
+        if (row == UINT32_MAX || from == 0)
+            continue;
+        if (from == SEVERAL)
+            r->row_unknown[row] = true;
+        else
+            add_row_below(r, row, &below, from - 1);
+    }
+    r->info.count += below.info->count;
+    fm_rank_places_clear(&below.places);
+    g_free(below.place_of);
+    g_free(below.row_of);
+    return true;
+}
+
+static void drop_unknown(struct fm_ranks *r)
+{
+    for (uint32_t row = 0; row < r->info.row_count; row++)
+        r->row_unknown[row] = !r->row_unknown[row];
+    for (uint32_t strip = 0; strip < r->info.strip_count; strip++)
+        r->strip_unknown[strip] = !r->strip_unknown[strip];
+    fm_rank_info_keep(&r->info, r->row_unknown, r->strip_unknown);
+}
+
 bool fm_ranks_add(struct fm_ranks *r, const struct fm_profile *profile,
                   const uint8_t hash[FM_PART_HASH_BYTES], const char *name, GError **error)
 {
@@ -338,6 +460,8 @@ bool fm_ranks_add(struct fm_ranks *r, const struct fm_profile *profile,
         end_place(r);
     if (!fm_locate(r->locate, profile, name, &where, error))
         return false;
+    if (place == FM_NO_PLACE)
+        return add_sum(r, profile, &where, error);
     r->place = place;
     if (r->places.shared)
         fm_rank_files_add(&r->files, &r->places, profile, hash);
@@ -355,6 +479,7 @@ bool fm_ranks_finish(struct fm_ranks *r, struct fm_rank_info *ret, char **ret_wh
             fm_rank_moments(&r->info, row, m)->least = 0;
     }
     if (*ret_why == NULL) {
+        drop_unknown(r);
         *ret = r->info;
         r->info = (struct fm_rank_info){0};
     }

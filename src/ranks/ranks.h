@@ -24,12 +24,13 @@ FM_MUST_USE bool fm_ranks_new(const struct fm_merge_options *options, const stru
 void fm_ranks_free(struct fm_ranks *ranks); /* NULL is allowed */
 /* Whether a file of this hash is one of the parts. */
 bool fm_ranks_has(const struct fm_ranks *ranks, const uint8_t hash[FM_PART_HASH_BYTES]);
-/* Whether all of the profile is in the sum: a process's of this hash, or a sum of processes of one
- * rank. */
+/* Whether all of the profile is in the sum, and its values by rank are known: a process's of this
+ * hash, a sum of processes of one rank, or a sum of whole ranks that has statistics itself. */
 bool fm_ranks_holds(const struct fm_ranks *ranks, const struct fm_profile *profile,
                     const uint8_t hash[FM_PART_HASH_BYTES]);
-/* A profile that it holds; those of one rank one after another. name is used in messages.
- * FM_ERROR_UNAVAILABLE: it is not what was added. */
+/* A profile that it holds; those of one rank one after another. name is used in messages. Of a
+ * sum's statistics those contexts count that are one context of the result; of others there are
+ * none. FM_ERROR_UNAVAILABLE: it is not what was added. */
 FM_MUST_USE bool fm_ranks_add(struct fm_ranks *ranks, const struct fm_profile *profile,
                               const uint8_t hash[FM_PART_HASH_BYTES], const char *name,
                               GError **error);

@@ -199,14 +199,11 @@ def orders(tap, folder, names):
 
 
 def left_out(tap, folder, names):
-    merge(folder, "two.data", *names[:2])
+    merge(folder, "two.data", "--no-ranks", *names[:2])
     _, without = merge(folder, "without.data", "--no-ranks", *names)
     done, found = merge(folder, "sums.data", "two.data", *names[2:])
-    tap.check(done.returncode == 0 and found == without and "a sum is added" in done.stderr,
-              "with a sum among the profiles there are none, and it says so", done.stderr)
-    done, _ = merge(folder, "apart.data", "--union", "all.data")
-    tap.check(done.returncode == 0 and ranks_of(folder, "apart.data") is None and "a sum is added" in done.stderr,
-              "a sum below a root for each program has other contexts, and no statistics", done.stderr)
+    tap.check(done.returncode == 0 and found == without and "a sum of several ranks is added" in done.stderr,
+              "with a sum without statistics there are none, and it says so", done.stderr)
     done, found = merge(folder, "asked.data", "--ranks", "two.data", *names[2:])
     tap.check(done.returncode == 1 and found == without, "which is a failure where they were asked for",
               done.stderr)
@@ -224,6 +221,48 @@ def left_out(tap, folder, names):
     done, _ = merge(folder, "sizes.data", *names, "eight.rank7.data")
     tap.check(done.returncode == 0 and "ranks of 5 and of 8 processes" in done.stderr,
               "ranks of runs of other sizes", done.stderr)
+
+
+def by_root(found):
+    """(sum of calls of the context with most, number of contexts)"""
+    return max(number_of(context["callseqs"]["sum"]) for context in found["contexts"]), len(found["contexts"])
+
+
+def in_levels(tap, folder, names):
+    """Sums of sums: equal bytes where no recursion is folded anew, else the same of each context but
+    of those that are several in a sum below."""
+    (folder / "level").mkdir()
+    (folder / "level/prog.c").write_text(PROGRAM.replace("a(5, rank % 3)", "leaf(5 + rank)").replace(
+        "b(4, rank == 2 ? 2 : 0)", "down(2 * rank)").replace("c(3, rank == 4 ? 2 : 1)", "leaf(3)"))
+    lib.must([lib.FATHOM, "cc", "-O1", "level/prog.c", "-o", "level/prog"], folder)
+    for rank in range(RANKS):
+        lib.must([lib.FATHOM, "record", "-q", "-o", "level/prof", "--", "level/prog"], folder,
+                 env={**os.environ, "OMPI_COMM_WORLD_RANK": str(rank), "OMPI_COMM_WORLD_SIZE": str(RANKS)})
+    simple = [f"level/{name}" for name in names]
+    for what, files in (("plain", simple), ("with recursions", names)):
+        _, expected = merge(folder, "whole.data", *files)
+        whole = ranks_of(folder, "whole.data")
+        for groups in (((0, 1), (2, 3, 4)), ((0, 2, 4), (1, 3)), ((4,), (0, 3), (1, 2)), ((0, 1, 2, 3), (4,))):
+            parts = []
+            for number, group in enumerate(groups):
+                parts.append(f"group{number}.data")
+                merge(folder, parts[-1], *(files[rank] for rank in group))
+            done, found = merge(folder, "levels.data", *parts)
+            tap.same((done.returncode, done.stderr), (0, ""), f"{what}, groups {groups}: merged")
+            if files is simple:
+                tap.check(found == expected, f"{what}, groups {groups}: equal bytes")
+                continue
+            known = ranks_of(folder, "levels.data")
+            tap.same(known and known["count"], RANKS, f"{what}, groups {groups}: of all ranks")
+            contexts = {context["pd"]: context for context in whole["contexts"]}
+            other = [context for context in known["contexts"] if context != contexts[context["pd"]]]
+            tap.same(other, [], f"{what}, groups {groups}: of each context what one level says")
+            tap.check(by_root(known)[0] == by_root(whole)[0] and by_root(known)[1] * 2 > by_root(whole)[1],
+                      f"{what}, groups {groups}: of the root and of most contexts", (by_root(known), by_root(whole)))
+    done, _ = merge(folder, "apart.data", "--union", "all.data")
+    tap.check(done.returncode == 0 and ranks_of(folder, "apart.data") is None
+              and "a sum of several ranks is added" in done.stderr,
+              "a sum below a root for each program has other contexts, and no statistics", done.stderr)
 
 
 def missing(tap, folder, names):
@@ -442,7 +481,7 @@ def by_many_processes(tap, folder, names):
             tap.check(done.returncode == one.returncode and found == expected and found is not None,
                       f"{count} processes: {' '.join(words)}: as one process does", f"{one.stderr}|{done.stderr}")
     done, found = many(folder, 2, "--ranks", "two.data", *names[2:])
-    tap.check(done.returncode == 1 and found is not None and "a sum is added" in done.stderr,
+    tap.check(done.returncode == 1 and found is not None and "a sum of several ranks is added" in done.stderr,
               "asked for, a sum among the files is a failure", done.stderr)
     words = ["--ranks", "w0.data", "w2.data", "w1.data"]
     _, expected = merge(folder, "workers.data", *words)
@@ -476,6 +515,7 @@ def main():
         orders(tap, folder, names)
         pages(tap, folder)
         left_out(tap, folder, names)
+        in_levels(tap, folder, names)
         missing(tap, folder, names)
         what_is_not_kept(tap, folder)
         options(tap, folder, names)

@@ -105,7 +105,8 @@ struct seen {
     GHashTable *contents; /* hash -> path, of Mercury's */
     struct fm_merge_bodies bodies;
     struct fm_merge_told *told;
-    GPtrArray *of_ranks; /* paths of those added that are of one process each, or of one rank */
+    GPtrArray *of_ranks; /* paths of those added that are of one process each, of one rank, or sums
+                            with statistics */
     GArray *ranks_of;    /* uint32_t: each one's rank + 1; 0 = none */
     bool sums;           /* there were others */
     struct fm_rank_info ranks; /* of the last sum */
@@ -120,7 +121,7 @@ static void see_ranks(struct seen *seen, struct fm_profile *profile, const char 
         seen->ranks = profile->run_info.rank_info;
         profile->run_info.rank_info = (struct fm_rank_info){0};
     }
-    if (profile->run_info.part_count > 0 && rank == 0) {
+    if (profile->run_info.part_count > 1 && rank == 0 && seen->ranks.count == 0) {
         seen->sums = true;
         return;
     }

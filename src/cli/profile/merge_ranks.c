@@ -12,7 +12,8 @@
 #include "digest/ranks.h"
 #include "ranks/ranks.h"
 
-static const char of_sums[] = "a sum is added that is not of one rank alone";
+static const char of_sums[] =
+    "a sum of several ranks is added that has no statistics over all of them";
 
 static void tell_left_out(const char *why)
 {
@@ -37,7 +38,7 @@ static bool is_process(const struct fm_mapped_file *file)
     return true;
 }
 
-/* *ret_sums: it is a sum of several ranks. */
+/* *ret_sums: it is a sum of several ranks, and their values are not known. */
 static bool add_file(struct fm_ranks *ranks, const char *path, bool *ret_sums, GError **error)
 {
     g_autoptr(FmProfile) profile = NULL;

@@ -72,49 +72,20 @@ void fm_rank_moments_see(struct fm_rank_moments *moments, uint64_t value, uint32
     moments->greatest = MAX(moments->greatest, value);
 }
 
-static void add_moments(struct fm_rank_moments *to, const struct fm_rank_moments *more)
+void fm_rank_moments_add(struct fm_rank_moments *to, const struct fm_rank_moments *more,
+                         uint32_t place)
 {
     add_words(to->sum, 2, more->sum, 2);
     add_words(to->squares, 3, more->squares, 3);
     to->least = MIN(to->least, more->least);
-    if (more->greatest > to->greatest ||
-        (more->greatest == to->greatest && more->place < to->place))
-        to->place = more->place;
+    if (more->greatest > to->greatest || (more->greatest == to->greatest && place < to->place))
+        to->place = place;
     to->greatest = MAX(to->greatest, more->greatest);
-}
-
-static bool same_shape(const struct fm_rank_info *a, const struct fm_rank_info *b)
-{
-    return a->part_count == b->part_count && a->measure_count == b->measure_count &&
-           a->row_count == b->row_count && a->strip_count == b->strip_count &&
-           memcmp(a->measures, b->measures, a->measure_count) == 0 &&
-           (a->row_count == 0 || memcmp(a->pds, b->pds, a->row_count * sizeof *a->pds) == 0) &&
-           (a->strip_count == 0 ||
-            memcmp(a->strip_rows, b->strip_rows, a->strip_count * sizeof *a->strip_rows) == 0);
 }
 
 static size_t strip_values(const struct fm_rank_info *info)
 {
     return (size_t)info->strip_count * info->measure_count * info->part_count;
-}
-
-bool fm_rank_info_add(struct fm_rank_info *info, const struct fm_rank_info *other)
-{
-    g_return_val_if_fail(info != NULL && other != NULL, false);
-    if (!same_shape(info, other))
-        return false;
-    size_t moments = (size_t)info->row_count * info->measure_count;
-    if (other->count == 0)
-        return true;
-    if (info->count == 0 && moments > 0)
-        memcpy(info->moments, other->moments, moments * sizeof *info->moments);
-    for (size_t i = 0; info->count > 0 && i < moments; i++)
-        add_moments(&info->moments[i], &other->moments[i]);
-    /* Each value is known to one of them, or to both where a profile is in the sum twice. */
-    for (size_t i = 0; i < strip_values(info); i++)
-        info->strips[i] = MAX(info->strips[i], other->strips[i]);
-    info->count += other->count;
-    return true;
 }
 
 void fm_rank_info_init_like(struct fm_rank_info *info, const struct fm_rank_info *other)
@@ -158,6 +129,87 @@ uint32_t fm_rank_info_row(const struct fm_rank_info *info, uint32_t pd)
 uint32_t fm_rank_info_strip(const struct fm_rank_info *info, uint32_t row)
 {
     return find(info->strip_rows, info->strip_count, row);
+}
+
+void fm_rank_info_keep(struct fm_rank_info *info, const bool *rows, const bool *strips)
+{
+    uint32_t row_count = 0, strip_count = 0;
+    g_autofree uint32_t *row_of = g_new(uint32_t, info->row_count + 1u);
+    size_t strip_size = (size_t)info->measure_count * info->part_count;
+    for (uint32_t row = 0; row < info->row_count; row++) {
+        row_of[row] = rows[row] ? row_count : UINT32_MAX;
+        if (!rows[row])
+            continue;
+        info->pds[row_count] = info->pds[row];
+        memmove(fm_rank_moments(info, row_count, 0), fm_rank_moments(info, row, 0),
+                info->measure_count * sizeof *info->moments);
+        row_count++;
+    }
+    for (uint32_t strip = 0; strip < info->strip_count; strip++) {
+        uint32_t row = row_of[info->strip_rows[strip]];
+        if (!strips[strip] || row == UINT32_MAX)
+            continue;
+        info->strip_rows[strip_count] = row;
+        memmove(fm_rank_strip(info, strip_count, 0), fm_rank_strip(info, strip, 0),
+                strip_size * sizeof *info->strips);
+        strip_count++;
+    }
+    info->row_count = row_count;
+    info->strip_count = strip_count;
+}
+
+/* Drops what other does not have. */
+static void keep_common(struct fm_rank_info *info, const struct fm_rank_info *other)
+{
+    g_autofree bool *rows = g_new0(bool, info->row_count + 1u);
+    g_autofree bool *strips = g_new0(bool, info->strip_count + 1u);
+    for (uint32_t row = 0; row < info->row_count; row++)
+        rows[row] = fm_rank_info_row(other, info->pds[row]) != UINT32_MAX;
+    for (uint32_t strip = 0; strip < info->strip_count; strip++) {
+        uint32_t row = fm_rank_info_row(other, info->pds[info->strip_rows[strip]]);
+        strips[strip] = row != UINT32_MAX && fm_rank_info_strip(other, row) != UINT32_MAX;
+    }
+    fm_rank_info_keep(info, rows, strips);
+}
+
+static void add_row(struct fm_rank_info *info, uint32_t row, const struct fm_rank_info *other)
+{
+    uint32_t from = fm_rank_info_row(other, info->pds[row]);
+    for (unsigned m = 0; m < info->measure_count; m++) {
+        struct fm_rank_moments *to = fm_rank_moments(info, row, m);
+        const struct fm_rank_moments *more = fm_rank_moments(other, from, m);
+        if (info->count == 0)
+            *to = *more;
+        else
+            fm_rank_moments_add(to, more, more->place);
+    }
+}
+
+/* Each value is known to one of them, or to both where a profile is in the sum twice. */
+static void add_strip(struct fm_rank_info *info, uint32_t strip, const struct fm_rank_info *other)
+{
+    uint32_t row = fm_rank_info_row(other, info->pds[info->strip_rows[strip]]);
+    uint64_t *to = fm_rank_strip(info, strip, 0);
+    const uint64_t *from = fm_rank_strip(other, fm_rank_info_strip(other, row), 0);
+    for (size_t i = 0; i < (size_t)info->measure_count * info->part_count; i++)
+        to[i] = MAX(to[i], from[i]);
+}
+
+bool fm_rank_info_add(struct fm_rank_info *info, const struct fm_rank_info *other)
+{
+    g_return_val_if_fail(info != NULL && other != NULL, false);
+    if (info->part_count != other->part_count || info->measure_count != other->measure_count ||
+        memcmp(info->measures, other->measures, info->measure_count) != 0)
+        return false;
+    keep_common(info, other);
+    if (other->count == 0)
+        return true;
+    for (uint32_t row = 0; row < info->row_count; row++)
+        add_row(info, row, other);
+    for (uint32_t strip = 0; strip < info->strip_count; strip++)
+        add_strip(info, strip, other);
+    info->count += other->count;
+    return true;
 }
 
 double fm_rank_sum(const struct fm_rank_moments *moments)

@@ -57,7 +57,13 @@ void fm_rank_info_init_like(struct fm_rank_info *info, const struct fm_rank_info
 void fm_rank_info_clear(struct fm_rank_info *info);
 /* One more profile's value. */
 void fm_rank_moments_see(struct fm_rank_moments *moments, uint64_t value, uint32_t place);
-/* Adds what is of other profiles. False: it is about other contexts. */
+/* Those of other profiles; place: where the greatest of them is. */
+void fm_rank_moments_add(struct fm_rank_moments *moments, const struct fm_rank_moments *more,
+                         uint32_t place);
+/* Keeps the rows and strips whose flags are set: [row_count], [strip_count]. */
+void fm_rank_info_keep(struct fm_rank_info *info, const bool *rows, const bool *strips);
+/* Adds statistics over other profiles. Rows and strips that only one of both has are dropped.
+ * False: they are of other measures or places. */
 FM_MUST_USE bool fm_rank_info_add(struct fm_rank_info *info, const struct fm_rank_info *other);
 
 /* UINT32_MAX: there is none of it. */

@@ -111,8 +111,17 @@ static void test_groupings(void)
     g_assert_cmpuint(fm_rank_moments(&all, 0, 0)->least, ==, 0);
     struct fm_rank_info other;
     make(&other);
-    other.pds[1] = 5;
+    other.pds[1] = 5; /* another context: the first one alone stays */
+    uint32_t first = all.pds[0];
+    see(&other, 3, 0);
+    g_assert_true(fm_rank_info_add(&all, &other));
+    g_assert_cmpuint(all.row_count, ==, 1);
+    g_assert_cmpuint(all.pds[0], ==, first);
+    g_assert_cmpuint(all.count, ==, PARTS + 1);
+    g_assert_cmpuint(all.strip_count, ==, 0); /* it was the other one's */
+    other.part_count++;                       /* other places */
     g_assert_false(fm_rank_info_add(&all, &other));
+    other.part_count--;
     fm_rank_info_clear(&other);
     fm_rank_info_clear(&all);
 }
