@@ -110,6 +110,18 @@ void fm_trace_activity_show(struct fm_trace_activity *activity, struct fm_state 
     activity->complete = complete;
 }
 
+/* An answer about very many lanes is coarser, so that it takes no longer. */
+static void use_fewer_columns(struct fm_trace_activity *activity, unsigned nested)
+{
+    enum { SUMS_MAX = 1000000, COLUMNS_LEAST = 20 };
+    unsigned columns = activity->load.columns;
+    uint64_t start = activity->load.start, end = activity->load.end;
+    if ((uint64_t)nested * columns <= SUMS_MAX)
+        return;
+    fm_load_clear(&activity->load);
+    fm_load_init(&activity->load, start, end, MIN(columns, MAX(SUMS_MAX / nested, COLUMNS_LEAST)));
+}
+
 void fm_trace_activity_from_summary(struct fm_trace_activity *activity,
                                     const struct fm_summary *summary, const struct fm_state *state)
 {
@@ -119,8 +131,9 @@ void fm_trace_activity_from_summary(struct fm_trace_activity *activity,
         if (fm_state_lane(state, i)->kind == activity->kind)
             g_array_append_val(lanes, i);
     }
-    fm_summary_load(summary, (const uint32_t *)(const void *)lanes->data, lanes->len,
-                    &activity->load);
+    const uint32_t *numbers = (const uint32_t *)(const void *)lanes->data;
+    use_fewer_columns(activity, fm_summary_nested(summary, numbers, lanes->len));
+    fm_summary_load(summary, numbers, lanes->len, &activity->load);
     activity->known_until = activity->load.end;
     activity->from_summary = activity->complete = true;
 }

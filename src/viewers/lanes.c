@@ -27,10 +27,10 @@ void fm_trace_lanes_clear(struct fm_trace_lanes *lanes)
 }
 
 /* Lanes of one part stand together, by index, as they were taken. */
-static struct fm_trace_lane *find_lane(const struct fm_trace_lanes *lanes, unsigned part,
-                                       uint32_t index)
+static struct fm_trace_lane *find_known(const struct fm_trace_lanes *lanes, unsigned known,
+                                        unsigned part, uint32_t index)
 {
-    unsigned low = 0, high = lanes->all->len;
+    unsigned low = 0, high = known;
     while (low < high) {
         unsigned middle = low + (high - low) / 2;
         struct fm_trace_lane *lane = &g_array_index(lanes->all, struct fm_trace_lane, middle);
@@ -44,6 +44,12 @@ static struct fm_trace_lane *find_lane(const struct fm_trace_lanes *lanes, unsig
     return NULL;
 }
 
+static struct fm_trace_lane *find_lane(const struct fm_trace_lanes *lanes, unsigned part,
+                                       uint32_t index)
+{
+    return find_known(lanes, lanes->all->len, part, index);
+}
+
 static int compare_places(gconstpointer a, gconstpointer b)
 {
     const struct fm_trace_lane *left = a, *right = b;
@@ -55,9 +61,12 @@ static int compare_places(gconstpointer a, gconstpointer b)
 void fm_trace_lanes_take(struct fm_trace_lanes *lanes, unsigned part, const struct fm_state *state)
 {
     unsigned known = lanes->all->len;
+    bool in_order = true;
+    lanes->fresh = false;
     for (uint32_t i = 0; i < fm_state_lane_count(state); i++) {
         const struct fm_lane *from = fm_state_lane(state, i);
-        struct fm_trace_lane *lane = find_lane(lanes, part, from->index);
+        struct fm_trace_lane *lane =
+            known == 0 ? NULL : find_known(lanes, known, part, from->index);
         char *label = fm_state_lane_label(state, from);
         if (lane != NULL) {
             g_free(lane->name);
@@ -77,9 +86,13 @@ void fm_trace_lanes_take(struct fm_trace_lanes *lanes, unsigned part, const stru
                                       .has_number = from->has_number,
                                       .name = label,
                                       .levels = 1};
+        in_order &=
+            lanes->all->len == 0 ||
+            compare_places(&g_array_index(lanes->all, struct fm_trace_lane, lanes->all->len - 1),
+                           &added) < 0;
         g_array_append_val(lanes->all, added);
     }
-    if (lanes->all->len > known)
+    if (!in_order)
         g_array_sort(lanes->all, compare_places);
 }
 
@@ -167,8 +180,8 @@ static bool is_wanted(const struct ordering *ordering, const struct fm_trace_lan
 {
     if (!ordering->test(lane))
         return false;
-    g_autofree char *id = fm_trace_lane_id(lane);
-    if (g_hash_table_contains(ordering->hidden, id))
+    g_autofree char *id = g_hash_table_size(ordering->hidden) == 0 ? NULL : fm_trace_lane_id(lane);
+    if (id != NULL && g_hash_table_contains(ordering->hidden, id))
         return false;
     if (ordering->find == NULL)
         return true;

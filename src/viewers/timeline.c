@@ -94,6 +94,7 @@ static void set_active(struct fm_trace_timeline *timeline, unsigned part, uint32
         g_byte_array_set_size(active, lane + 1 + lane / 2);
         memset(active->data + known, 0, active->len - known);
     }
+    timeline->lanes.fresh &= active->data[lane] != 0;
     active->data[lane] = 1;
 }
 
@@ -110,6 +111,9 @@ static void select_lanes(struct fm_trace_timeline *timeline)
 {
     GPtrArray *order = timeline->lanes.order;
     unsigned kept = 0;
+    if (timeline->lanes.fresh) /* of many lanes it takes long */
+        return;
+    timeline->lanes.fresh = true;
     fm_trace_lanes_order(&timeline->lanes, &timeline->job.query, timeline->test);
     for (unsigned i = 0; i < order->len; i++) {
         struct fm_trace_lane *lane = order->pdata[i];

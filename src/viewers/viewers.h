@@ -110,6 +110,7 @@ struct fm_trace_lane {
 struct fm_trace_lanes {
     GArray *all;      /* of struct fm_trace_lane */
     GPtrArray *order; /* struct fm_trace_lane *: those to show, all of them, in order */
+    bool fresh;       /* nothing has been taken since the viewer chose and ordered them */
 };
 
 void fm_trace_lanes_init(struct fm_trace_lanes *lanes);

@@ -33,6 +33,7 @@ static void touch(struct fm_load *load, unsigned low, unsigned high)
 void fm_load_clear(struct fm_load *load)
 {
     g_clear_pointer(&load->time, g_free);
+    g_clear_pointer(&load->step, g_free);
 }
 
 static double column_width(const struct fm_load *load)
@@ -63,6 +64,44 @@ void fm_load_add(struct fm_load *load, enum fm_state_class state_class, uint64_t
     touch(load, begin, column);
 }
 
+void fm_load_add_long(struct fm_load *load, enum fm_state_class state_class, uint64_t from,
+                      uint64_t to, double time)
+{
+    uint64_t first = MAX(from, load->start), last = MIN(to, load->end);
+    if (first >= last)
+        return;
+    double width = column_width(load), rate = time / (double)(to - from);
+    unsigned begin = MIN((unsigned)((double)(first - load->start) / width), load->columns - 1);
+    unsigned end = MIN((unsigned)((double)(last - load->start) / width), load->columns - 1);
+    if (end < begin + 3) {
+        fm_load_add(load, state_class, from, to, time);
+        return;
+    }
+    /* The columns between those of its ends are filled. */
+    uint64_t after = load->start + (uint64_t)(width * (begin + 1));
+    uint64_t before = load->start + (uint64_t)(width * end);
+    if (load->step == NULL)
+        load->step = g_new0(double, ((size_t)load->columns + 1) * CLASSES);
+    fm_load_add(load, state_class, first, after, rate * (double)(after - first));
+    fm_load_add(load, state_class, before, last, rate * (double)(last - before));
+    double each = rate * (double)(before - after) / (end - begin - 1);
+    load->step[(size_t)(begin + 1) * CLASSES + state_class] += each;
+    load->step[(size_t)end * CLASSES + state_class] -= each;
+    touch(load, begin, end + 1);
+}
+
+void fm_load_settle(struct fm_load *load)
+{
+    double now[CLASSES] = {0};
+    for (size_t i = 0; load->step != NULL && i < (size_t)load->columns * CLASSES; i++) {
+        now[i % CLASSES] += load->step[i];
+        /* What is left of sums that cancel is no time. */
+        if (now[i % CLASSES] > 0.1)
+            load->time[i] += now[i % CLASSES];
+    }
+    g_clear_pointer(&load->step, g_free);
+}
+
 /* The class that the next bit is taken off; CLASSES when nothing is left. */
 static unsigned stood_on(const double *time)
 {
@@ -84,6 +123,8 @@ static unsigned stood_on(const double *time)
 void fm_load_take_off(struct fm_load *below, const struct fm_load *above)
 {
     g_assert(below->columns == above->columns);
+    if (below->low == below->high)
+        return;
     for (unsigned column = above->low; column < above->high; column++) {
         const double *from = above->time + (size_t)column * CLASSES;
         double *time = below->time + (size_t)column * CLASSES, left = 0;

@@ -9,6 +9,7 @@ struct fm_load {
     unsigned columns;    /* at least 1 */
     double *time; /* ns; of a class in a column: time[column * FM_STATE_CLASS_COUNT + class] */
     unsigned low, high; /* the columns that may have any: [low, high) */
+    double *step;       /* fm_load_add_long(): changes from column to column; NULL = none */
 };
 
 void fm_load_init(struct fm_load *load, uint64_t start, uint64_t end, unsigned columns);
@@ -18,6 +19,10 @@ void fm_load_reset(struct fm_load *load); /* back to no time at all */
  * the window. */
 void fm_load_add(struct fm_load *load, enum fm_state_class state_class, uint64_t from, uint64_t to,
                  double time);
+/* The same at once however many columns it covers; fm_load_settle() before anything else looks. */
+void fm_load_add_long(struct fm_load *load, enum fm_state_class state_class, uint64_t from,
+                      uint64_t to, double time);
+void fm_load_settle(struct fm_load *load);
 /* Time belongs to the innermost entry: what `above` has is taken off what it stood on. Which that
  * was is not known: a collection (its work is nested), else what is no work (an interrupt of an
  * idle CPU), else what took most. */

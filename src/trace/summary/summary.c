@@ -48,6 +48,13 @@ size_t fm_summary_memory(const struct fm_summary *summary)
     return summary->store.memory + summary->run_capacity * sizeof *summary->runs;
 }
 
+static bool found_one(void *user, const struct fm_stored_box *box)
+{
+    (void)box;
+    *(bool *)user = true;
+    return false;
+}
+
 uint64_t fm_summary_resolution(const struct fm_summary *summary)
 {
     return summary->store.resolution;
@@ -160,20 +167,13 @@ uint64_t fm_summary_events(const struct fm_summary *summary, uint64_t start, uin
 
 /* --- lanes, values, numbers --- */
 
-static bool found_one(void *user, const struct fm_stored_box *box)
-{
-    (void)box;
-    *(bool *)user = true;
-    return false;
-}
-
 static bool is_active(const struct fm_box_lane *lane, uint64_t start, uint64_t end)
 {
     if (lane->count == 0 || lane->first >= end)
         return false;
     if (lane->numbers)
         return true; /* a number stays what it is */
-    bool found = false;
+    bool found = lane->first >= start || (lane->last >= start && lane->last < end);
     for (uint32_t i = 0; i < lane->count && !found && lane->last >= start; i++)
         fm_box_track_visit(&lane->tracks[i], start, end, UINT64_MAX, found_one, &found);
     return found;
@@ -287,10 +287,34 @@ static bool load_box(void *user, const struct fm_stored_box *box)
     return true;
 }
 
+static bool load_long_box(void *user, const struct fm_stored_box *box)
+{
+    const struct loading *loading = user;
+    for (unsigned i = 0; i < (box->count == 1 ? 1u : (unsigned)FM_BOX_VALUES); i++) {
+        if (box->time[i] > 0)
+            fm_load_add_long(loading->load, fm_trace_value_class(loading->trace, box->value[i]),
+                             box->start, box->end, (double)box->time[i]);
+    }
+    return true;
+}
+
+static bool is_nested(const struct fm_box_lane *lane, const struct fm_load *load)
+{
+    bool found = false;
+    if (lane->count > 1)
+        fm_box_track_visit(&lane->tracks[1], load->start, load->end, UINT64_MAX, found_one, &found);
+    return found;
+}
+
 static void load_lane(const struct fm_summary *summary, const struct fm_box_lane *lane,
                       struct fm_load *load, struct fm_load *scratch)
 {
     uint64_t width = (load->end - load->start) / load->columns;
+    if (!is_nested(lane, load)) { /* nothing to take off: most of many lanes */
+        struct loading all = {summary->trace, load};
+        fm_box_track_visit(&lane->tracks[0], load->start, load->end, width, load_long_box, &all);
+        return;
+    }
     struct fm_load *below = &scratch[0], *above = &scratch[1];
     for (uint32_t depth = 0; depth < lane->count; depth++) {
         struct loading loading = {summary->trace, above};
@@ -308,6 +332,15 @@ static void load_lane(const struct fm_summary *summary, const struct fm_box_lane
     fm_load_reset(below);
 }
 
+unsigned fm_summary_nested(const struct fm_summary *summary, const uint32_t *lanes,
+                           unsigned lane_count)
+{
+    unsigned nested = 0;
+    for (unsigned i = 0; i < lane_count; i++)
+        nested += lanes[i] < summary->store.lane_count && summary->store.lanes[lanes[i]].count > 1;
+    return nested;
+}
+
 void fm_summary_load(const struct fm_summary *summary, const uint32_t *lanes, unsigned lane_count,
                      struct fm_load *load)
 {
@@ -317,9 +350,11 @@ void fm_summary_load(const struct fm_summary *summary, const uint32_t *lanes, un
     for (unsigned i = 0; i < lane_count; i++) {
         const struct fm_box_lane *lane =
             lanes[i] < summary->store.lane_count ? &summary->store.lanes[lanes[i]] : NULL;
-        if (lane != NULL && !lane->numbers && lane->first < load->end && lane->last >= load->start)
+        if (lane != NULL && lane->count > 0 && !lane->numbers && lane->first < load->end &&
+            lane->last >= load->start)
             load_lane(summary, lane, load, scratch);
     }
+    fm_load_settle(load);
     for (unsigned i = 0; i < 2; i++)
         fm_load_clear(&scratch[i]);
 }

@@ -73,6 +73,10 @@ struct fm_value_time {
 };
 GArray *fm_summary_values(const struct fm_summary *summary, uint32_t lane, uint32_t depth,
                           uint64_t start, uint64_t end);
+/* How many of these lanes have states within states: those take their number of columns each in
+ * fm_summary_load(), the others almost nothing. */
+unsigned fm_summary_nested(const struct fm_summary *summary, const uint32_t *lanes,
+                           unsigned lane_count);
 /* Adds the time that these lanes spent, by the innermost entry, column and class of state. Exact to
  * a column; where short segments were merged, what was not among the three longest is missing. */
 void fm_summary_load(const struct fm_summary *summary, const uint32_t *lanes, unsigned lane_count,

@@ -137,8 +137,47 @@ static void test_random_windows(struct fixture *f, gconstpointer user)
     g_assert_cmpuint(exact, <, WINDOWS);
 }
 
+/* Of a hundred thousand lanes an answer has those that are asked for, and counts all. */
+static void test_many_lanes(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    enum { THREADS_MANY = 100000 };
+    g_autofree char *path = g_build_filename(f->folder, "many.eventlog", NULL);
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
+    trace_log_begin(bytes);
+    trace_log_add_threads(bytes, THREADS_MANY);
+    trace_log_end(bytes);
+    write_log(path, bytes);
+    g_assert_true(fm_server_add(f->server, path, NULL));
+    g_autofree char *query =
+        g_strdup_printf("file=%s&view=timeline&width=1000&lanes=3&first=50000", path);
+    g_autofree char *json = ask(f, "/trace.json", query, 200);
+    assert_has(json, "\"lanes_total\": 100002, \"first\": 50000,"); /* the process, thread 1 */
+    assert_has(json, "\"exact\": false");
+    for (unsigned i = 0; i < 3; i++) {
+        uint64_t time = 1000 * (UINT64_C(49999) + i); /* created and runs: two segments */
+        g_autofree char *lane = g_strdup_printf(
+            "\"name\": \"thread %u\", \"indent\": 1, \"levels\": 1,\n   \"boxes\": [[0, %" PRIu64
+            ", %" PRIu64 ", ",
+            50000 + i, time, time + 400);
+        assert_has(json, lane);
+    }
+    g_assert_cmpuint(count(json, "\"boxes\": "), ==, 3);
+    /* At each instant but those between two of them one thread runs. */
+    g_autofree char *activity = between(json, "\"at_work\": ", ",");
+    g_assert_cmpfloat_with_epsilon(g_ascii_strtod(activity, NULL), 0.4, 0.001);
+    assert_has(json, "\"lanes\": 100001, ");
+    g_autofree char *running = between(json, "\"class\": \"running\"", "]");
+    unsigned columns = 0;
+    for (const char *at = strstr(running, "\"load\": ["); at != NULL; at = strchr(at + 1, ','))
+        g_assert_cmpfloat_with_epsilon(g_ascii_strtod(at + (columns++ == 0 ? 9 : 1), NULL), 0.4,
+                                       0.05);
+    g_assert_cmpuint(columns, ==, 1000);
+}
+
 int main(int argc, char **argv)
 {
-    static const struct traces_test tests[] = {{"boxes of random windows", test_random_windows}};
+    static const struct traces_test tests[] = {{"boxes of random windows", test_random_windows},
+                                               {"many lanes", test_many_lanes}};
     return traces_run(argc, argv, tests, G_N_ELEMENTS(tests));
 }

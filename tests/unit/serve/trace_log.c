@@ -24,6 +24,7 @@ static void put_header(GByteArray *to)
     } types[] = {
         {FM_EVENTLOG_CREATE_THREAD, 4, "Create thread"},
         {FM_EVENTLOG_RUN_THREAD, 4, "Run thread"},
+        {FM_EVENTLOG_STOP_THREAD, 10, "Stop thread"},
         {FM_EVENTLOG_BLOCK_MARKER, 14, "Block marker"},
         {FM_EVENTLOG_USER_MESSAGE, -1, "User message"},
         {FM_EVENTLOG_RTS_IDENTIFIER, -1, "RTS name and version"},
@@ -182,6 +183,25 @@ void trace_log_add_steps(GByteArray *to, uint16_t lane, const struct trace_log_s
         }
         event4(&block, steps[i].begins ? FM_EVENTLOG_SPAN_BEGIN : FM_EVENTLOG_SPAN_END,
                steps[i].time, PARSE);
+    }
+    end_block(&block);
+}
+
+void trace_log_add_threads(GByteArray *to, unsigned threads)
+{
+    enum { BLOCKED_ON_FOREIGN_CALL = 8 };
+    struct block block = begin_thread(to, 0);
+    for (unsigned i = 0; i < threads; i++) {
+        uint64_t time = 1000 * (i + UINT64_C(1));
+        if (i % BLOCK_EVENTS == BLOCK_EVENTS - 1) {
+            end_block(&block);
+            block = begin_block(to, 0, time);
+        }
+        event4(&block, FM_EVENTLOG_CREATE_THREAD, time, i + 2);
+        event4(&block, FM_EVENTLOG_RUN_THREAD, time, i + 2);
+        event4(&block, FM_EVENTLOG_STOP_THREAD, time + 400, i + 2);
+        put(to, BLOCKED_ON_FOREIGN_CALL, 2);
+        put(to, 0, 4);
     }
     end_block(&block);
 }
