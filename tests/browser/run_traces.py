@@ -17,12 +17,14 @@ def main(fathom, make_trace, build):
         os.mkdir(place.path("logs"))
         os.mkdir(place.path("hold"))
         os.environ["FATHOM_HOLD"] = place.path("hold")
-        small, long, growing = (place.path("logs", f"{name}.eventlog") for name in ("small", "long", "growing"))
+        small, long, growing, haskell = (place.path("logs", f"{name}.eventlog")
+                                         for name in ("small", "long", "growing", "haskell"))
         subprocess.run([make_trace, "small", small], check=True)
         subprocess.run([make_trace, "long", long, str(LONG_SPANS)], check=True)
         subprocess.run([make_trace, "open", growing], check=True)
+        subprocess.run([make_trace, "haskell", haskell], check=True)
         # A log that nobody has open for writing is not followed.
-        with open(growing, "ab"), browser_lib.serving(fathom, [small, long, growing]) as address:
+        with open(growing, "ab"), browser_lib.serving(fathom, [small, long, growing, haskell]) as address:
             return place.run("traces.mjs", browser_lib.root_of(address), place.browser, place.shots, make_trace,
                              place.path("logs"), place.path("hold"))
 

@@ -12,6 +12,7 @@ const [base, executablePath, shots, makeTrace, logs, hold] = process.argv.slice(
 const small = path.join(logs, "small.eventlog");
 const long = path.join(logs, "long.eventlog");
 const growing = path.join(logs, "growing.eventlog");
+const haskell = path.join(logs, "haskell.eventlog");
 let steps = 0;
 
 function address(files, rest = "") {
@@ -163,6 +164,47 @@ async function selects(page) {
   assert.equal(await page.evaluate(() => globalThis.fathomTrace.cursor), null);
 }
 
+// A box that reaches out of the window is as long as it is, and double click shows all of it.
+async function tellsWholeBoxes(page) {
+  await open(page, [small], "&start=2100&end=2200");
+  const frame = await canvasOf(page), y = frame.y + 20 + 3 + 8;
+  await page.mouse.move(await xOf(page, 2150), y);
+  await page.waitForSelector(".tip:not([hidden])");
+  assert.match(await page.locator(".tip").innerText(), /^parse\nthread 1 · span\n4\.00 us, from 0\.000001000 s to 0\.000005000 s/);
+  await page.mouse.dblclick(await xOf(page, 2150), y);
+  await settled(page);
+  const zoomed = await windowOf(page);
+  assert.ok(zoomed.start <= 1000 && zoomed.end >= 5000 && zoomed.end - zoomed.start < 7000, JSON.stringify(zoomed));
+}
+
+// Each square of a legend has the colour of the boxes of its state; the collector is no work.
+async function explainsColours(page) {
+  await open(page, [haskell]);
+  assert.match(await page.locator(".activity-label").innerText(),
+    /^2 capabilities\s+21 % at work\s+productivity 33 %: it mostly collects garbage\s+by the events$/);
+  const keys = await page.evaluate(() => [...document.querySelectorAll(".lanes.timeline .legend .key")].map((key) =>
+    [key.innerText, getComputedStyle(key.querySelector("i")).backgroundColor]));
+  assert.ok(keys.length >= 3, JSON.stringify(keys));
+  const drawn = await page.evaluate(() => {
+    const { timeline } = globalThis.fathomTrace, { answer } = timeline, found = {};
+    const { canvas } = timeline, scale = canvas.width / canvas.clientWidth;
+    const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+    answer.lanes.forEach((lane, i) => lane.boxes.forEach(([level, start, end, value]) => {
+      const left = timeline.x(start), right = Math.min(timeline.x(end), timeline.plotWidth);
+      if (right - left < 20) return;
+      const y = timeline.tops[i] - timeline.scroller.scrollTop + level * lane.level + lane.level - 2.5;
+      const at = 4 * (Math.round(y * scale) * canvas.width + Math.round((right - 3) * scale));
+      found[answer.values[value][2]] = `rgb(${[...pixels.slice(at, at + 3)].join(", ")})`;
+    }));
+    return found;
+  });
+  for (const [name, colour] of keys)
+    if (drawn[name]) assert.equal(colour, drawn[name], name);
+  assert.ok(["running", "collecting", "idle"].every((name) => drawn[name] && keys.some(([key]) => key === name)),
+    JSON.stringify([drawn, keys]));
+  await shot(page, "haskell");
+}
+
 async function choosesByDragging(page) {
   await open(page, [small]);
   const axis = await page.locator(".lanes.timeline .axis").boundingBox();
@@ -272,6 +314,15 @@ async function filters(page) {
   await until(page, () => document.querySelector(".bar .problem").textContent.length > 5);
   assert.equal(await input.getAttribute("aria-invalid"), "true");
   await shot(page, "bad-filter");
+  await input.fill('lane.name = "thraed*"');
+  await input.press("Enter");
+  await until(page, () => /^No event passes the filter\. No lane is named thraed\*; the nearest: thread [12], thread [12]/
+    .test(document.querySelector(".bar .problem").textContent));
+  assert.equal(await input.getAttribute("aria-invalid"), "false");
+  await input.fill('lane.name = "thread*"');
+  await input.press("Enter");
+  await until(page, () => /^1[0-9] events pass/.test(document.querySelector(".overview-note").innerText) &&
+    !document.querySelector(".bar .problem").textContent);
   await input.fill("");
   await input.press("Enter");
   await until(page, () => document.querySelectorAll("table.events tbody tr").length === 21);
@@ -534,7 +585,7 @@ async function lightAndDark(page) {
 
 await withBrowser(executablePath, async (browser) => {
   const page = await newPage(browser, { viewport: { width: 1400, height: 950 } });
-  for (const step of [showsWhatIsThere, zoomsByWheel, worksByKeyboard, selects, choosesByDragging, undoesWholeDrags, filters,
+  for (const step of [showsWhatIsThere, zoomsByWheel, worksByKeyboard, selects, tellsWholeBoxes, explainsColours, choosesByDragging, undoesWholeDrags, filters,
     listsEvents, tellsStatistics, drawsCounters, hidesLanes, setOfTwo, follows, twoTabs, lightAndDark, closesInMidPass]) {
     if (process.env.FATHOM_STEP && !process.env.FATHOM_STEP.split(",").includes(step.name)) continue;
     console.log(step.name);

@@ -69,6 +69,7 @@ class Page {
     this.event = parameters.get("event") || null;
     this.eventTime = this.cursor;
     this.filter = parameters.get("filter") ?? "";
+    this.nothing = ""; // why it accepts no event
     this.find = parameters.get("find") ?? "";
     this.follow = parameters.get("follow") === "1";
     this.hidden.clear();
@@ -268,12 +269,13 @@ class Page {
   }
 
   setProblem(text) {
-    this.filterProblem.textContent = text;
+    this.filterProblem.textContent = text || this.nothing;
     this.filterInput.setAttribute("aria-invalid", String(Boolean(text)));
   }
 
   // A filter that is right, and accepts nothing.
   tellNothing(text) {
+    this.nothing = text;
     if (this.filterInput.getAttribute("aria-invalid") !== "true") this.filterProblem.textContent = text;
   }
 
@@ -381,6 +383,7 @@ class Page {
     if (filter === this.filter && find === this.find) return;
     this.filter = filter;
     this.find = find;
+    this.nothing = "";
     this.setProblem("");
     this.overview.ask();
     this.panels.events.cancelled = false;

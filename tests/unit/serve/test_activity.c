@@ -187,16 +187,34 @@ static void test_of_kinds_and_nesting(struct fixture *f, gconstpointer user)
     fm_trace_free(trace);
 }
 
+/* Work, collecting and idle are told apart; a capability that tells late of a collection's end does
+ * not collect until then. */
+static void test_productivity(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
+    trace_log_write_haskell(bytes);
+    g_autofree char *path = add(f, "haskell.eventlog", bytes);
+    g_autofree char *json = ask(f, "/trace.json", path, "view=timeline&width=19");
+    g_assert_nonnull(strstr(json, "\"at_work\": 0.421, ")); /* 4000 of 9501 */
+    g_assert_nonnull(strstr(json, "\"collecting\": 0.842, \"productivity_percent\": 33.33"));
+    g_assert_nonnull(strstr(json, "\"class\": \"collecting\", \"colour\": 11, \"at_work\": false, "
+                                  "\"time_ns\": 8000"));
+    g_autofree char *page = ask(f, "/trace", path, "");
+    g_assert_nonnull(strstr(page,
+                            "On average 0.42 of 2 capabilities at work (21 %), 0.84 collecting, "
+                            "productivity 33 %, by the events. It mostly collects garbage."));
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         void (*run)(struct fixture *f, gconstpointer user);
-    } tests[] = {{"events", test_of_events},
-                 {"windows", test_of_windows},
-                 {"summary", test_of_the_summary},
-                 {"outside", test_of_lanes_outside_of_the_screen},
-                 {"kinds", test_of_kinds_and_nesting}};
+    } tests[] = {
+        {"events", test_of_events},           {"windows", test_of_windows},
+        {"summary", test_of_the_summary},     {"outside", test_of_lanes_outside_of_the_screen},
+        {"kinds", test_of_kinds_and_nesting}, {"productivity", test_productivity}};
     g_test_init(&argc, &argv, NULL);
     for (gsize i = 0; i < G_N_ELEMENTS(tests); i++) {
         g_autofree char *path = g_strconcat("/traces/activity/", tests[i].name, NULL);

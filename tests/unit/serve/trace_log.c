@@ -35,6 +35,11 @@ static void put_header(GByteArray *to)
         {FM_EVENTLOG_SPAN_END, 4, "Span end"},
         {FM_EVENTLOG_COUNTER, 12, "Counter"},
         {FM_EVENTLOG_WALL_CLOCK_TIME, 16, "Wall clock time"},
+        {FM_EVENTLOG_START_GC, 0, "Starting GC"},
+        {FM_EVENTLOG_END_GC, 0, "Finished GC"},
+        {FM_EVENTLOG_REQUEST_PAR_GC, 0, "Request parallel GC"},
+        {FM_EVENTLOG_CAP_CREATE, 2, "Create capability"},
+        {FM_EVENTLOG_GC_STATS_GHC, 50, "GC statistics"},
     };
     struct fm_eventlog_header *header = fm_eventlog_header_begin();
     for (unsigned i = 0; i < G_N_ELEMENTS(types); i++)
@@ -208,6 +213,47 @@ void trace_log_add_threads(GByteArray *to, unsigned threads)
 
 void trace_log_end(GByteArray *to)
 {
+    put(to, 0xFFFF, 2);
+}
+
+static void stop_thread(struct block *block, uint64_t time, uint16_t status)
+{
+    event4(block, FM_EVENTLOG_STOP_THREAD, time, 1);
+    put(block->to, status, 2);
+    put(block->to, 0, 4);
+}
+
+void trace_log_write_haskell(GByteArray *to)
+{
+    enum { HEAP_OVERFLOW = 1, FINISHED = 5, REST_OF_STATISTICS = 44 };
+    put_header(to);
+    struct block block = begin_block(to, 0xFFFF, 0);
+    text_event(&block, FM_EVENTLOG_RTS_IDENTIFIER, 0, "GHC-9.0.2 rts_thr_l", 0, -1);
+    event4(&block, FM_EVENTLOG_OS_PROCESS_PID, 0, 0);
+    put(to, 77, 4);
+    for (unsigned i = 0; i < 2; i++) {
+        event(&block, FM_EVENTLOG_CAP_CREATE, 0);
+        put(to, i, 2);
+    }
+    end_block(&block);
+    block = begin_block(to, 0, 0);
+    event4(&block, FM_EVENTLOG_CREATE_THREAD, 1000, 1);
+    event4(&block, FM_EVENTLOG_RUN_THREAD, 1000, 1);
+    stop_thread(&block, 4000, HEAP_OVERFLOW);
+    event(&block, FM_EVENTLOG_REQUEST_PAR_GC, 4000);
+    event(&block, FM_EVENTLOG_START_GC, 4000);
+    event(&block, FM_EVENTLOG_END_GC, 8000);
+    event4(&block, FM_EVENTLOG_GC_STATS_GHC, 8000, 0);
+    put(to, 1, 2);
+    for (unsigned i = 0; i < REST_OF_STATISTICS; i++)
+        put(to, 0, 1);
+    event4(&block, FM_EVENTLOG_RUN_THREAD, 8000, 1);
+    stop_thread(&block, 9000, FINISHED);
+    end_block(&block);
+    block = begin_block(to, 1, 4000);
+    event(&block, FM_EVENTLOG_START_GC, 4000);
+    event(&block, FM_EVENTLOG_END_GC, 9500);
+    end_block(&block);
     put(to, 0xFFFF, 2);
 }
 

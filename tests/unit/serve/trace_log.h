@@ -33,6 +33,14 @@ void trace_log_add_threads(GByteArray *to, unsigned threads);
 void trace_log_end(GByteArray *to);
 /* More events at the end: spans "late" of 100 ns, one each 1000 ns from the given time on. */
 void trace_log_append(GByteArray *to, uint64_t from_ns, unsigned count);
+/* A Haskell program of two capabilities that mostly collects garbage.
+ *
+ *   ns            0   1000    4000         8000    9000   9500
+ *   capability 0  |   [runs   ][collects   ][runs   ]
+ *   capability 1  |           [collects             (told)]
+ *
+ * Capability 0 asked for the collection, of generation 1. */
+void trace_log_write_haskell(GByteArray *to);
 /* Many spans in one log: each thread has spans "parse" and "lex" by turns, of 100 ns each, from
  * 1000 ns on. */
 void trace_log_write_long(GByteArray *to, unsigned threads, unsigned spans);
