@@ -134,7 +134,7 @@ def main(arguments):
     names = source_files.listed(root)
     count, relative = relative_comments(root, names)
     texts = [(name, prose(name, (root / name).read_text(encoding="utf-8"))) for name in names
-             if name.endswith((".md", ".scd")) and name != "docs/decisions.md" and not name.startswith("web/vendor/")]
+             if name.endswith((".md", ".scd")) and not name.startswith("web/vendor/")]
     if not worst and len(arguments) > 1:
         texts += helps(os.path.abspath(arguments[1]))
     sentence_count, long = long_sentences(texts)
