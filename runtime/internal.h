@@ -151,6 +151,7 @@ struct fm_thread {
     bool has_timer;
     int timer;               /* the kernel's id */
     uint64_t cpu_charged_ns; /* CPU time turned into quanta so far */
+    uint64_t tick_random;    /* state of fm_tick_random() */
     struct fm_thread_held held;
     unsigned destructor_rounds;
     bool leaving; /* in its last destructors, or behind them */
@@ -196,8 +197,8 @@ struct fm_process {
     struct fm_thread *threads; /* live ones */
     struct fm_thread *leaving; /* those that have ended; they may run for a moment yet */
     uint32_t thread_count;
-    uint64_t quantum_ns;
-    int tick_source; /* what to try: enum fm_rec_tick_source */
+    uint64_t quantum_ns; /* 0: ticks of an event that is no time */
+    int tick_source;     /* what to try: enum fm_rec_tick_source */
     const struct fm_tick_actions *tick_actions;
     bool tick_signal_watched; /* libc may still put its own handler in the place of ours */
     uint64_t tick_period;     /* of perf's event; 0: cpu-clock's own */
@@ -447,6 +448,10 @@ uint64_t fm_tick_events_passed(struct fm_thread *thread);
 void fm_ticks_settle(struct fm_thread *thread, struct fm_rec_csd *csd);
 /* The same at the end, to what is open then. */
 void fm_ticks_settle_rest(struct fm_thread *thread);
+/* Uniform from 1 to most. Ticks come at random times, so that they never keep step with a program.
+ */
+uint64_t fm_tick_random(struct fm_thread *thread, uint64_t most);
+void fm_tick_random_seed(struct fm_thread *thread);
 void fm_ticks_prepare(void);
 void fm_ticks_start(struct fm_thread *thread);
 void fm_ticks_stop(struct fm_thread *thread);

@@ -63,7 +63,6 @@ void fm_tick_event_wish(const char *wish)
         fm_process.tick_event = events[i].number;
         fm_process.tick_counts = events[i].counted;
         fm_process.tick_period = events[i].counted ? 0 : period > 0 ? period : events[i].period;
-        fm_process.header->quantum_ns = 0;
     }
 }
 
@@ -105,9 +104,12 @@ static bool ask_event(int fd, unsigned long request, const void *to)
     return fm_system_call(SYS_ioctl, fd, (long)request, (long)to, 0) == 0;
 }
 
-static bool open_event(bool samples, bool *user_alone, struct fm_perf_event *ret_event)
+static bool open_event(struct fm_thread *thread, bool samples, bool *user_alone,
+                       struct fm_perf_event *ret_event)
 {
     struct perf_event_attr attributes = wished_attributes(samples);
+    if (samples && fm_process.tick_source == FM_REC_TICK_PERF)
+        attributes.sample_period = fm_tick_random(thread, attributes.sample_period);
     attributes.exclude_kernel = *user_alone;
     int fd = (int)syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
     if (fd < 0 && fm_process.tick_source == FM_REC_TICK_EVENT && !fm_process.tick_counts) {
@@ -138,8 +140,8 @@ bool fm_tick_event_start(struct fm_thread *thread, bool *ret_user_alone)
     bool counts = fm_process.tick_source == FM_REC_TICK_EVENT, samples = !fm_process.tick_counts;
     thread->events_charged = 0;
     if ((samples && !has_queue()) ||
-        (samples && !open_event(true, ret_user_alone, &thread->sampler)) ||
-        (counts && !open_event(false, ret_user_alone, &thread->counter)) ||
+        (samples && !open_event(thread, true, ret_user_alone, &thread->sampler)) ||
+        (counts && !open_event(thread, false, ret_user_alone, &thread->counter)) ||
         (counts && !ask_event(thread->counter.fd, PERF_EVENT_IOC_ENABLE, NULL)) ||
         (samples && !sends_ticks(&thread->sampler, (pid_t)thread->rec->tid))) {
         fm_ticks_leave(thread);
@@ -155,10 +157,21 @@ static bool is_there(const struct fm_perf_event *event)
     return event->fd >= 0 && ask_event(event->fd, PERF_EVENT_IOC_ID, &id) && id == event->id;
 }
 
+/* The clock's next tick, half a period to one and a half from now. */
+static void vary_period(struct fm_thread *thread)
+{
+    uint64_t period = wished_attributes(true).sample_period;
+    uint64_t next = period / 2 + fm_tick_random(thread, period);
+    ask_event(thread->sampler.fd, PERF_EVENT_IOC_PERIOD, &next);
+}
+
 void fm_tick_event_again(struct fm_thread *thread)
 {
-    if (is_there(&thread->sampler))
-        ask_event(thread->sampler.fd, PERF_EVENT_IOC_REFRESH, (void *)1);
+    if (!is_there(&thread->sampler))
+        return;
+    if (fm_process.tick_source == FM_REC_TICK_PERF)
+        vary_period(thread);
+    ask_event(thread->sampler.fd, PERF_EVENT_IOC_REFRESH, (void *)1);
 }
 
 uint64_t fm_tick_events_passed(struct fm_thread *thread)

@@ -19,6 +19,11 @@
 #include <unistd.h>
 
 #define QUANTUM_NS 1000000u
+/* perf's ticks come at times that differ, by half of their period or more: quanta of a tenth of it.
+ */
+#define PERF_QUANTUM_NS 100000u
+#define PERF_QUANTUM_LEAST_NS 10000u
+#define PERF_PERIOD_SHORT_NS 400000u
 #define TIMER_NS                                                                    \
     1000000u /* it comes with the kernel's own tick: HZ, mostly 250, times a second \
               */
@@ -178,8 +183,8 @@ static uint64_t time_passed(struct fm_thread *thread, uint64_t cpu_ns)
 {
     uint64_t quanta = 0;
     if (cpu_ns > thread->cpu_charged_ns)
-        quanta = (cpu_ns - thread->cpu_charged_ns) / QUANTUM_NS;
-    thread->cpu_charged_ns += quanta * QUANTUM_NS;
+        quanta = (cpu_ns - thread->cpu_charged_ns) / fm_process.quantum_ns;
+    thread->cpu_charged_ns += quanta * fm_process.quantum_ns;
     return quanta;
 }
 
@@ -253,9 +258,16 @@ void fm_ticks_prepare(void)
         fm_process.tick_source = FM_REC_TICK_PERF;
     if (wish != NULL && strcmp(wish, "none") == 0)
         fm_process.tick_source = FM_REC_TICK_NONE;
-    fm_process.header->quantum_ns = QUANTUM_NS;
     if (wish != NULL)
         fm_tick_event_wish(wish);
+    uint64_t period = fm_process.tick_period;
+    fm_process.quantum_ns = QUANTUM_NS;
+    if (fm_process.tick_source == FM_REC_TICK_PERF)
+        fm_process.quantum_ns =
+            period != 0 && period < PERF_PERIOD_SHORT_NS ? PERF_QUANTUM_LEAST_NS : PERF_QUANTUM_NS;
+    if (fm_process.tick_source == FM_REC_TICK_EVENT)
+        fm_process.quantum_ns = 0;
+    fm_process.header->quantum_ns = fm_process.quantum_ns;
 }
 
 static bool start_timer(struct fm_thread *thread)
@@ -268,7 +280,8 @@ static bool start_timer(struct fm_thread *thread)
     /* The system call itself: libc's timer_create allocates memory. */
     if (fm_system_call(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, (long)&event, (long)&id, 0) != 0)
         return false;
-    struct itimerspec every = {.it_interval.tv_nsec = TIMER_NS, .it_value.tv_nsec = TIMER_NS};
+    struct itimerspec every = {.it_interval.tv_nsec = TIMER_NS,
+                               .it_value.tv_nsec = (long)fm_tick_random(thread, TIMER_NS)};
     if (fm_system_call(SYS_timer_settime, id, 0, (long)&every, 0) != 0) {
         fm_system_call(SYS_timer_delete, id, 0, 0, 0);
         return false;
@@ -285,6 +298,7 @@ void fm_ticks_start(struct fm_thread *thread)
     if (source != FM_REC_TICK_NONE)
         fm_tick_signal_take();
     thread->cpu_charged_ns = fm_now_ns(CLOCK_THREAD_CPUTIME_ID);
+    fm_tick_random_seed(thread);
     if (source == FM_REC_TICK_PERF && !fm_tick_event_start(thread, &user_alone))
         source = FM_REC_TICK_CPU_TIMER;
     if (is_event && !fm_tick_event_start(thread, &user_alone))
