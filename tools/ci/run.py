@@ -4,7 +4,7 @@
 
     run.py [--started=EPOCH] [JOB...]
 
-first     layout of C, shell scripts, scripts of the pages, structure: what needs no build
+first     layout of C, shell scripts, scripts of the pages, structure, commit messages: what needs no build
 build     gcc with -Werror
 check     `make check`, as the README has it
 clang     clang with -Werror: everything compiles; the tests that meet the compiler
@@ -145,7 +145,7 @@ def compile_with(run, job, build, options, env=None, suites=None):
 def job_first(run):
     """Needs no build: what is wrong in most changes is known after half a minute."""
     step(run, "first", "layout and scripts", ["tools/lint.sh", "style"])
-    for script in ("layers", "paths", "sizes"):
+    for script in ("layers", "paths", "sizes", "commits"):
         step(run, "first", script, [sys.executable, f"tests/{script}.py", os.getcwd()])
 
 
