@@ -8,12 +8,12 @@
  * it. perf's come more often, but also just before a thread falls asleep in a call, which then
  * fails with EINTR; and the kernel sets its timer anew at each switch of threads. */
 #include "../internal.h"
+#include "../unwind/memory.h"
 #include "../valgrind.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -45,32 +45,13 @@ static bool in_runtime(uint64_t pc)
 
 #define PAGE 4096u
 
-/* Not by libc's function: a sanitizer stands in front of it, which may be what was interrupted. */
-static size_t copy_readable(void *to, const void *from, size_t bytes)
-{
-    struct iovec into = {to, bytes}, out_of = {(void *)(uintptr_t)from, bytes};
-    long result = SYS_process_vm_readv;
-    register const struct iovec *source __asm__("r10") = &out_of;
-    register long count __asm__("r8") = 1;
-    register long flags __asm__("r9") = 0;
-    long pid = fm_system_call(SYS_getpid, 0, 0, 0, 0);
-    __asm__ volatile("syscall"
-                     : "+a"(result)
-                     : "D"(pid), "S"(&into), "d"(1L), "r"(source), "r"(count), "r"(flags)
-                     : "rcx", "r11", "memory");
-    return result > 0 ? (size_t)result : 0;
-}
-
 /* Is this the code of a hook that stands in a function? The next mark is its end then. */
 static bool in_written_hook(uint64_t pc)
 {
-    uint8_t copy[FM_HOOK_BYTES_MAX + 8];
     const uint8_t *code = (const uint8_t *)pc;
-    size_t bytes = sizeof copy;
-    if (pc % PAGE + bytes > PAGE) { /* the next page may not be mapped */
-        bytes = copy_readable(copy, code, bytes);
-        code = copy;
-    }
+    size_t bytes = FM_HOOK_BYTES_MAX + 8, in_page = PAGE - pc % PAGE;
+    if (in_page < bytes && !fm_unwind_is_readable(pc + in_page))
+        bytes = in_page;
     for (size_t i = 0; i + 8 <= bytes; i++) {
         uint64_t word;
         memcpy(&word, code + i, sizeof word);
@@ -188,7 +169,7 @@ static uint64_t time_passed(struct fm_thread *thread, uint64_t cpu_ns)
     return quanta;
 }
 
-/* Not by libc's function, as above. */
+/* Not by libc's function: a sanitizer stands in front of it, which may be what was interrupted. */
 static uint64_t cpu_time_now(void)
 {
     struct timespec now = {0};

@@ -24,6 +24,9 @@ static double cpu(void)
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
+#ifdef AT_END /* of a page: what is looked at around a tick reaches into the next one */
+__asm__(".text; .p2align 12; .skip 3840");
+#endif
 /* With the call it has hooks at both ends. */
 __attribute__((noinline)) unsigned tiny(unsigned n)
 {
@@ -88,6 +91,17 @@ def timed(folder, rounds, ticks):
     return float(done.stdout), after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime, Rec(path)
 
 
+def at_end_of_page(tap, folder, rounds):
+    lib.must([lib.FATHOM, "cc", "gcc", "-O2", "-fno-toplevel-reorder", "-DAT_END", "work.c", "-o", "prog"], folder)
+    places = [int(line.split()[0], 16) % 4096 for line in lib.must(["nm", "prog"], folder).stdout.splitlines()
+              if line.endswith(" T tiny")]
+    tap.check(places and places[0] >= 3840, "a function with hooks at the end of a page", places)
+    _, _, recording = timed(folder, rounds, "timer")
+    hooks = sum(thread["instrumentation"] for thread in recording.threads)
+    quanta = hooks + sum(thread["user"] for thread in recording.threads)
+    tap.check(0.05 * quanta < hooks < 0.6 * quanta, "its hooks' time is kept apart", f"{hooks} of {quanta}")
+
+
 def main():
     tap = lib.Tap()
     with tempfile.TemporaryDirectory() as name:
@@ -124,6 +138,7 @@ def main():
             # By perf's samples of the same program, tiny() has more than loop() itself.
             tap.check(found["tiny"] > 0.2 * found["loop"],
                       f"{ticks}: the short function has its time", dict(found))
+        at_end_of_page(tap, folder, rounds)
     return tap.done()
 
 
