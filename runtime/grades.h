@@ -153,18 +153,16 @@ static const char *const fm_link_lto_clang[] = {"-Wl,-plugin-opt=-simplifycfg-ho
 static const char *const fm_link_fronts[] = {"%L/libfathom_interpose.a", "%L/libfathom_heap.a",
                                              "%L/libfathom_waiting.a", NULL};
 static const char *const fm_link_new[] = {"%L/libfathom_new.a", NULL};
-/* Behind all, where the compiler adds no libraries (-nodefaultlibs): an unwinder, too. */
-static const char *const fm_link_libraries[] = {"-lgcc_s", "-lc", NULL};
+/* Behind all, where the compiler adds no libraries (-nodefaultlibs). */
+static const char *const fm_link_libraries[] = {"-lc", NULL};
 /* A fully static program: no shared object will use its copy (exported symbols would make a static
- * PIE relocate thread-local ones before it can), and its unwinder is libgcc's archive. It begins in
- * early.S. */
+ * PIE relocate thread-local ones before it can). It begins in early.S. gcc asks for no
+ * .eh_frame_hdr there, which the unwinder needs. */
 static const char *const fm_link_static[] = {"%L/libfathom.a",
                                              "%L/libfathom_early.a",
                                              "-Wl,--entry=fm_static_start",
                                              "-Wl,--defsym=fm_fully_static=1",
-                                             "-Wl,-u,_Unwind_Backtrace",
-                                             "-Wl,-u,_Unwind_GetCFA",
-                                             "-Wl,-u,_Unwind_GetIP",
+                                             "-Wl,--eh-frame-hdr",
                                              NULL};
 /* What stands in front of its libc goes behind all of its own, whose archives follow once more
  * (what they have of those names is asked for only now) and static_last.o, behind which libc lies

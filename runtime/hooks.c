@@ -175,12 +175,17 @@ static bool frame_verified(const struct fm_thread *thread, uint64_t site, uint64
     return readable && *(const uint64_t *)(cfa + 8) == site;
 }
 
-/* The unwinder reads the code of who called; a stack made by hand may have anything there. */
-static bool can_unwind(uint64_t site)
+/* Where the nearest instrumented frame has called the code that calls back; 0: not found. */
+static uint64_t callback_via(const struct fm_thread *thread)
 {
-    uint64_t low, high;
-    bool main_stack;
-    return fm_module_known(site) || fm_mapping_find(site, &low, &high, &main_stack);
+    const struct fm_rec_frame *from = thread->tls->top;
+    if (is_guard(thread, from))
+        from = thread->stack->below->top;
+    if (plain_cfa(from) == 0 || is_guard_value(from))
+        return 0;
+    const struct fm_rec_csd *csd = (const struct fm_rec_csd *)from->csd;
+    return fm_unwind_to(thread->stack, plain_cfa(from) + FM_CFA_FROM_FRAME,
+                        fm_function_start(csd->hook_pc));
 }
 
 static FM_RUNTIME_TEXT struct fm_rec_csd *edge_make(struct fm_thread *thread, uint64_t fn,
@@ -201,11 +206,7 @@ static FM_RUNTIME_TEXT struct fm_rec_csd *edge_make(struct fm_thread *thread, ui
     if (site != 0 && !fm_module_is_instrumented(site)) {
         flags |= FM_REC_CSD_CALLBACK;
         if (!is_guard(thread, top) || thread->stack->below != NULL) {
-            const struct fm_rec_frame *from = top;
-            if (is_guard(thread, top))
-                from = thread->stack->below->top;
-            if (plain_cfa(from) != 0 && !is_guard_value(from) && can_unwind(site))
-                via = fm_unwind_to(plain_cfa(from) + FM_CFA_FROM_FRAME);
+            via = callback_via(thread);
             thread->rec->callbacks_unresolved += via == 0;
         }
     }

@@ -283,9 +283,10 @@ bool fm_module_is_instrumented(uint64_t address);
 const struct fm_rec_module *fm_module_record(uint64_t address); /* NULL: none */
 /* First address of the function that contains pc, from unwind tables; 0 if not known. */
 uint64_t fm_function_start(uint64_t pc);
-void fm_unwind_prepare(void);
-/* Return address in the frame whose CFA is cfa, unwinding from here; 0 if there is none. */
-uint64_t fm_unwind_to(uint64_t cfa);
+/* Where the frame whose CFA is cfa goes on when what it called returns, by a walk from here; 0: the
+ * walk does not come there. stack: the one that the caller runs on. function: where the frame's
+ * function begins. Behind code without unwind tables that is what is looked for. */
+uint64_t fm_unwind_to(const struct fm_stack *stack, uint64_t cfa, uint64_t function);
 
 /* graph.c */
 /* The index: pairs of entries in one cache line, the home pair first, then the following pairs.

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which shared object an address belongs to, where functions begin, and unwinding. */
+/* Loaded objects by address, and what their unwind tables say of functions and stacks. */
 #include "internal.h"
+#include "unwind/rules.h"
+#include "unwind/unwind.h"
 
-#include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <unwind.h>
 
 /* The list in use is a copy in private memory, published whole, so that lookups take no lock. */
 struct module {
@@ -161,6 +161,7 @@ void fm_modules_refresh(void)
                 fm_graph_purge(rec->start, rec->end);
             }
         }
+        fm_unwind_forget(); /* also of what left before it had hooks that ran */
         if (refresh.changed)
             fm_process.header->module_epoch = refresh.epoch;
         /* The old list stays: another thread may be reading it. It is small and changes seldom. */
@@ -193,6 +194,7 @@ FM_EXPORT void fm_module_leaves_v1(const void *inside)
     if (gone != NULL) {
         gone->unloaded = fm_process.header->module_epoch + 1;
         fm_graph_purge(gone->start, gone->end);
+        fm_unwind_forget();
         fm_process.header->module_epoch = gone->unloaded;
         __atomic_store_n(&current, list, __ATOMIC_RELEASE);
     } else if (list != NULL) {
@@ -274,130 +276,33 @@ bool fm_module_is_instrumented(uint64_t address)
     return m != NULL && m->rec != NULL && (m->rec->flags & FM_REC_MODULE_INSTRUMENTED) != 0;
 }
 
-/* The sorted table that linkers write for unwinding: .eh_frame_hdr version 1, offsets of 4 bytes
- * relative to the table's start (Linux Standard Base, "Exception Frames"). */
-struct eh_frame_header {
-    uint8_t version, frame_encoding, count_encoding, table_encoding;
-    int32_t frame;
-    uint32_t count;
-    struct {
-        int32_t start, entry;
-    } table[];
-};
-#define EH_UDATA4 0x03
-#define EH_SDATA4_FROM_TABLE 0x3b
-
-/* Whether pc is in the function that begins at start, by the entry for it (an FDE: length, CIE,
- * start, size). Linkers write start and size in 4 bytes, relative to the place, or in 8. */
-static bool entry_contains(const char *entry, uint64_t start, uint64_t pc)
-{
-    int32_t start4;
-    uint32_t bytes4;
-    int64_t start8;
-    uint64_t bytes8;
-    const char *place = entry + 8;
-    memcpy(&start4, place, sizeof start4);
-    if ((uint64_t)place + (uint64_t)(int64_t)start4 == start) {
-        memcpy(&bytes4, place + 4, sizeof bytes4);
-        return pc - start < bytes4;
-    }
-    memcpy(&start8, place, sizeof start8);
-    memcpy(&bytes8, place + 8, sizeof bytes8);
-    if ((uint64_t)place + (uint64_t)start8 == start || (uint64_t)start8 == start)
-        return pc - start < bytes8;
-    return true; /* not known */
-}
-
 uint64_t fm_function_start(uint64_t pc)
 {
-    struct dl_find_object object;
-    if (_dl_find_object((void *)pc, &object) != 0 || object.dlfo_eh_frame == NULL)
-        return 0;
-    const struct eh_frame_header *header = object.dlfo_eh_frame;
-    if (header->version != 1 || header->count_encoding != EH_UDATA4 ||
-        header->table_encoding != EH_SDATA4_FROM_TABLE || header->count == 0)
-        return 0;
-    int64_t want = (int64_t)(pc - (uint64_t)header);
-    uint32_t low = 0, high = header->count; /* the answer is in [low, high) */
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (header->table[middle].start <= want)
-            low = middle;
-        else
-            high = middle;
-    }
-    if (header->table[low].start > want)
-        return 0;
-    uint64_t start = (uint64_t)header + (uint64_t)(int64_t)header->table[low].start;
-    /* Below code without unwind tables stands another's entry. */
-    const char *entry = (const char *)header + header->table[low].entry;
-    return entry_contains(entry, start, pc) ? start : 0;
+    struct fm_unwind_table table;
+    struct fm_unwind_entry entry;
+    bool found = fm_unwind_table_of(pc, &table) && fm_unwind_entry_find(&table, pc, &entry, NULL);
+    return found ? entry.start : 0;
 }
 
-/* The unwinder is libgcc's. Programs in C need not have it: then it is loaded, once, at the start
- * (loading is not possible later, inside a signal handler). A fully static program has it linked
- * in: a loaded one would bring a second libc. The linker warns of that wherever it reads the name
- * dlopen, so it is looked up. */
-#pragma weak dlsym
-#pragma weak _Unwind_Backtrace
-#pragma weak _Unwind_GetCFA
-#pragma weak _Unwind_GetIP
-typedef _Unwind_Reason_Code (*backtrace_fn)(_Unwind_Trace_Fn, void *);
-static backtrace_fn unwind_backtrace;
-static _Unwind_Word (*unwind_cfa)(struct _Unwind_Context *);
-static _Unwind_Ptr (*unwind_ip)(struct _Unwind_Context *);
+#define UNWIND_STEPS_MAX 1024u
 
-void fm_unwind_prepare(void)
+uint64_t fm_unwind_to(const struct fm_stack *stack, uint64_t cfa, uint64_t function)
 {
-    if (_Unwind_Backtrace != NULL && _Unwind_GetCFA != NULL && _Unwind_GetIP != NULL) {
-        unwind_cfa = _Unwind_GetCFA;
-        unwind_ip = _Unwind_GetIP;
-        unwind_backtrace = _Unwind_Backtrace;
-        return;
+    struct fm_unwind_registers registers;
+    struct fm_unwind walk;
+    fm_unwind_registers_here(&registers);
+    /* Only bounds that are known; below the stack pointer nothing is to be read. */
+    bool known = !stack->guessed && registers.value[FM_UNWIND_RSP] >= stack->low;
+    fm_unwind_begin(&walk, &registers, known ? registers.value[FM_UNWIND_RSP] : 0,
+                    known ? stack->high : 0);
+    for (unsigned i = 0; i < UNWIND_STEPS_MAX; i++) {
+        uint64_t ip = walk.ip;
+        if (walk.guesses > 0 && function != 0 && fm_function_start(ip - 1) == function)
+            return ip; /* the frame pointer is a guess, too, so the CFA may not be met */
+        if (fm_unwind_step(&walk) != FM_UNWIND_FRAME)
+            return 0;
+        if (walk.sp == cfa)
+            return walk.guesses == 0 ? ip : 0;
     }
-    void *(*load)(const char *, int);
-    void *found = dlsym != NULL ? dlsym(RTLD_DEFAULT, "dlopen") : NULL;
-    memcpy(&load, &found, sizeof load);
-    if (found == NULL)
-        return;
-    void *library = load("libgcc_s.so.1", RTLD_LAZY | RTLD_LOCAL);
-    if (library == NULL)
-        return;
-    void *backtrace = dlsym(library, "_Unwind_Backtrace");
-    void *cfa = dlsym(library, "_Unwind_GetCFA");
-    void *ip = dlsym(library, "_Unwind_GetIP");
-    if (backtrace == NULL || cfa == NULL || ip == NULL)
-        return;
-    memcpy(&unwind_cfa, &cfa, sizeof cfa);
-    memcpy(&unwind_ip, &ip, sizeof ip);
-    memcpy(&unwind_backtrace, &backtrace, sizeof backtrace);
-}
-
-#define UNWIND_STEPS 256u
-struct unwind {
-    uint64_t cfa;
-    uint64_t inner_pc;
-    uint64_t found;
-    unsigned steps;
-};
-
-/* A context's "CFA" is the stack pointer in its frame, that is the CFA of the frame inside it. */
-static _Unwind_Reason_Code unwind_step(struct _Unwind_Context *context, void *data)
-{
-    struct unwind *unwind = data;
-    if (unwind_cfa(context) == unwind->cfa && unwind->inner_pc != 0) {
-        unwind->found = unwind->inner_pc;
-        return _URC_END_OF_STACK;
-    }
-    unwind->inner_pc = unwind_ip(context);
-    return ++unwind->steps < UNWIND_STEPS ? _URC_NO_REASON : _URC_END_OF_STACK;
-}
-
-uint64_t fm_unwind_to(uint64_t cfa)
-{
-    if (unwind_backtrace == NULL)
-        return 0;
-    struct unwind unwind = {.cfa = cfa};
-    unwind_backtrace(unwind_step, &unwind);
-    return unwind.found;
+    return 0;
 }

@@ -131,7 +131,6 @@ static void start_locked(void)
         begin_stopped();
     times_prepare();
     fm_process.header->grade_flags |= fm_process.grade_flags;
-    fm_unwind_prepare();
     wipe_page_make();
     fm_threads_end_key_make();
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);

@@ -5,6 +5,8 @@
 #include "rules.h"
 #include "unwind.h"
 
+#include "../valgrind.h"
+
 #include <stddef.h>
 #include <string.h>
 
@@ -137,5 +139,7 @@ static bool guess_by_search(struct fm_unwind *walk)
 
 bool fm_unwind_guess(struct fm_unwind *walk)
 {
+    if (fm_under_valgrind()) /* it would tell of each word that was never written */
+        return false;
     return guess_at_sp(walk) || guess_by_bp(walk) || guess_by_search(walk);
 }

@@ -55,18 +55,18 @@ static inline __attribute__((always_inline)) void
 fm_unwind_registers_here(struct fm_unwind_registers *ret)
 {
     uint64_t *value = ret->value;
-    __asm__ volatile("movq %%rbx, 24(%0)\n\t"
-                     "movq %%rbp, 48(%0)\n\t"
-                     "movq %%rsp, 56(%0)\n\t"
-                     "movq %%r12, 96(%0)\n\t"
-                     "movq %%r13, 104(%0)\n\t"
-                     "movq %%r14, 112(%0)\n\t"
-                     "movq %%r15, 120(%0)\n\t"
+    __asm__ volatile("movq %%rbx, 24(%1)\n\t"
+                     "movq %%rbp, 48(%1)\n\t"
+                     "movq %%rsp, 56(%1)\n\t"
+                     "movq %%r12, 96(%1)\n\t"
+                     "movq %%r13, 104(%1)\n\t"
+                     "movq %%r14, 112(%1)\n\t"
+                     "movq %%r15, 120(%1)\n\t"
                      "leaq 0f(%%rip), %%rax\n\t"
-                     "0: movq %%rax, 128(%0)"
-                     :
+                     "0: movq %%rax, 128(%1)"
+                     : "=m"(ret->value)
                      : "r"(value)
-                     : "rax", "memory");
+                     : "rax");
     ret->known = 1u << FM_UNWIND_RBX | 1u << FM_UNWIND_RBP | 1u << FM_UNWIND_RSP |
                  15u << FM_UNWIND_R12 | 1u << FM_UNWIND_RIP;
 }
