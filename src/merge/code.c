@@ -300,7 +300,7 @@ const char *fm_merge_code_lost(const struct fm_merge *m)
     if (code->inputs == 0)
         return NULL;
     if (code->differs)
-        return "instructions (.code) are left out: a file of them is of several builds";
+        return "instructions (.code) are left out: they would be of several builds";
     return code->inputs < m->inputs
                ? "instructions (.code) are left out: not all profiles have them beside them"
                : NULL;

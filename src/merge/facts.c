@@ -345,11 +345,12 @@ static void tell_lost(struct fm_merge *m)
 {
     const struct fm_merged_facts *facts = m->facts;
     if (facts->waits_lost && facts->lists[THREADS]->len > 0)
-        fm_merge_lose(m, "kinds of waits and locks are left out: not all profiles tell them");
+        fm_merge_lose(m, "kinds of waits and locks are left out: not all profiles have them");
     if (facts->heap_lost && facts->heap_inputs > 0)
-        fm_merge_lose(m, "who gave back which memory is left out: not all profiles tell it");
+        fm_merge_lose(
+            m, "the contexts that freed blocks of others are left out: not all profiles have them");
     else if (facts->lifetimes_lost && facts->lists[LIFETIMES]->len > 0)
-        fm_merge_lose(m, "how long memory was held is left out: not all profiles tell it");
+        fm_merge_lose(m, "lifetimes of blocks are left out: not all profiles have them");
 }
 
 bool fm_merge_has_facts(const struct fm_profile *profile)

@@ -65,8 +65,8 @@ static bool check_unit(const struct fm_merge *m, const struct fm_profile *profil
         return differs(name, error, "its ticks are %s, the others' are %s", its, sum);
     return m->tick_event.user_alone == event->user_alone ||
            differs(name, error, "its %s are %s", its,
-                   event->user_alone ? "of user code alone, the others' not"
-                                     : "of the kernel, too, the others' of user code alone");
+                   event->user_alone ? "of user code only, the others' not"
+                                     : "of the kernel, too, the others' of user code only");
 }
 
 /* The rate that both are whole parts of. */
@@ -358,7 +358,7 @@ bool fm_merge_fits(const struct fm_merge *m, const struct fm_profile *profile, c
 {
     if (fm_profile_is(profile, FM_NATURE_ARCS))
         return differs(name, error,
-                       "contexts are added up, and it knows calls by function and caller only");
+                       "contexts cannot be added: it has calls by function and caller only");
     return check_header(m, profile, name, ret_ticks, error) &&
            (!at_root || check_root(m, profile, name, error)) &&
            fm_merge_check_callees(profile, name, error);

@@ -29,7 +29,7 @@ static const struct {
     [FM_PART_LOADING] = {"the profile is being read", 0.28},
     [FM_PART_CLIQUES] = {"cliques are being found", 0.20},
     [FM_PART_CALLERS] = {"callers are being collected", 0.18},
-    [FM_PART_COSTS] = {"costs of descendants are being added up", 0.15},
+    [FM_PART_COSTS] = {"total costs are being added up", 0.15},
     [FM_PART_SUMMARIES] = {"costs are being added up by procedure", 0.10},
     [FM_PART_CHECKS] = {"the invariants are being checked", 0.04},
     [FM_PART_RECURSION] = {"cliques are being classified by how they recurse", 0.05},

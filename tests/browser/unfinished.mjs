@@ -69,7 +69,7 @@ async function redrawsByItself(browser) {
     await says(other, "cliques are being found");
     await other.finish();
     letGo("cliques");
-    await says(page, "costs of descendants");
+    await says(page, "total costs");
     letGo("costs");
     await until(page, () => document.readyState === "complete" && !document.querySelector(".incomplete") &&
       document.querySelectorAll("tbody tr").length >= 20);

@@ -164,7 +164,7 @@ def refused_at(address):
         if address[:4] in ("unix", "tcp:"):
             missing.append(waiting.submit(run, "control", address, "flush", status=1))
         for told in missing:
-            assert b"wants a token" in told.result().stderr, told.result()
+            assert b"requires a token" in told.result().stderr, told.result()
     started = receiver(log, address, "--token", "secret", "--idle", WAIT)
     has_all(log)
     assert ends(process)

@@ -55,7 +55,8 @@ static bool add_path(const char *command, enum fm_join join, const char *path,
     GError *error = NULL;
     if (fm_raw_recording_is_void(path)) {
         g_autofree char *shown = fm_text_escaped(path);
-        fprintf(stderr, "fathom %s: note: %s: no process has recorded anything in it: left out\n",
+        fprintf(stderr,
+                "fathom %s: note: %s: left out, as no process has recorded anything in it\n",
                 command, shown);
         return true;
     }
@@ -65,7 +66,8 @@ static bool add_path(const char *command, enum fm_join join, const char *path,
     }
     if (identity.snapshot) {
         g_autofree char *shown = fm_text_escaped(path);
-        fprintf(stderr, "fathom %s: note: %s is a snapshot and no process of its own: left out\n",
+        fprintf(stderr,
+                "fathom %s: note: %s: left out, as it is a snapshot, not a process of its own\n",
                 command, shown);
         fm_raw_identity_clear(&identity);
         return true;

@@ -69,7 +69,7 @@ static bool keep_sources(const struct fm_finishing *how, const struct fm_profile
     if (!fm_source_texts_write(profile, folder ? folder : ".", path, &count, &left, error))
         return false;
     if (left > 0)
-        fprintf(stderr, "fathom %s: note: %u source files are kept, %u could not be read\n",
+        fprintf(stderr, "fathom %s: note: %u source files are stored, %u could not be read\n",
                 how->command, count, left);
     return true;
 }
@@ -184,8 +184,8 @@ static bool finish(const struct fm_finishing *how, const char *rec_path, const c
         g_unlink(rec_path);
     if (notes.incomplete)
         fprintf(stderr,
-                "fathom %s: note: %s is kept: when the files are there, `fathom finish` makes the "
-                "profile again (--debug-path names folders of debug files)\n",
+                "fathom %s: note: %s is kept: when the files are available, `fathom finish` makes "
+                "the profile again (--debug-path names folders of debug files)\n",
                 how->command, rec_path);
     fm_finish_notes_done(&notes);
     return true;

@@ -179,7 +179,7 @@ static void tell_notes(const struct joining *j, unsigned processes)
                            processes);
     }
     if (j->notes.lines->len > NOTES_TOLD_MAX)
-        fprintf(stderr, "fathom %s: note: and %u more, which the pages tell\n", j->how->command,
+        fprintf(stderr, "fathom %s: note: and %u more, which the pages list\n", j->how->command,
                 j->notes.lines->len - NOTES_TOLD_MAX);
 }
 

@@ -123,7 +123,7 @@ static void tell_of_vanished(const char *base, const GPtrArray *found)
     if (found->len > 0 && strcmp(g_ptr_array_index(found, 0), first) != 0)
         fprintf(stderr,
                 "fathom record: note: %s, the recording of the first process, was removed while "
-                "the program ran: what that process did is in no profile\n",
+                "the program ran: that process is in no profile\n",
                 first);
 }
 
@@ -134,19 +134,20 @@ static void say_nothing_recorded(const char *program, const char *base)
     if (instrumented && !fm_statics_file_has_hooks(path))
         fprintf(stderr,
                 "fathom record: %s was linked with `fathom cc`, but no function of it is "
-                "instrumented: its objects were compiled without, in an earlier build perhaps. "
+                "instrumented: its objects were compiled without it, perhaps in an earlier build. "
                 "Rebuild from clean.\n",
                 program);
     else if (instrumented)
-        fprintf(stderr,
-                "fathom record: %s is built with `fathom cc` but made no recording: could it not "
-                "write to this folder, did it never start, or was %s.rec removed while it ran?\n",
-                program, base);
+        fprintf(
+            stderr,
+            "fathom record: %s is built with `fathom cc` but made no recording: perhaps it could "
+            "not write to this folder, never started, or %s.rec was removed while it ran\n",
+            program, base);
     else
         fprintf(stderr,
-                "fathom record: %s is not built with `fathom cc` (or is a script that runs no "
-                "program built so), so there is nothing to record. Build it with, for example, "
-                "`make CC=\"fathom cc\" CXX=\"fathom c++\"`.\n",
+                "fathom record: %s is not built with `fathom cc` (or is a script that runs no such "
+                "program), so there is nothing to record. Build it with, for example, `make "
+                "CC=\"fathom cc\" CXX=\"fathom c++\"`.\n",
                 program);
 }
 
@@ -241,7 +242,7 @@ int fm_cli_finish_run(const struct fm_finishing *how, const char *base, GPtrArra
     if (execs > 0 && !how->quiet)
         fprintf(stderr,
                 "fathom record: %u child process%s made few calls between fork and exec and got no "
-                "profile (--all makes it)\n",
+                "profile (--all makes one)\n",
                 execs, execs == 1 ? "" : "es");
     if (how->apart && found->len > 1 && !how->quiet)
         fputs("fathom record: --trace keeps each process's profile apart, as their logs of calls "

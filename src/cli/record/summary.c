@@ -146,8 +146,8 @@ static void print_table(const struct fm_profile *profile, const struct fm_analys
         inlined = inlined || profile->ps[top[i]].inlined;
     }
     if (inlined)
-        fputs("+, inlined: bodies inlined into others are not counted; --grade=full of fathom cc "
-              "counts them\n",
+        fputs("+, inlined: calls of inlined bodies are not counted; build with fathom cc "
+              "--grade=full to count them\n",
               stderr);
 }
 
@@ -243,11 +243,10 @@ static void print_not_recorded(const struct fm_profile *profile)
     bool waits = fm_profile_measure(profile, "wait_ns") != 0;
     if (fm_profile_knows(profile, FM_WORDS))
         return;
-    fprintf(
-        stderr,
-        "memory%s not recorded: in fully static programs, with sanitizers, and with a malloc of "
-        "the program's own, the calls of malloc%s are not seen\n",
-        waits ? " is" : " and waiting are", waits ? "" : " and those that can wait");
+    fprintf(stderr,
+            "memory%s not recorded: calls of malloc%s cannot be recorded in fully static programs, "
+            "with sanitizers, and with a malloc of the program's own\n",
+            waits ? " is" : " and waiting are", waits ? "" : " and those that can wait");
 }
 
 void fm_cli_print_summary(const struct fm_profile *profile, const struct fm_finish_notes *notes,

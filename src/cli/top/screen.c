@@ -231,15 +231,15 @@ static void draw_help(void)
 {
     static const char *const lines[] = {
         "s t c r w a b m n  sort by self time, total, calls, calls a second, waiting, allocations,",
-        "                 bytes, memory that is held, name",
+        "                 bytes, live memory, name",
         "Up Down PgUp PgDn Home End, j k   choose a row",
         "Enter            callers and callees of the chosen function",
         "Esc, Backspace   back",
-        "/                search: names that hold what is typed",
+        "/                search: names that contain the text",
         "space            pause, go on",
         "z                counts since now; Z: since the beginning",
         "q                quit",
-        "Times are CPU time by samples; waits that are not over do not count yet.",
+        "Times are sampled CPU time; unfinished waits do not count yet.",
     };
     for (size_t i = 0; i < G_N_ELEMENTS(lines); i++)
         put_cut(HEAD_LINES + (int)i, A_NORMAL, lines[i]);
@@ -271,7 +271,7 @@ static void draw_rows(struct screen *screen)
     }
     if (count == 0 && !opened)
         put_cut(line, A_NORMAL,
-                top->search[0] != '\0' ? "no function has that in its name"
+                top->search[0] != '\0' ? "no function's name contains that"
                                        : "nothing has been recorded yet");
 }
 

@@ -63,8 +63,7 @@ bool fm_eventlog_pread(const struct fm_eventlog_log *log, uint8_t *bytes, size_t
             continue;
         if (got <= 0) {
             g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: offset %" G_GUINT64_FORMAT ": %s",
-                        log->name, offset,
-                        got < 0 ? g_strerror(errno) : "the file has become shorter");
+                        log->name, offset, got < 0 ? g_strerror(errno) : "the file was truncated");
             return false;
         }
         bytes += got;

@@ -169,10 +169,10 @@ static void check_tail(struct check *check, const struct fm_eventlog_tail *tail)
                tail->length);
     if (!tail->end_mark && tail->length > 0)
         report(check, FM_EVENTLOG_WRONG, tail->offset,
-               "the log is cut: %" PRIu64 " bytes of an incomplete event", tail->length);
+               "the log is truncated: %" PRIu64 " bytes of an incomplete event", tail->length);
     else if (!tail->end_mark && tail->block_cut)
         report(check, FM_EVENTLOG_WRONG, tail->bytes,
-               "the log is cut: the block at %" PRIu64 " reaches to %" PRIu64, check->block,
+               "the log is truncated: the block at %" PRIu64 " reaches to %" PRIu64, check->block,
                check->block_end);
     else if (!tail->end_mark)
         report(check, FM_EVENTLOG_NOTE, tail->bytes, "not finished: no end mark FF FF");

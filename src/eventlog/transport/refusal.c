@@ -13,8 +13,8 @@ static void tell(uint8_t status, const char *name, GError **error)
         const char *text;
     } words[] = {
         {FM_REFUSAL_WRONG_TOKEN, "the token is wrong"},
-        {FM_REFUSAL_TOKEN_NEEDED, "the program wants a token: give it with --token"},
-        {FM_REFUSAL_FULL, "the program serves as many clients as it allows; try again later"},
+        {FM_REFUSAL_TOKEN_NEEDED, "the program requires a token: give it with --token"},
+        {FM_REFUSAL_FULL, "the program has its maximum of clients; try again later"},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(words); i++) {
         if (words[i].status == status) {

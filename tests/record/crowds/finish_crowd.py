@@ -444,7 +444,7 @@ def snapshots(tap, folder):
     lib.must([lib.FATHOM, "record", "-q", "-k", "-o", "snap", "--", "./snaps"], folder)
     names = files(folder, "snap", "rec")
     done = lib.must([lib.FATHOM, "finish", "-k", "--join=program"] + names, folder)
-    tap.same((len(names), done.stderr.count("is a snapshot and no process")), (4, 2),
+    tap.same((len(names), done.stderr.count("is a snapshot, not a process")), (4, 2),
              "snapshots are no processes")
     tap.same(lib.Profile(folder / "snap.data").calls()["serve"], 2, "and are not added")
 

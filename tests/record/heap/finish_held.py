@@ -380,7 +380,7 @@ def lifetimes(tap, folder):
     done = lib.must([lib.FATHOM, "merge", "--allow-repeats", "times.data", "other.data", "-o", "some.data"], folder)
     some = of_lifetimes(folder, "some.data")[0]
     tap.check(not some["lifetimes"] and not any(flow["held_ns"] for flow in some["flows"]) and
-              "how long memory was held is left out" in done.stderr,
+              "lifetimes of blocks are left out" in done.stderr,
               "lifetimes: left out of a sum of which not all have them, which is said", done.stderr)
     wrong = lib.run([lib.FATHOM, "record", "--lifetimes", "--no-heap", "./times"], folder)
     tap.check(wrong.returncode == 2 and "--no-heap" in wrong.stderr, "lifetimes: not without blocks",

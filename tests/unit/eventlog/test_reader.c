@@ -97,7 +97,7 @@ static void what_is_no_log_is_refused(void)
     } cases[] = {
 #define CASE(text, code, message) {text, sizeof text - 1, code, message}
         CASE("", FM_ERROR_TRUNCATED, "empty"),
-        CASE("hd", FM_ERROR_TRUNCATED, "cut"),
+        CASE("hd", FM_ERROR_TRUNCATED, "truncated"),
         CASE("\x7f"
              "ELF....",
              FM_ERROR_FORMAT, "not an event log"),

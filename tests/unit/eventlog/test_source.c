@@ -118,7 +118,7 @@ static void a_log_cut_after_its_blocks_were_found_is_one_error(void)
     while (fm_eventlog_merge_next(merge, &event, &error)) {
     }
     g_assert_error(error, FM_ERROR, FM_ERROR_IO);
-    g_assert_nonnull(strstr(error->message, "shorter"));
+    g_assert_nonnull(strstr(error->message, "truncated"));
     fm_eventlog_merge_free(merge);
     fm_eventlog_log_free(log);
     remove_file(path);

@@ -83,8 +83,8 @@ static void test_what_keys_leave_open(void)
     g_autoptr(FmProfile) forth = merge_with(&options, ab, 2), back = merge_with(&options, ba, 2);
     assert_same(forth, back);
     g_assert_cmpuint(forth->ps[2].line, ==, 10);
-    expect_refused(up, down, "p/0-0 has other lines");
-    expect_refused(down, up, "p/0-0 has other lines");
+    expect_refused(up, down, "p/0-0 has different lines");
+    expect_refused(down, up, "p/0-0 has different lines");
     struct fm_profile *hidden_first[] = {up, seen}, *seen_first[] = {seen, up};
     g_autoptr(FmProfile) hidden_seen = merge_all(hidden_first, 2),
                          seen_hidden = merge_all(seen_first, 2);
@@ -232,7 +232,7 @@ static void test_mercury_elsewhere(void)
     g_assert_cmpuint(all->ps_count, ==, 5);
     g_assert_cmpstr(all->ps[ps_named(all, "p")].file, ==, "other.m");
     g_assert_cmpuint(all->ps[ps_named(all, "p")].line, ==, 10);
-    expect_refused(parts[1], parts[2], "p/0-0 has other lines");
+    expect_refused(parts[1], parts[2], "p/0-0 has different lines");
     for (int i = 0; i < 3; i++)
         fm_profile_free(parts[i]);
 }
