@@ -48,7 +48,7 @@ enum fm_eventlog_flags {
     FM_EVENTLOG_NO_LIVE = 1 << 6,    /* start: no buffers in a file beside the log */
 };
 
-/* What happens to a block for which the memory limit has no room. */
+/* Treatment of a block that exceeds the memory limit. */
 enum fm_eventlog_policy {
     FM_EVENTLOG_DROP_NEWEST = 0, /* it is dropped and counted */
     FM_EVENTLOG_DROP_OLDEST = 1, /* the oldest whole blocks that nobody took are */
@@ -104,12 +104,13 @@ struct fm_eventlog_writer {
  * stream that is being set, -EDEADLK inside a writer's callback. */
 FM_EVENTLOG_API int fm_eventlog_set_sink(FILE *stream, bool close_prev, bool emit_header);
 
-/* The same with FM_EVENTLOG_CLOSE_PREV | _HEADER | _DRAIN. With DRAIN every event that was logged
- * before the call goes to the old sink; waits at most timeout_ms (-1: no limit) for threads that
- * are flushing, then goes on and returns -ETIMEDOUT: the sink is set, the rest comes late. */
+/* As fm_eventlog_set_sink() with FM_EVENTLOG_CLOSE_PREV | _HEADER | _DRAIN. With DRAIN every event
+ * that was logged before the call goes to the old sink; waits at most timeout_ms (-1: no limit) for
+ * threads that are flushing, then goes on and returns -ETIMEDOUT: the sink is set, the rest comes
+ * late. */
 FM_EVENTLOG_API int fm_eventlog_set_sink_with(FILE *stream, unsigned flags, int timeout_ms);
 
-/* The same for a writer, which is copied. Its stop is called when it is replaced. */
+/* Sets a writer, which is copied, in place of a stream. Its stop is called when it is replaced. */
 FM_EVENTLOG_API int fm_eventlog_set_writer(const struct fm_eventlog_writer *writer, unsigned flags,
                                            int timeout_ms);
 
@@ -184,7 +185,7 @@ struct fm_eventlog_stats {
     uint64_t stream_lost_events; /* in blocks whose write failed */
     uint64_t stream_lost_blocks;
     uint64_t stream_lost_bytes;
-    int stream_errno;               /* of the last failed write; 0 = none */
+    int stream_errno;               /* errno of the last failed write; 0 = none */
     unsigned stream_disabled;       /* how often failures_max made the sink NULL */
     uint64_t memory_events;         /* put into chunks (drop oldest may drop them later) */
     uint64_t memory_dropped_events; /* by the limit */
@@ -196,7 +197,7 @@ struct fm_eventlog_stats {
     uint64_t client_dropped_events; /* that clients' queues had no room for, summed */
     uint64_t resize_failures;
     uint32_t lanes;             /* made so far */
-    uint32_t lanes_used;        /* of living threads */
+    uint32_t lanes_used;        /* lanes of living threads */
     uint32_t threads;           /* in the tracked state */
     uint32_t threads_forgotten; /* left out of it by its limit */
     uint32_t clients;           /* connected now */
@@ -227,7 +228,7 @@ FM_EVENTLOG_API void fm_eventlog_lock_name(const void *lock, const char *name);
 FM_EVENTLOG_API void fm_eventlog_message(const char *text);
 FM_EVENTLOG_API void fm_eventlog_marker(const char *text);
 FM_EVENTLOG_API void fm_eventlog_binary(const void *data, size_t bytes);
-/* Of the innermost open span of this thread. [signal] */
+/* Sets the detail of the innermost open span of this thread. [signal] */
 FM_EVENTLOG_API void fm_eventlog_span_detail(const char *text, int64_t value);
 FM_EVENTLOG_API void fm_eventlog_span_detail_real(const char *text, double value);
 /* printf-style message, cut at 512 bytes. Not for hot paths. */
@@ -244,7 +245,7 @@ struct fm_eventlog_listen_options {
     unsigned clients_max;       /* 16; connections that have not shown the token do not count, and
                                    one that has taken nothing for 10 s gives way to another */
     bool wait_client;           /* return only when the first client has its header queued */
-    int wait_timeout_ms;        /* of that; 0 = for ever */
+    int wait_timeout_ms;        /* timeout of that wait; 0 = for ever */
     const char *token;          /* needed for an address that is not loopback: a client must send
                                    it first, as the control message "token=" TOKEN, number 0 */
     size_t datagram_bytes_max;  /* payload of the monitor's messages before they are split; frames
@@ -556,7 +557,7 @@ FM_EVENTLOG_INLINE_ void fm_eventlog_span_close_(const uint32_t *name)
         fm_eventlog_span_end(*name);
 }
 
-/* The same with what it works on, a text of the moment and a number as for FM_VALUE. */
+/* A span with a detail: a text, which is copied, and a number as for FM_VALUE. */
 #define FM_SPAN_WITH(name, text, value) \
     FM_SPAN(name);                      \
     FM_EVENTLOG_NUMBER_(fm_eventlog_span_detail, text, value)

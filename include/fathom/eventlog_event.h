@@ -40,7 +40,7 @@
 extern "C" {
 #endif
 
-/* What FM_EVENT makes of a declaration. fields: as in the header of a log; size: of the payload,
+/* The type that FM_EVENT declares. fields: as in the header of a log; size: of the payload,
  * 0xFFFF = variable. number: 0 = the library must be asked; index: of all types, -1 = none. */
 struct fm_eventlog_event_type_ {
     const char *name, *fields;

@@ -13,8 +13,8 @@
 #define STEP_BYTES ((size_t)2 << 20) /* a huge page */
 
 struct range {
-    uintptr_t at, end; /* what is left of it: whole pages */
-    size_t bytes;      /* of all of it */
+    uintptr_t at, end; /* the rest of it: whole pages */
+    size_t bytes;      /* size of all of it */
     bool later;        /* than those that are not */
 };
 
@@ -33,7 +33,7 @@ struct fm_prefault *fm_prefault_new(void)
     return prefault;
 }
 
-/* Of which the least part is done: all are filled side by side, but those of later. */
+/* The range with the smallest part done: all are filled side by side, except later ones. */
 static guint most_wanted(const GArray *ranges)
 {
     guint found = 0;

@@ -8,8 +8,9 @@
 struct fm_worker {
     fm_worker_step *step;
     void *user;
-    GThread *thread;      /* NULL: the fork left it behind */
-    pthread_mutex_t lock; /* of what follows; of the kind that the thread sanitizer sees */
+    GThread *thread; /* NULL: the fork left it behind */
+    pthread_mutex_t
+        lock; /* protects the fields below; of the kind that the thread sanitizer sees */
     pthread_cond_t changed;
     bool stepping, paused, stop, done;
     bool again; /* asked for while it stepped: what it found may have been too early */

@@ -39,17 +39,17 @@ double fm_site_per_call(const struct fm_site_cost *site);
 /* A proc dynamic with its body. */
 struct fm_pd_body {
     uint32_t pd, ps, clique;
-    uint32_t proc; /* of the procrep */
+    uint32_t proc; /* index in the procrep */
     struct fm_body *body;
     struct fm_body_index *index;
     struct fm_coverage *coverage;
     struct fm_site_cost *sites; /* [css_count of the ps] */
     uint32_t site_count;
     uint32_t *goal_site; /* for each goal: into sites, or FM_NO_SITE */
-    struct fm_cost cost; /* of the proc dynamic */
+    struct fm_cost cost; /* cost of the proc dynamic */
 };
 
-/* What is known of a proc dynamic; belongs to bodies. Errors: of the body, of its coverage (in the
+/* Facts about a proc dynamic; they belong to bodies. Errors: of the body, of its coverage (in the
  * words of the pages), and FM_ERROR_FORMAT when the counts contradict each other, naming procedure
  * and goal. A failure is kept too. */
 FM_MUST_USE bool fm_bodies_pd(struct fm_bodies *bodies, uint32_t pd, const struct fm_pd_body **ret,
@@ -83,22 +83,23 @@ struct fm_recursion {
     uint32_t member_count; /* proc dynamics of the clique */
     uint32_t level_count;
     struct fm_recursion_level *levels; /* ascending */
-    double total_calls;                /* of the proc dynamic: from outside and recursive */
-    double parent_calls;               /* of the edge into the clique */
+    double total_calls;                /* calls of the proc dynamic, from outside and recursive */
+    double parent_calls;               /* calls of the edge into the clique */
     double base_cost, base_probability, recursive_cost, recursive_probability; /* SINGLE */
     double depth;         /* SINGLE: average greatest; NONE: 0; others: negative, not known */
     uint32_t error_count; /* FM_RECURSION_ERRORS */
     char **errors;
 };
 
-/* Of a program of which only the counts are known (C): a clique of one proc dynamic is SINGLE when
+/* For a program with counts only (C): a clique of one proc dynamic is SINGLE when
  * one of its call sites recurses, OTHER when several do. levels are not known; depth is the average
  * number of activations for each call from outside, which is the depth only where an activation
  * recurses at most once: SINGLE in nothing but name when the site stands in a loop. */
 struct fm_recursion *fm_recursion_from_counts(const struct fm_analysis *a, uint32_t clique);
-void fm_recursion_free(gpointer recursion); /* of fm_recursion_from_counts() only */
+void fm_recursion_free(gpointer recursion); /* only for results of fm_recursion_from_counts() */
 
-/* Of a clique, kept; belongs to bodies. Never fails: what goes wrong is FM_RECURSION_ERRORS. */
+/* Recursion of a clique, cached; it belongs to bodies. Never fails: what goes wrong is
+ * FM_RECURSION_ERRORS. */
 const struct fm_recursion *fm_bodies_recursion(struct fm_bodies *bodies, uint32_t clique);
 /* Cost of a call at that depth of a single recursion. */
 double fm_recursion_cost_at(const struct fm_recursion *recursion, double depth);

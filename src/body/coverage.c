@@ -12,8 +12,8 @@ struct open_goal {
     uint32_t goal;
     uint32_t child, number; /* the next to be entered */
     struct fm_known_count before;
-    struct fm_known_count last_after;            /* of the child left last */
-    struct fm_known_count sum_before, sum_after; /* of children, as the kind adds them */
+    struct fm_known_count last_after;            /* count after the child left last */
+    struct fm_known_count sum_before, sum_after; /* sums over children, as the kind adds them */
     struct fm_known_count condition_after, then_before;
 };
 
@@ -220,7 +220,7 @@ static struct fm_known_count leave(struct inferring *in, const struct open_goal 
     return after;
 }
 
-/* What the goal above learns from a child that was left. */
+/* Updates the goal above when a child is left. */
 static void child_left(const struct inferring *in, struct open_goal *open,
                        struct fm_known_count after)
 {
@@ -272,7 +272,7 @@ static int compare_found(const void *a, const void *b)
     return one->goal < other->goal ? -1 : one->goal > other->goal;
 }
 
-/* What comes after a goal with a contradiction, and what holds it. */
+/* Marks goals after a goal with a contradiction, and goals around it. */
 static void spread_doubt(const struct fm_body *body, struct fm_coverage *coverage)
 {
     bool before = false;

@@ -12,7 +12,7 @@ struct fm_known_count {
     int64_t count;
 };
 
-/* What was measured at a goal. */
+/* Measurements at a goal. */
 struct fm_goal_facts {
     struct fm_known_count after; /* a coverage point after it */
     struct fm_known_count arm;   /* a coverage point where it begins, it being an arm */
@@ -28,7 +28,7 @@ struct fm_goal_counts {
 /* Counts that cannot all be right. */
 struct fm_contradiction {
     uint32_t goal;
-    char *text; /* what was found and what was expected */
+    char *text; /* found and expected counts */
 };
 
 struct fm_coverage {
@@ -37,8 +37,7 @@ struct fm_coverage {
     uint32_t contradiction_count;            /* all of them */
     struct fm_contradiction *contradictions; /* the first FM_CONTRADICTIONS_MAX, by goal */
     uint32_t contradictions_kept;
-    uint32_t
-        cause; /* of those kept, the one met first in order of execution: others may follow it */
+    uint32_t cause; /* the first kept one in order of execution: others may follow from it */
 };
 #define FM_CONTRADICTIONS_MAX 100
 
@@ -50,8 +49,8 @@ void fm_coverage_free(struct fm_coverage *coverage); /* NULL is allowed */
 typedef struct fm_coverage FmCoverage;
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(FmCoverage, fm_coverage_free)
 
-/* Of one context, or of all contexts of a procedure together. FM_ERROR_UNAVAILABLE: the profile has
- * no coverage counts for it. */
+/* Coverage of one context, or of all contexts of a procedure together. FM_ERROR_UNAVAILABLE: the
+ * profile has no coverage counts for it. */
 FM_MUST_USE bool fm_coverage_of_pd(const struct fm_analysis *a, const struct fm_body *body,
                                    uint32_t pd, struct fm_coverage **ret, GError **error);
 FM_MUST_USE bool fm_coverage_of_ps(const struct fm_analysis *a, const struct fm_body *body,

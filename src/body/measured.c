@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the profile knows of the goals of a body: coverage points and call sites, by their paths. */
+/* Coverage points and call sites that the profile has of a body's goals, by their paths. */
 #include "base/error.h"
 #include "body/coverage.h"
 

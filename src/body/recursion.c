@@ -183,7 +183,7 @@ static struct fm_recursion_data scaled(struct fm_recursion_data data, double pro
     return data;
 }
 
-/* Of a goal that may be left without success, the rest happens with this probability. */
+/* Probability of the goals behind one that may be left without success. */
 static double success(const struct reading *r, uint32_t goal)
 {
     return MIN(1.0, after_of(r, goal) / before_of(r, goal));

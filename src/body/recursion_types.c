@@ -5,7 +5,7 @@
 
 /* After so many cliques the bodies that were decoded for them are dropped. */
 #define CLIQUES_A_PILE 256u
-/* What decoding a body and inferring its coverage costs, in nodes of a graph. */
+/* Cost of decoding a body and inferring its coverage, in nodes of a graph. */
 #define NODES_A_BODY 100u
 
 /* A type while it is being counted. */
@@ -24,7 +24,7 @@ struct fm_recursion_types {
     uint32_t next; /* clique */
     GPtrArray *all;
     GHashTable *by_key;                                /* struct counted */
-    struct counted *frequent[FM_RECURSION_DIVIDE + 1]; /* those without parameters */
+    struct counted *frequent[FM_RECURSION_DIVIDE + 1]; /* types without parameters */
 };
 
 static void counted_free(gpointer data)

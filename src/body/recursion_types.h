@@ -8,7 +8,7 @@
 /* Cliques of one type that are entered by one procedure. */
 struct fm_recursion_entry {
     uint32_t ps, frequency;
-    struct fm_cost cost; /* of the proc dynamics that are entered */
+    struct fm_cost cost; /* cost of the proc dynamics that are entered */
 };
 
 /* A recursion is counted by what is told of it: those of "mutual between 3" are one type, errors of

@@ -42,13 +42,13 @@ enum pass {
 struct walk {
     struct fm_var_use_search *search;
     const struct fm_pd_body *pd;
-    const struct fm_recursion *recursion; /* of its clique */
+    const struct fm_recursion *recursion; /* recursion of its clique */
     uint32_t var;
     enum fm_var_use_type type;
     enum pass pass;
     double depth;
     const struct active *active;
-    const double *probability; /* of recursion, for each goal; NULL when plain */
+    const double *probability; /* probability of recursion, for each goal; NULL when plain */
 };
 
 struct found {
@@ -471,7 +471,7 @@ static bool use_in_clique(struct fm_var_use_search *search, uint32_t clique, uin
     return ok;
 }
 
-/* The same, asked once. */
+/* As use_in_clique(), computed once. */
 static bool kept_use_in_clique(struct fm_var_use_search *search, uint32_t clique, uint32_t argument,
                                enum fm_var_use_type type, struct fm_var_use *ret, char **why)
 {

@@ -14,7 +14,7 @@ enum fm_var_use_type fm_var_use_type_of(const struct fm_head_var *head);
 
 struct fm_var_use {
     double time; /* from entering the call to the first use */
-    double cost; /* of the call, as a yardstick */
+    double cost; /* cost of the call, as a yardstick */
 };
 
 struct fm_var_use_search;
@@ -26,17 +26,17 @@ struct fm_var_use_search *fm_var_use_search_new(struct fm_bodies *bodies, const 
                                                 bool totals);
 void fm_var_use_search_free(struct fm_var_use_search *search); /* NULL is allowed */
 
-/* Where nobody looks inside: consumed at once, produced at the end. */
+/* Result for a callee that is not followed: consumed at once, produced at the end. */
 struct fm_var_use fm_var_use_pessimistic(enum fm_var_use_type type, double cost);
 
-/* Of argument number `argument`, from 0, of the call through csd, which costs `cost`. recursion: of
- * the caller's clique; depth: of the recursion there, negative = not known. On false *why tells why
- * it could not be computed; the caller frees it. */
+/* Use of argument number `argument`, from 0, of the call through csd, which costs `cost`.
+ * recursion: of the caller's clique; depth: of the recursion there, negative = not known. On false
+ * *why tells why it could not be computed; the caller frees it. */
 FM_MUST_USE bool fm_var_use_of_call(struct fm_var_use_search *search, uint32_t csd,
                                     uint32_t argument, enum fm_var_use_type type, double cost,
                                     const struct fm_recursion *recursion, double depth,
                                     struct fm_var_use *ret, char **why);
-/* Of a variable in a goal of a body, from the goal's beginning; cost: of the goal. */
+/* Use of a variable in a goal of a body, from the goal's beginning; cost: of the goal. */
 FM_MUST_USE bool fm_var_use_of_goal(struct fm_var_use_search *search, const struct fm_pd_body *pd,
                                     uint32_t goal, uint32_t var, enum fm_var_use_type type,
                                     double cost, double depth, struct fm_var_use *ret, char **why);

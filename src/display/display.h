@@ -40,7 +40,7 @@ void fm_display_set_incomplete(struct fm_display *display, const char *what);
 typedef bool (*fm_display_namer)(const void *user, struct fm_command *command,
                                  char buffer[FM_DISPLAY_NAME_BYTES]);
 void fm_display_set_namer(struct fm_display *display, fm_display_namer namer, const void *user);
-/* What the reader should know before reading on: the page is not the one asked for. */
+/* Tells the reader first that the page is not the one asked for. */
 void fm_display_set_notice(struct fm_display *display, const char *text);
 
 /* --- items --- */
@@ -88,8 +88,8 @@ struct fm_source_line {
     int64_t calls;                      /* negative = no code on this line */
     double self_percent, total_percent; /* negative = not known; of the calls made there */
     bool time_known, bytes_known;
-    double line_seconds;  /* of the line's own code */
-    double below_seconds; /* of the calls made there; shown beside it where it is known */
+    double line_seconds;  /* time of the line's own code */
+    double below_seconds; /* time of the calls made there; shown beside it where it is known */
     int64_t bytes;        /* allocated by its calls and below */
     unsigned heat;        /* its part of the whole, 1 to 5; 0 = no cost */
     bool runs_known;      /* coverage: how often the code on the line ran */
@@ -206,12 +206,12 @@ struct fm_html_kept {
     void *user;
 };
 struct fm_html_options {
-    const char *recording_name; /* shown at the top and in the page title; may be NULL */
-    const char *url_prefix;     /* links are url_prefix + encoded query + url_suffix */
-    const char *url_suffix;     /* e.g. "&/data/Deep.data"; percent-encoded by the caller */
-    const char *asset_prefix;   /* where style.css and scripts are: "/assets/"; NULL = nowhere */
-    bool inline_assets;         /* put the stylesheet into the page (CGI, saved pages) */
-    bool no_navigation;         /* the page belongs to no recording: no ways into one */
+    const char *recording_name;     /* shown at the top and in the page title; may be NULL */
+    const char *url_prefix;         /* links are url_prefix + encoded query + url_suffix */
+    const char *url_suffix;         /* e.g. "&/data/Deep.data"; percent-encoded by the caller */
+    const char *asset_prefix;       /* prefix of style.css and scripts: "/assets/"; NULL = none */
+    bool inline_assets;             /* put the stylesheet into the page (CGI, saved pages) */
+    bool no_navigation;             /* the page belongs to no recording: no ways into one */
     const struct fm_html_way *ways; /* ended by label NULL; NULL = those of a Mercury profile */
     bool keep_preferences;          /* the ways carry the preferences */
     const char *search_file; /* the recording's file, for a field that searches it: a form sends it
@@ -223,11 +223,10 @@ struct fm_html_options {
     const char *body_class;     /* NULL = none */
     const struct fm_html_alternate *alternates; /* linked at the bottom; ended by label NULL */
     const struct fm_html_kept *kept; /* instead of url_prefix and url_suffix; may be NULL */
-    const char *events_url; /* of an incomplete page: where its script hears more; or NULL */
-    const char
-        *live_url;   /* of a program that runs: where the notice's script hears of more; or NULL */
-    unsigned stage;  /* what is known, as events tell it: another number, another page */
-    double fraction; /* 0 to 1, of what is being computed */
+    const char *events_url;          /* stream of an incomplete page, for its script; or NULL */
+    const char *live_url; /* stream of a running program, for the notice's script; or NULL */
+    unsigned stage;       /* stage of reading, as events have it: another number, another page */
+    double fraction;      /* 0 to 1, of what is being computed */
 };
 struct fm_text_options {
     unsigned width; /* columns of the terminal, 0 = unlimited */
@@ -238,7 +237,7 @@ struct fm_text_options {
 struct fm_html_part {
     const struct fm_display *display;
     const struct fm_preferences *preferences;
-    const char *id; /* of its section: links to it are "#ID" */
+    const char *id; /* id of its section: links to it are "#ID" */
 };
 
 /* Each appends to out. Preferences decide boxes, colours and developer items. */

@@ -21,7 +21,7 @@ struct link {
     const char *command;
     const char *preferences; /* NULL: none */
     const char *url;         /* instead of a query; else NULL */
-    uint32_t line;           /* of the source on that page; 0 = none */
+    uint32_t line;           /* line of the source on that page; 0 = none */
 };
 
 enum item_kind {
@@ -58,7 +58,7 @@ struct source {
 struct item {
     struct item *next;
     enum item_kind kind;
-    const char *id; /* of controls, drawings and forms; may be NULL */
+    const char *id; /* id of controls, drawings and forms; may be NULL */
     union {
         const char *text;
         struct link link;

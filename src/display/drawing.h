@@ -21,13 +21,13 @@ void fm_drawing_cursor(struct fm_drawing *drawing, double at, const char *title)
 
 struct fm_drawing_row {
     const char *label, *note; /* note: small, at the label's right; may be NULL */
-    const char *url;          /* of the label; may be NULL */
+    const char *url;          /* link of the label; may be NULL */
     const char *title;        /* more about it; may be NULL */
     unsigned indent;
     unsigned height; /* pixels of one level */
     unsigned levels; /* at least 1 */
 };
-/* What follows belongs to this row. */
+/* Begins a row: later calls add to it. */
 void fm_drawing_row(struct fm_drawing *drawing, const struct fm_drawing_row *row);
 
 #define FM_DRAWING_COLOURS 28u
@@ -47,7 +47,7 @@ void fm_drawing_bars(struct fm_drawing *drawing, const double *heights, unsigned
 /* An area of one colour between two such heights in each column: layers stand on each other. */
 void fm_drawing_layer(struct fm_drawing *drawing, unsigned colour, const double *bottoms,
                       const double *tops, unsigned count, const char *title);
-/* The same as a line through steps; NaN = nothing there. */
+/* Draws them as a line through steps; NaN = nothing there. */
 void fm_drawing_line(struct fm_drawing *drawing, const double *heights, unsigned count);
 /* Rows by their number, 0 = the first. */
 void fm_drawing_arrow(struct fm_drawing *drawing, unsigned from_row, double from, unsigned to_row,
@@ -59,7 +59,7 @@ struct fm_form;
 
 /* Sent with GET to the same page. */
 struct fm_form *fm_add_form(struct fm_list *to, const char *id, const char *label);
-/* What the address holds and the reader does not change. */
+/* A part of the address that the reader does not change. */
 void fm_form_hidden(struct fm_form *form, const char *name, const char *value);
 /* problem: what is wrong with the value; may be NULL. size: characters. */
 void fm_form_text(struct fm_form *form, const char *name, const char *label, const char *value,

@@ -128,7 +128,7 @@ static void write_scale(struct fm_json *json, const struct fm_flame *flame)
     fm_json_end(json);
 }
 
-/* What boxes say that others say too. */
+/* Texts that several boxes have. */
 struct shared_texts {
     GHashTable *known_names, *known_places;
     GPtrArray *names, *places, *queries;

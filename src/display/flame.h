@@ -11,7 +11,7 @@ enum fm_flame_box_flags {
     FM_BOX_RECURSION = 1, /* functions that call each other */
     FM_BOX_MEMBER = 2,    /* one of them, below it */
     FM_BOX_JOINED = 4,    /* stands for several too narrow to show */
-    FM_BOX_NEW = 8,       /* of two runs that are compared the second alone has it */
+    FM_BOX_NEW = 8,       /* only the second of two compared runs has it */
     FM_BOX_GONE = 16,     /* the first alone has it */
 };
 
@@ -30,16 +30,16 @@ struct fm_flame_box {
     unsigned colour;              /* below FM_FLAME_COLOURS, or 10 + heat, or a difference */
     unsigned flags;
     int64_t own, total, calls;
-    const char *place; /* where its source is; NULL = not known */
+    const char *place; /* place of its source; NULL = not known */
     uint32_t proc;     /* the procedure whose page tells more; 0 = none */
 };
 
-/* What scripts need to ask for more boxes and to write amounts. */
+/* Data for scripts, to request more boxes and to write amounts. */
 struct fm_flame_scale {
     const struct fm_query *query; /* the page that is this graph alone */
     const char *measure;          /* as addresses call it: "time" */
-    double unit_seconds;          /* of one unit of an amount; 0 = it is no time */
-    int64_t whole;                /* of the program, in the same unit */
+    double unit_seconds;          /* time of one unit of an amount; 0 = it is not a time */
+    int64_t whole;                /* total of the program, in the same unit */
 };
 
 /* id: in HTML; label: what it shows, for those who do not see it. */
@@ -50,7 +50,7 @@ void fm_flame_set_scale(struct fm_flame *flame, const struct fm_flame_scale *sca
 void fm_flame_set_upwards(struct fm_flame *flame);
 /* Boxes in any order. */
 void fm_flame_add_box(struct fm_flame *flame, const struct fm_flame_box *box);
-/* What a colour stands for. */
+/* Adds the meaning of a colour. */
 void fm_flame_add_legend(struct fm_flame *flame, unsigned colour, const char *label);
 
 /* The display's first flame graph as an SVG file of its own, with its colours in it; false when it

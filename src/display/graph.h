@@ -14,13 +14,13 @@ struct fm_graph_node {
     const char *place;            /* a second line; NULL = none */
     const char *amount;           /* a third line; NULL = none */
     const struct fm_query *query; /* NULL = none */
-    double own, total;            /* of the whole: 0 to 1 */
+    double own, total;            /* shares of the whole: 0 to 1 */
     bool focus;
 };
 struct fm_graph_edge {
     uint32_t from, to; /* ids of nodes */
     const char *label;
-    double weight; /* of the greatest: 0 to 1 */
+    double weight; /* share of the maximum: 0 to 1 */
 };
 
 /* id: in HTML; label: what it shows. Texts are copied. */

@@ -171,7 +171,7 @@ static void append_bytes(GString *out, int64_t bytes)
     g_string_append(out, names[i]);
 }
 
-/* Of ranked tables; false when the cell is shown in the usual way. */
+/* Forms of ranked tables; false when the cell is shown in the usual way. */
 static bool append_formed(GString *out, const struct cell *cell)
 {
     if (cell->form == FORM_USUAL)

@@ -8,9 +8,10 @@
 
 /* caption: shown above the rows, such as the beginning that all paths share; may be NULL. */
 void fm_table_ranked(struct fm_table *table, const char *caption);
-/* Of the column just added. 1: always shown, 2: from 45rem on, 3: from 62rem, 4: from 110rem. */
+/* Priority of the column just added. 1: always shown, 2: from 45rem on, 3: from 62rem, 4: from
+ * 110rem. */
 void fm_column_priority(struct fm_table *table, unsigned priority);
-/* What the heading means, in one line. */
+/* Explains the heading in one line. */
 void fm_column_help(struct fm_table *table, const char *help);
 /* The row just begun rests on few samples. */
 void fm_row_soft(struct fm_table *table);
@@ -31,11 +32,11 @@ void fm_cell_few(struct fm_table *table);
 /* It was not recorded: a dash; null for programs. */
 void fm_cell_unknown(struct fm_table *table);
 
-/* Of the number just added: a bar before it, dark as far as own (0 to 1), light as far as total. */
+/* Adds a bar before the number just added, dark as far as own (0 to 1), light as far as total. */
 void fm_cell_bar(struct fm_table *table, double own, double total);
 
 enum fm_path_flags {
-    FM_PART_STRONG = 1, /* what the row is about */
+    FM_PART_STRONG = 1, /* the subject of the row */
     FM_PART_NOTE = 2,   /* said of the part before it, as its file; no step of the path */
     FM_PART_MARK = 4,   /* opens or closes a row; for pages only */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the instructions of the procedures are: the stretches of code of all inputs, time by
+/* Addresses of the procedures' instructions: the stretches of code of all inputs, time by
  * instruction added up. Of one file in several builds an address says nothing. */
 #include "merge/code.h"
 
@@ -155,7 +155,7 @@ static void add_samples(struct stretch *to, const struct fm_code_sample *more, u
     to->samples = all;
 }
 
-/* What is there twice is the same; what was found in one place alone (debug files were missing in
+/* Stretches that are there twice are equal; others (debug files were missing in
  * the other) is taken from there. */
 static void add_part(struct fm_merge *m, GArray *stretches, const struct fm_machine_code *code,
                      const struct fm_code_part *part, const uint32_t *images)

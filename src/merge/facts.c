@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known beside the graph by context: waits, locks, threads, the heap, durations. Each
+/* Facts beside the graph by context: waits, locks, threads, the heap, durations. Each
  * input's is appended with the edges that its csds became; what is of one thing is added up now and
  * then, so that the lists are not much longer than the sum's own. Contexts in here are edges + 1, 0
  * = none. */
@@ -91,7 +91,7 @@ static void add_lock(void *to, const void *from)
 {
     struct fm_lock *sum = to;
     if (sum->address != ((const struct fm_lock *)from)->address)
-        sum->address = 0; /* of each run another */
+        sum->address = 0; /* another in each run */
 }
 
 static int compare_threads(const void *a, const void *b)
@@ -192,7 +192,7 @@ static void *item(const GArray *array, guint size, guint at)
     return array->data + (gsize)size * at;
 }
 
-/* What is of one thing becomes one. */
+/* Adds up entries of one thing. */
 static void add_up(GArray *array, enum list list)
 {
     guint size = kinds[list].size, kept = 0;
@@ -240,7 +240,7 @@ struct input {
     struct fm_merged_facts *facts;
     const struct fm_run_info *info;
     const uint32_t *edges; /* by csd */
-    uint64_t factor;       /* of quanta */
+    uint64_t factor;       /* factor of quanta */
 };
 
 /* False: nothing leads there. */
@@ -308,7 +308,7 @@ static void append_heap(const struct input *in)
     if (!info->recorded)
         return;
     *sum = (struct fm_heap_whole){
-        .peak_ns = in->facts->heap_inputs++ == 0 ? whole->peak_ns : 0, /* of one run alone */
+        .peak_ns = in->facts->heap_inputs++ == 0 ? whole->peak_ns : 0, /* only for one run */
         .peak_error = fm_merge_sum(sum->peak_error, whole->peak_error),
         .unknown_blocks = fm_merge_sum(sum->unknown_blocks, whole->unknown_blocks),
         .unknown_bytes = fm_merge_sum(sum->unknown_bytes, whole->unknown_bytes),
@@ -402,7 +402,7 @@ void fm_merge_rescale_facts(struct fm_merge *m, uint64_t factor)
 
 struct telling {
     const struct fm_merge *m;
-    const uint32_t *csds; /* of the result, by edge */
+    const uint32_t *csds; /* csds of the result, by edge */
     struct fm_build *build;
 };
 

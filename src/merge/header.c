@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a sum has beside its graph: which inputs fit together, and what becomes of their headers. */
+/* Headers of a sum: which inputs fit together, and how their headers are joined. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,7 +45,7 @@ static uint64_t greatest_divisor(uint64_t a, uint64_t b)
     return a;
 }
 
-/* What quanta are, of the sum so far or of a profile; NULL: not known. */
+/* Unit of quanta, of the sum so far or of a profile; NULL: not known. */
 static const char *unit_of(uint64_t ticks, const struct fm_tick_event *event,
                            const struct fm_measure *quanta)
 {
@@ -231,7 +231,7 @@ void fm_merge_take_header(struct fm_merge *m, const struct fm_profile *profile)
         m->coverage = FM_COVERAGE_NONE;
 }
 
-/* Of the folders that one program was in, the least is shown, whichever input came first. */
+/* Keeps the name that sorts first of the folders of a program, whichever input came first. */
 void fm_merge_keep_least_program(struct fm_merge *m, const struct fm_profile *profile)
 {
     if (!m->options.union_programs && strcmp(profile->program_name, m->program) < 0)
@@ -263,7 +263,7 @@ static void drop_measures(struct fm_merge *m, const struct fm_profile *profile)
     m->measure_count = kept;
 }
 
-/* What one input does not know, nobody knows of the sum. */
+/* Data that one input lacks is not known of the sum. */
 static void join_origins(struct fm_merge *m, const struct fm_profile *profile)
 {
     m->unknown |= profile->run_info.unknown;

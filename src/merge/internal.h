@@ -43,7 +43,7 @@ struct fm_merged_node {
 struct fm_merged_edge {
     uint32_t site, callee; /* callee: a node; site FM_NO_EDGE: the edge is part of another, next */
     uint32_t callee_ps;
-    uint32_t next; /* of its class */
+    uint32_t next; /* next of its class */
 };
 
 /* One of the table in which edges of classes with many are found. */
@@ -59,7 +59,7 @@ struct fm_merge {
     bool any;        /* the header is set, */
     bool only_empty; /* but by nothing that has calls: what comes next decides it */
     bool has_lines, has_line_times;
-    const char *root_key; /* of the procedure of the root; NULL = none yet */
+    const char *root_key; /* key of the procedure of the root; NULL = none yet */
 
     enum fm_flavour flavour;
     const char *program;
@@ -79,7 +79,7 @@ struct fm_merge {
     uint64_t duration_ns, peak_bytes;
     uint64_t recorded_ns; /* the longest; of what was recorded all the time its duration */
     bool unfinished, later;
-    uint64_t sample_count, sample_squares; /* of the profiles that know them */
+    uint64_t sample_count, sample_squares; /* over the profiles that have them */
     uint64_t sampled_unknown;              /* quanta of the others */
     GArray *marks;                         /* struct fm_mark */
     GPtrArray *notes, *lost;
@@ -88,7 +88,7 @@ struct fm_merge {
     GArray *procs, *sites;  /* struct fm_merged_ps, struct fm_merged_site */
     GHashTable *proc_index; /* key -> number + 1 */
     GHashTable *site_index;
-    GArray *last_procs, *last_sites; /* of the input before: most have the same */
+    GArray *last_procs, *last_sites; /* those of the input before: most inputs have the same */
 
     GArray *nodes, *edges;
     GArray *parents; /* uint32_t a node, of the union-find; itself = a class. Not of the nodes, as
@@ -147,7 +147,7 @@ void fm_merge_take_header(struct fm_merge *m, const struct fm_profile *profile);
 void fm_merge_join_header(struct fm_merge *m, const struct fm_profile *profile, uint64_t ticks);
 /* Adds its totals; factor: its quanta are multiplied by this. */
 void fm_merge_add_header(struct fm_merge *m, const struct fm_profile *profile, uint64_t factor);
-/* Of the folders that one program was in, the least is shown, whichever input came first. */
+/* Keeps the name that sorts first of the folders of a program, whichever input came first. */
 void fm_merge_keep_least_program(struct fm_merge *m, const struct fm_profile *profile);
 /* -1: there is none of that name. */
 int fm_merge_measure_of(const struct fm_measure *measures, unsigned count, const char *name);
@@ -159,9 +159,9 @@ uint64_t fm_merge_scaled(uint64_t quanta, uint64_t factor);
 FM_MUST_USE bool fm_merge_statics(struct fm_merge *m, const struct fm_profile *profile,
                                   const char *name, uint32_t **ret_procs, uint32_t **ret_sites,
                                   GError **error);
-/* What a program is known by: across builds it may have been in another folder. */
+/* Key of a program: across builds it may have been in another folder. */
 const char *fm_merge_program(const struct fm_merge *m, const char *name);
-/* What a procedure is known by; g_free(). */
+/* Key of a procedure; g_free(). */
 char *fm_merge_proc_key(const struct fm_merge *m, const struct fm_ps *ps);
 /* The pseudo-procedure of a program, and the root above all of them. */
 uint32_t fm_merge_union_root(struct fm_merge *m);

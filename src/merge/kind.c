@@ -41,7 +41,7 @@ static void add_measures(GChecksum *sum, const struct fm_profile *profile)
     }
 }
 
-/* What may not differ within a build: statics.c. */
+/* Adds the statics that may not differ within a build: statics.c. */
 static void add_statics(GChecksum *sum, const struct fm_profile *profile, bool sites)
 {
     for (uint32_t id = 1; id <= profile->ps_count; id++) {

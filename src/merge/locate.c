@@ -11,10 +11,10 @@
 struct fm_locate {
     struct fm_merge *merge; /* the sum is all that was added */
     uint32_t *pd_of;        /* the sum's, by node */
-    uint32_t *nodes;        /* of the profile that is looked at, by pd; UINT32_MAX = not seen */
+    uint32_t *nodes;        /* nodes of the current profile, by pd; UINT32_MAX = not seen */
     uint32_t *pds;
     uint32_t *order, order_count; /* pds as they came; */
-    uint32_t *open, open_count;   /* those to be walked: each comes once */
+    uint32_t *open, open_count;   /* nodes to be walked: each comes once */
 };
 
 static bool is_strange(const char *name, GError **error)

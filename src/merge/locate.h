@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the contexts of a profile are in a sum that it is part of: what is computed of each part by
+/* Finds the contexts of a profile in a sum that it is part of: per-part values by
  * the contexts of the sum (statistics over ranks) follows from that. */
 #pragma once
 
@@ -13,7 +13,7 @@ FM_MUST_USE bool fm_locate_new(const struct fm_merge_options *options, const str
 void fm_locate_free(struct fm_locate *locate); /* NULL is allowed */
 
 struct fm_located {
-    const uint32_t *pds; /* of the sum, by pd of the profile; 0 = not reached from its root */
+    const uint32_t *pds; /* pds of the sum, by pd of the profile; 0 = not reached from its root */
     /* Pds of the profile as they were reached: each behind one that calls it. */
     const uint32_t *order;
     uint32_t order_count;

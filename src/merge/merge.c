@@ -162,7 +162,7 @@ static void choose_columns(struct adding *a, uint64_t quanta_factor)
     }
 }
 
-/* Where the input's root goes: the root, or below it the procedure that stands for its program. */
+/* The node of the input's root: the root, or below it the procedure that stands for its program. */
 static uint32_t root_for(struct adding *a)
 {
     struct fm_merge *m = a->m;

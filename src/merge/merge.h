@@ -20,7 +20,7 @@ struct fm_merge_options {
                             are in the graph of all */
 };
 
-/* Where what was added is in the result. */
+/* Places of the added profile in the result. */
 struct fm_merge_places {
     uint32_t count;        /* inputs, in the order of adding */
     uint32_t **csds;       /* [input][its csd + 1] the csd of the result, 0 = the root does not lead
@@ -38,7 +38,7 @@ void fm_merge_free(struct fm_merge *merge); /* NULL is allowed */
  * differs: another program, other measures, another tick rate, other procedures of one name. */
 FM_MUST_USE bool fm_merge_add(struct fm_merge *merge, const struct fm_profile *profile,
                               const char *name, GError **error);
-/* What the profile added last is known by from now on, where it is no sum of parts itself: the
+/* Identifies the profile added last from now on, if it is no sum of parts itself, by the
  * SHA-256 of its file. Of an empty profile nothing is kept, nor of a Mercury program's. */
 void fm_merge_add_part(struct fm_merge *merge, const struct fm_profile *profile,
                        const uint8_t hash[FM_PART_HASH_BYTES]);
@@ -52,22 +52,22 @@ void fm_merge_kind(const struct fm_merge *merge, const struct fm_profile *profil
                    uint8_t ret[FM_PART_HASH_BYTES]);
 /* The lines of the source that belong to the profile added last, which must be of a C program. */
 void fm_merge_add_lines(struct fm_merge *merge, const struct fm_source_map *map);
-/* Where its instructions are, likewise. The sum has that where all have it, of files of one build
+/* Adds its machine code, likewise. The sum has it where all profiles have it, of files of one build
  * each. */
 void fm_merge_add_code(struct fm_merge *merge, const struct fm_machine_code *code);
-/* What was lost on the way, a sentence each, ascending, so that they do not depend on the order of
+/* Notes about lost data, a sentence each, ascending, so that they do not depend on the order of
  * the inputs; ended by NULL; belongs to merge. When all is added. */
 const char *const *fm_merge_notes(struct fm_merge *merge);
 /* The result; the caller owns it. Frees merge, also on failure. FM_ERROR_USAGE when nothing was
  * added. */
 FM_MUST_USE bool fm_merge_finish(struct fm_merge *merge, struct fm_profile **ret, GError **error);
-/* What stands beside the result; NULL where none was added. */
+/* Files beside the result; NULL where none was added. */
 struct fm_merge_beside {
     struct fm_source_map *lines;
     struct fm_machine_code *code; /* NULL also where a note says why */
 };
 void fm_merge_beside_clear(struct fm_merge_beside *beside);
-/* The same with that; *ret_beside is set on failure, too. */
+/* As fm_merge_finish(), with these files; *ret_beside is set on failure, too. */
 FM_MUST_USE bool fm_merge_finish_with(struct fm_merge *merge, struct fm_profile **ret,
                                       struct fm_merge_beside *ret_beside, GError **error);
 /* The graph without costs; *ret_places is filled on success. Only with the option places. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which profiles are in the sum, and how often: a multiset, so that it does not depend on the order
+/* The profiles in the sum, and how often: a multiset, so that it does not depend on the order
  * or grouping either. */
 #include <string.h>
 
@@ -31,7 +31,7 @@ static struct fm_part copy_of(struct fm_merge *m, const struct fm_part *part)
     return own;
 }
 
-/* Of one that an earlier fathom added up nobody knows what it cost. */
+/* The cost of a part that an earlier fathom added up is not known. */
 static void know_cost(struct fm_part *of, const struct fm_part *same)
 {
     if (of->has_cost || !same->has_cost)

@@ -11,8 +11,8 @@ struct numbering {
     struct fm_merge *m;
     struct fm_build *build;
     uint32_t *proc_order; /* procs, the root's first, then by their labels */
-    uint32_t *site_ids;   /* of the result, by merged site */
-    uint32_t *node_ids;   /* of the result, by class; 0 = none yet */
+    uint32_t *site_ids;   /* site ids of the result, by merged site */
+    uint32_t *node_ids;   /* node ids of the result, by class; 0 = none yet */
     GArray *order;        /* uint32_t: classes in the order of their ids */
     GArray *firsts;       /* uint32_t: for each of them, where its edges begin: */
     GArray *edges;        /* uint32_t: those of each, in order */
@@ -140,7 +140,7 @@ static void append_sorted_edges(struct numbering *n, uint32_t node)
 }
 
 struct opened {
-    uint32_t next, end; /* of its edges */
+    uint32_t next, end; /* range of its edges */
 };
 
 static void number_node(struct numbering *n, uint32_t node, GArray *open)
@@ -281,7 +281,7 @@ static void add_facts(struct numbering *n)
 
 /* --- where the inputs are in it --- */
 
-/* Of the result, by edge; 0 = it is part of another. g_free(). */
+/* Csds of the result, by edge; 0 = it is part of another. g_free(). */
 static uint32_t *csds_of_edges(const struct numbering *n)
 {
     uint32_t *csds = g_new0(uint32_t, n->m->edges->len + 1u);

@@ -91,7 +91,7 @@ static int compare_places(const char *file, uint32_t line, const char *other_fil
     return order != 0 ? order : line < other_line ? -1 : line > other_line;
 }
 
-/* Of what the key leaves open, the least is shown, whichever input came first. */
+/* Keeps the least of the values that the key leaves open, whichever input came first. */
 static void keep_least_place(struct fm_merge *m, struct fm_merged_ps *known, const struct fm_ps *ps)
 {
     if (compare_places(ps->file, ps->line, known->ps.file, known->ps.line) < 0) {
@@ -180,7 +180,7 @@ static bool same_procs(const struct fm_merge *m, const struct fm_profile *profil
     return true;
 }
 
-/* What is the root of one program is a procedure of its name, at no place, below the root of all.
+/* A program's root becomes a procedure of its name, without a place, below the common root.
  */
 static struct fm_ps label_of(const struct fm_merge *m, const struct fm_profile *profile,
                              uint32_t ps, bool of_union)
@@ -428,7 +428,7 @@ static gboolean is_from(gpointer key, gpointer number, gpointer known)
     return GPOINTER_TO_UINT(number) > GPOINTER_TO_UINT(known);
 }
 
-/* Of an input that cannot be added nothing stays. */
+/* Removes everything of an input that cannot be added. */
 static void forget_procs_from(struct fm_merge *m, uint32_t known)
 {
     g_hash_table_foreach_remove(m->proc_index, is_from, GUINT_TO_POINTER(known));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `fathom merge --tell FILE` says of each file that it was given, to fathom-merge-mpi, whose
+/* The report of `fathom merge --tell FILE` on each given file, for fathom-merge-mpi, whose
  * processes decide by it what the merge of all files in one process would leave out: a line a file,
  * in their order. Fields stand between tabs:
  *

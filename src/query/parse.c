@@ -341,7 +341,7 @@ static bool parse_page(struct piece rest, struct fm_command *command, GError **e
                         error);
 }
 
-/* What follows the command's word and its slash. */
+/* Parses the text behind the command's word and its slash. */
 static bool parse_arguments(struct piece rest, struct fm_command *command, GError **error)
 {
     const struct fm_command_form *form = &fm_command_forms[command->id];

@@ -89,7 +89,7 @@ enum fm_query_cost {
 };
 enum fm_query_limit { FM_QUERY_LIMIT_RANK, FM_QUERY_LIMIT_PERCENT, FM_QUERY_LIMIT_VALUE };
 
-/* What pictures, trees and ranked paths are about. C programs count calls and bytes, Mercury call
+/* The measure of pictures, trees and ranked paths. C programs count calls and bytes, Mercury call
  * sequence numbers and words. */
 enum fm_query_measure {
     FM_QUERY_BY_TIME,
@@ -101,11 +101,11 @@ enum fm_query_measure {
     FM_QUERY_BY_WORDS,
     FM_QUERY_BY_LIVE, /* bytes held at the end */
     FM_QUERY_BY_PEAK, /* bytes held when most were */
-    FM_QUERY_BY_AUTO, /* what tells most of this profile */
+    FM_QUERY_BY_AUTO, /* the most informative measure of this profile */
 };
 /* "time": its word in addresses. */
 const char *fm_query_measure_word(enum fm_query_measure measure);
-/* What memory is looked at. */
+/* The kind of memory shown. */
 enum fm_query_memory { FM_QUERY_ALLOCATED, FM_QUERY_HELD, FM_QUERY_FREED, FM_QUERY_AT_PEAK };
 /* Bits of fm_command.flags. */
 enum fm_flame_flags {
@@ -191,7 +191,7 @@ struct fm_query {
     struct fm_command command;
     bool has_preferences; /* false: the recording's defaults */
     struct fm_preferences preferences;
-    uint32_t line; /* of links: the line of the source that the page is to be opened at; 0 = its
+    uint32_t line; /* in links: the line of the source that the page is to be opened at; 0 = its
                       beginning. No part of the written form */
     bool compact;  /* for a window: without preferences, pages of C programs have the columns of one
                       measure. No part of the written form. */
@@ -212,7 +212,7 @@ FM_MUST_USE bool fm_preferences_parse(const char *text, struct fm_preferences *r
 char *fm_query_print(const struct fm_query *query);
 char *fm_command_print(const struct fm_command *command);
 char *fm_preferences_print(const struct fm_preferences *preferences);
-/* The same, appended to out. */
+/* As fm_command_print(), appended to out. */
 void fm_command_append(GString *out, const struct fm_command *command);
 void fm_preferences_append(GString *out, const struct fm_preferences *preferences);
 

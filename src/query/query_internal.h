@@ -4,7 +4,7 @@
 
 #include "query/query.h"
 
-/* What follows the word of a command. */
+/* Arguments behind the word of a command. */
 enum fm_command_shape {
     FM_SHAPE_PLAIN,   /* nothing */
     FM_SHAPE_NUMBER,  /* /N; of some /N/PAGE */

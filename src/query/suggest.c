@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What somebody may have meant by a word that is no command. */
+/* Suggestions for a word that is no command. */
 #include <string.h>
 
 #include "base/text/distance.h"

@@ -174,8 +174,8 @@ enum kind { KIND_FILE, KIND_TIME, KIND_TEXT, KIND_HIDDEN, KIND_NUMBER, KIND_WORD
 struct key {
     const char *name;
     enum kind kind;
-    size_t offset;            /* of the member, for times, texts and numbers */
-    unsigned max;             /* of numbers; bytes of texts */
+    size_t offset;            /* offset of the member, for times, texts and numbers */
+    unsigned max;             /* maximum of numbers; bytes of texts */
     const char *const *words; /* max of them; member: by id */
 };
 

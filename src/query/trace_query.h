@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a page of traces shows, as it stands in its address. What we print we accept.
+/* The contents of a page of traces, as in its address. Printed addresses are accepted.
  *
  *   file=PATH            a recording; several make one set on one time axis
  *   start=T end=T        the window; T is whole nanoseconds, or a number with ns, us, ms or s
@@ -43,7 +43,7 @@ enum fm_trace_view {
     FM_TRACE_VIEW_COUNTERS,
     FM_TRACE_VIEW_TIMELINE, /* only the timeline; as are the next two */
     FM_TRACE_VIEW_OVERVIEW,
-    FM_TRACE_VIEW_SET, /* which recordings, how far they are known */
+    FM_TRACE_VIEW_SET, /* the recordings, and how far they are read */
     FM_TRACE_VIEW_COUNT
 };
 const char *fm_trace_view_name(enum fm_trace_view view); /* "events" */

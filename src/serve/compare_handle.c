@@ -10,7 +10,7 @@
 
 #define CAUSES_SHOWN 30u
 #define CONTEXTS_SHOWN 5u
-#define NODES_MAX 8000000u /* of both: more would hold up other pages for too long */
+#define NODES_MAX 8000000u /* limit for both together: more would delay other pages too long */
 
 struct fm_compared {
     char *key; /* identities of both files */
@@ -29,7 +29,7 @@ void fm_compared_free(struct fm_compared *compared)
     g_free(compared);
 }
 
-/* What the address names. */
+/* Parts of the address. */
 struct asked {
     GHashTable *fields;
     const char *files[FM_SIDES], *by;

@@ -14,7 +14,7 @@
 #define LISTED_DEPTH_MAX 3
 #define LOOKED_AT_MAX 5000 /* names, so that a huge folder does not hold up the page */
 
-/* What it waited, or holds: a way to which locks, or whose blocks, of each process. */
+/* Time waited, or live memory, with links to the locks, or the blocks, of each process. */
 static void add_amount(struct fm_table *table, const struct fm_deep_recording *recording,
                        const char *name, const char *measure, enum fm_command_id command)
 {

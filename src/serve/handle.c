@@ -67,7 +67,7 @@ static void answer(const struct exchange *exchange, const char *type, char *etag
 
 /* --- pages that are no reports --- */
 
-/* Those of a program that runs, or of what became of it: the name of the only one. */
+/* The name of the only recording of a running program, or of its final profile. */
 static const char *only_one(const struct fm_server *server, unsigned *ret_count)
 {
     const char *name = NULL;
@@ -168,8 +168,8 @@ static bool understand(const struct exchange *exchange, const struct fm_deep_que
     return true;
 }
 
-/* What the bytes of the page depend on. A C recording's pages show source files, which may change
- * without it: their validator is made of the page itself, later. */
+/* A hash of everything that the page's bytes depend on. A C recording's pages show source files,
+ * which may change without it: their validator is made of the page itself, later. */
 static char *page_etag(const struct exchange *exchange, const struct fm_recorded_profile *profile,
                        const struct fm_query *query, const char *notice)
 {
@@ -292,7 +292,7 @@ static void answer_server_command(const struct exchange *exchange,
     exchange->ret->timeout_minutes = act && id == FM_CMD_TIMEOUT ? (int)query->command.number : 0;
 }
 
-/* The same of the whole profile. */
+/* Answers for the whole profile. */
 static void answer_finished(const struct exchange *exchange, const struct fm_deep_query *asked,
                             const char *finished)
 {
@@ -400,7 +400,7 @@ static void answer_deep(const struct exchange *exchange)
 
 /* --- /find --- */
 
-/* What was typed into a page's field of search: on to the page of what has exactly this name, or to
+/* Handles the search field: redirects to the page of the function with exactly this name, or to
  * the list of what holds it. */
 static void answer_find(const struct exchange *exchange)
 {

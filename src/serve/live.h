@@ -12,7 +12,7 @@ struct fm_live_page;
 
 struct fm_live_class {
     bool (*shows)(const struct fm_live_page *page, const struct fm_trace *trace);
-    /* What it shows is about to be closed: its stream ends; else it holds what it needs. */
+    /* Its recording is about to be closed: its stream ends; else it holds what it needs. */
     bool ends_with_recording;
     /* It has become another recording; before `changed`. May be NULL. */
     void (*replaced)(struct fm_live_page *page);
@@ -39,6 +39,6 @@ void fm_live_begin(struct fm_live_page *page, const struct fm_live_class *class_
 struct fm_live_page *fm_live_page_at(const struct fm_server *server,
                                      const struct fm_live_class *class_, unsigned index);
 
-/* Of the recordings, to all pages that show it. */
+/* Notifies all pages that show the recording. */
 void fm_live_closing(struct fm_server *server, const struct fm_trace *trace);
 void fm_live_changed(struct fm_server *server, const struct fm_trace *trace, bool replaced);

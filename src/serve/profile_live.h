@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a page of a profile says while the profile is being read, and its stream of events. */
+/* Text on a page while its profile is being read, and the page's stream of events. */
 #pragma once
 
 #include "recording/recording.h"
 #include "serve/serve.h"
 
-/* What a page that is not whole says. text: caller frees. */
+/* Text of an incomplete page. text: caller frees. */
 struct fm_incomplete {
     char *text;
     unsigned stage; /* another one, another page */

@@ -40,7 +40,7 @@ const char *fm_response_reason(unsigned status)
     return "Error";
 }
 
-/* Where assets/ is from here: an error may be told about a path of any depth. */
+/* Relative path to assets/: an error may concern a path of any depth. */
 static char *way_up(const char *path)
 {
     GString *way = g_string_new(NULL);

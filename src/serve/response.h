@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What every door says the same way: error pages and headers. */
+/* Error pages and headers, the same for HTTP and CGI. */
 #pragma once
 
 #include "serve/serve.h"

@@ -24,7 +24,8 @@ struct fm_stream;
 
 struct fm_server_options {
     int64_t patience_us;     /* a page of a trace is written after so long at most; 0 = 60,000 */
-    unsigned recordings_max; /* of those opened below roots, the least used is closed; 0 = 16 */
+    unsigned recordings_max; /* limit for recordings opened below roots; the least used is closed; 0
+                                = 16 */
     /* Recordings are read while the engine's source runs on a main loop, and pages are made of what
      * is known so far and say so. Without, each answer waits until all is known. */
     bool background;
@@ -52,7 +53,7 @@ FM_MUST_USE bool fm_server_open(struct fm_server *server, const char *file, GErr
  * false) did until now, and has just been written again: pages of it say the text, and those that
  * look at it are told. */
 void fm_server_grow(struct fm_server *server, const char *path, const char *text, bool running);
-/* The same for the last time: `finished`, which was added, is the whole profile, to which its pages
+/* Notifies for the last time: `finished`, which was added, is the whole profile, to which its pages
  * lead on from now. */
 void fm_server_grown(struct fm_server *server, const char *path, const char *text,
                      const char *finished);
@@ -86,7 +87,7 @@ struct fm_request {
     bool can_stream; /* the door can send events (stream.h) */
 };
 
-/* What a door knows of where a request comes from, each NULL when there is no such header. */
+/* Headers that tell where a request comes from; NULL without such a header. */
 struct fm_request_source {
     const char *host;       /* Host */
     const char *fetch_site; /* Sec-Fetch-Site */
@@ -123,12 +124,12 @@ unsigned fm_server_count(const struct fm_server *server);
 const char *fm_server_path(const struct fm_server *server, unsigned index);
 /* "deep?menu&FILE": the menu of a recording, relative to the server's root. Caller frees. */
 char *fm_server_menu_url(const char *path);
-/* Of what differs in after from before; caller frees. */
+/* Address of the comparison of after with before; caller frees. */
 char *fm_server_compare_url(const char *before, const char *after);
 /* "trace?file=FILE": the page of a trace. Caller frees. */
 char *fm_server_trace_url(const char *name);
 
-/* Of traces that were added or found. */
+/* Number of traces that were added or found. */
 unsigned fm_server_trace_count(const struct fm_server *server);
 /* "trace?file=...": all that were added, on one page. Caller frees. */
 char *fm_server_traces_url(const struct fm_server *server);

@@ -6,7 +6,7 @@
 #include "serve/response.h"
 #include "serve/serve.h"
 
-#define FM_QUERY_BYTES_MAX 16384 /* of a whole query, encoded */
+#define FM_QUERY_BYTES_MAX 16384 /* limit of a whole query, encoded */
 
 struct fm_compared; /* compare_handle.c */
 
@@ -23,7 +23,7 @@ struct fm_server {
     GPtrArray *pages;             /* struct fm_live_page: those with a stream */
     struct fm_compared *compared; /* the last comparison; NULL = none */
     unsigned growth_source;       /* a GLib source that looks for growth of traces; 0 = none */
-    uint64_t cancelled_answers;   /* of viewers, that were withdrawn before their end */
+    uint64_t cancelled_answers;   /* answers of viewers that were withdrawn before their end */
 };
 
 /* stream.c */

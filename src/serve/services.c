@@ -149,7 +149,7 @@ static void cell_moment(struct fm_table *table, int64_t seconds)
         fm_cell_string(table, text, FM_STYLE_PLAIN);
 }
 
-/* What stands at the beginning of the newest run's profile, and at its end; nothing of one that
+/* Figures from the begin and the end of the newest run's profile; none of one that
  * cannot be read. */
 static void add_figures(const struct fm_services *services, struct fm_table *table,
                         const char *path)

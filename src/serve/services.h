@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What services have kept (`fathom record --keep=N -o NAME`) on the list of what may be opened: the
+/* Kept runs of services (`fathom record --keep=N -o NAME`) on the list of recordings: the
  * runs of one NAME in one folder are one row. */
 #pragma once
 

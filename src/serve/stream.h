@@ -72,7 +72,7 @@ struct fm_stream_sink {
     size_t (*backlog)(void *user);
     void (*end)(void *user); /* no more will be written; user is the door's from now on */
 };
-/* What was sent before is written now. */
+/* Writes everything that was sent before. */
 void fm_stream_attach(struct fm_stream *stream, const struct fm_stream_sink *sink, void *user);
 /* The reader has gone: on_end is called, the sink no more. */
 void fm_stream_gone(struct fm_stream *stream);

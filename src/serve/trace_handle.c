@@ -37,7 +37,7 @@ static void answer_page(struct fm_server *server, const struct fm_request *reque
     fm_trace_query_clear(&query);
 }
 
-/* What may stand at the end of a filter that is being typed: {"at": byte, "words": [...]}. */
+/* Completions for the end of a filter: {"at": byte, "words": [...]}. */
 static void answer_complete(struct fm_server *server, const struct fm_request *request,
                             struct fm_response *ret)
 {

@@ -221,7 +221,7 @@ static void on_changed(struct fm_live_page *live)
     struct trace_page *page = (struct trace_page *)live;
     fm_trace_set_renew(page->set);
     page->all_ready = false;
-    renew_owners(page, false);                /* those that were being read */
+    renew_owners(page, false);                /* owners whose traces were being read */
     (void)fm_trace_set_precompute(page->set); /* so that it is told how far they are */
     send_set(page, "grown");
 }
@@ -360,7 +360,7 @@ void fm_trace_live_ask(struct fm_server *server, const struct fm_request *reques
     }
 }
 
-/* What is going on, for tests and the curious. */
+/* Current state, for tests and the curious. */
 void fm_trace_live_status(struct fm_server *server, struct fm_response *ret)
 {
     const struct fm_live_page *live;

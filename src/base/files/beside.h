@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What lies beside a profile X.data, and how the files begin. */
+/* Names of the files beside a profile X.data, and their first bytes. */
 #pragma once
 
 #define FM_PROFILE_ENDING ".data"
-#define FM_BESIDE_LINES ".lines"     /* of its source */
-#define FM_BESIDE_CODE ".code"       /* where its instructions are */
-#define FM_BESIDE_BODIES ".procrep"  /* of a Mercury program's procedures */
+#define FM_BESIDE_LINES ".lines"     /* lines of its source */
+#define FM_BESIDE_CODE ".code"       /* addresses of its instructions */
+#define FM_BESIDE_BODIES ".procrep"  /* bodies of a Mercury program's procedures */
 #define FM_BESIDE_SOURCES ".sources" /* their texts */
-/* Those that a sum of profiles has beside it as well; ended by NULL. */
+/* Files that a sum of profiles also has beside it; ended by NULL. */
 extern const char *const fm_beside_sums[];
 
-/* What a profile begins with, in front of its version: a C program's, a Mercury program's. */
+/* First bytes of a profile, in front of its version: of a C program, of a Mercury program. */
 #define FM_PROFILE_BEGINS_C "fathom deep profile data"
 #define FM_PROFILE_BEGINS_MERCURY "Mercury deep profiler data"
 

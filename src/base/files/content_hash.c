@@ -124,7 +124,7 @@ void fm_content_hash_of_bytes(const uint8_t *bytes, size_t size, uint8_t ret[FM_
     g_checksum_get_digest(checksum, ret, &hash_size);
 }
 
-/* Of the bytes that were read, unless the file is exchanged meanwhile. */
+/* Hashes the bytes that were read, unless the file is exchanged meanwhile. */
 bool fm_content_hash(const char *path, uint8_t ret[FM_CONTENT_HASH_BYTES], GError **error)
 {
     g_return_val_if_fail(path != NULL && ret != NULL, false);

@@ -13,6 +13,6 @@
 
 void fm_content_hash_of_bytes(const uint8_t *bytes, size_t size,
                               uint8_t ret[FM_CONTENT_HASH_BYTES]);
-/* Of a whole file. Errors: those of fm_mapped_file_open() and _check(). */
+/* Hashes a whole file. Errors: those of fm_mapped_file_open() and _check(). */
 FM_MUST_USE bool fm_content_hash(const char *path, uint8_t ret[FM_CONTENT_HASH_BYTES],
                                  GError **error);

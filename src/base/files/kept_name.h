@@ -14,8 +14,8 @@ size_t fm_kept_stamp_length(const char *text);
 /* A profile of a run by its name: NAME.STAMP.data, and of what is no sum with that, another program
  * or process, NAME.STAMP.ANY.data. Whether it is a profile only its bytes tell. */
 struct fm_kept_name {
-    size_t name_length; /* of NAME */
-    size_t stem_length; /* of NAME.STAMP */
+    size_t name_length; /* length of NAME */
+    size_t stem_length; /* length of NAME.STAMP */
     int64_t began_s;    /* since 1970 */
 };
 /* False: file, a name without a folder, is none. */

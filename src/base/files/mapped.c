@@ -261,6 +261,6 @@ ssize_t fm_mapped_read_in_order(int descriptor, void *to, size_t bytes, uint64_t
     copy_in_order(to, from + before, (size_t)there);
     atomic_store(&guard->start, (uintptr_t)0);
     munmap(from, mapped);
-    /* What the file has lost meanwhile was read as zeros. */
+    /* Bytes that the file lost meanwhile were read as zeros. */
     return bytes_there(descriptor, (size_t)there, at);
 }

@@ -26,7 +26,7 @@ struct fm_mapped_file {
  * FIFO or anything else that is no regular file (a FIFO does not block). The caller owns *ret.
  * The first call installs a SIGBUS handler, which passes on what is not ours. Thread-safe. */
 FM_MUST_USE bool fm_mapped_file_open(const char *path, struct fm_mapped_file **ret, GError **error);
-/* The same beneath roots, with the errors of fm_roots_open(); roots NULL: anywhere. */
+/* Opens beneath roots, with the errors of fm_roots_open(); roots NULL: anywhere. */
 FM_MUST_USE bool fm_mapped_file_open_below(const struct fm_roots *roots, const char *path,
                                            struct fm_mapped_file **ret, GError **error);
 /* A link out of the folders is no file, whether it leads to something or not. */
@@ -36,7 +36,7 @@ bool fm_mapped_file_exists(const struct fm_roots *roots, const char *path);
  */
 FM_MUST_USE bool fm_mapped_file_find(const struct fm_roots *roots, const char *path,
                                      struct fm_mapped_file **ret, GError **error);
-/* Where its bytes begin, of an empty file too: never NULL. */
+/* The file's bytes; never NULL, also for an empty file. */
 const uint8_t *fm_mapped_file_begin(const struct fm_mapped_file *file);
 /* False with FM_ERROR_IO when the file has become shorter: bytes that were looked at may have been
  * zeros. */

@@ -18,6 +18,6 @@ struct fm_own_folder {
 /* kind: letters. Whoever notes all that is put into it (unfinished.h) notes path and mark, too.
  * Errors: those of g_dir_make_tmp(). */
 FM_MUST_USE bool fm_own_folder_make(struct fm_own_folder *folder, const char *kind, GError **error);
-/* What was put into it has been removed; notes of it are forgotten. A folder without path is none.
+/* The files in it have been removed; notes of them are forgotten. A folder without path is none.
  */
 void fm_own_folder_remove(struct fm_own_folder *folder);

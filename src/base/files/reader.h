@@ -18,7 +18,7 @@
 
 struct fm_reader {
     const uint8_t *start, *at, *end;
-    const char *name; /* of the file */
+    const char *name; /* name of the file */
 };
 
 #define FM_NUM_BYTES_MAX 10

@@ -108,7 +108,8 @@ char *fm_roots_find(const struct fm_roots *roots, const char *name)
 
 /* --- opening --- */
 
-/* Where the kernel has no openat2() (or a filter hides it): step by step, following no link. */
+/* For kernels without openat2(), or with a filter that hides it: step by step, following no link.
+ */
 static int open_by_steps(int folder_fd, const char *path, int flags)
 {
     g_auto(GStrv) parts = g_strsplit(path, "/", 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program was started without. */
+/* Standard streams that a program was started without. */
 #pragma once
 
 /* A standard stream that is closed would become the next file or socket that is opened: errors

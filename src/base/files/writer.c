@@ -35,7 +35,7 @@ static struct fm_writer *writer_alloc(size_t capacity)
     return writer;
 }
 
-/* Where a file is to be: what a link leads to, so that the link stays. NULL: it leads to nothing.
+/* The place of the file: a link's target, so that the link stays. NULL: it leads to nothing.
  */
 static char *place_of(const char *path)
 {
@@ -47,7 +47,7 @@ static char *place_of(const char *path)
     return place;
 }
 
-/* What is not replaced: a device, a pipe; a link that leads to nothing makes what it names. */
+/* Devices and pipes are not replaced; through a link that leads to nothing its target is made. */
 static bool open_directly(struct fm_writer *writer, GError **error)
 {
     writer->descriptor =
@@ -187,7 +187,7 @@ uint64_t fm_writer_offset(const struct fm_writer *writer)
     return writer->flushed + writer->used;
 }
 
-/* Of a regular file, or of nothing: what came there meanwhile stays. */
+/* Replaces a regular file, or nothing: another kind of file that came there meanwhile stays. */
 static void take_place(struct fm_writer *writer)
 {
     struct stat status;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define ARGUMENTS_MAX 5
-#define DEPTH_MAX 200 /* of brackets in brackets; no compiler writes as many */
+#define DEPTH_MAX 200 /* depth of nested brackets; no compiler writes as many */
 
 /* Each argument's default, where it has one: ISO C++, and what libstdc++ adds below its containers.
  * $0 and $1 are the first arguments. */

@@ -43,7 +43,7 @@ static void append_escaped(GString *out, const char *bytes, size_t size)
     }
 }
 
-/* What stands in front of an item: the comma, the name. */
+/* Writes the prefix of an item: comma and name. */
 static void begin_item(struct fm_json *json, const char *name)
 {
     uint64_t bit = (uint64_t)1 << json->depth;
@@ -155,7 +155,7 @@ void fm_json_digits(struct fm_json *json, const char *name, double value, unsign
 
 void fm_json_fixed(struct fm_json *json, const char *name, double value, unsigned decimals)
 {
-    g_assert(decimals <= 9 && !(fabs(value) >= 1e25)); /* what the text has room for */
+    g_assert(decimals <= 9 && !(fabs(value) >= 1e25)); /* limits of the text buffer */
     append_formatted(json, name, value, decimals, 'f');
 }
 

@@ -36,7 +36,7 @@ void fm_json_line(struct fm_json *json, unsigned indent);
 /* NULL gives null. Bytes that are no UTF-8 become U+FFFD; control characters, and line separators
  * that JavaScript takes for line ends, are escaped. */
 void fm_json_text(struct fm_json *json, const char *name, const char *text);
-/* The same for bytes that no NUL ends. */
+/* As fm_json_text(), for bytes without a final NUL. */
 void fm_json_bytes(struct fm_json *json, const char *name, const void *bytes, size_t size);
 void fm_json_uint(struct fm_json *json, const char *name, uint64_t value);
 void fm_json_int(struct fm_json *json, const char *name, int64_t value);

@@ -23,7 +23,7 @@ static const char *skip_blanks(const char *at, const char *end)
 struct checking {
     const char *at, *end;
     const char *expected; /* NULL = all is right so far */
-    uint64_t objects;     /* of what is open, the innermost in the lowest bit: 1 = an object */
+    uint64_t objects; /* kinds of the open values, the innermost in the lowest bit: 1 = an object */
     unsigned depth;
 };
 

@@ -25,7 +25,7 @@ FM_MUST_USE bool fm_json_check(const char *text, size_t size, struct fm_json_val
 bool fm_json_is_object(struct fm_json_value value);
 bool fm_json_is_array(struct fm_json_value value);
 
-/* What is in an object or an array, in order; nothing in other values. */
+/* Items of an object or an array, in order; none in other values. */
 struct fm_json_items {
     const char *at, *end;
     bool named;
@@ -36,13 +36,13 @@ bool fm_json_next(struct fm_json_items *items, struct fm_json_value *ret_name,
                   struct fm_json_value *ret);
 /* The first member of that name; {NULL, NULL}: there is none, or it is no object. */
 struct fm_json_value fm_json_member(struct fm_json_value object, const char *name);
-/* The same of several names, in one pass. */
+/* Finds several names in one pass. */
 void fm_json_members(struct fm_json_value object, const char *const *names, unsigned count,
                      struct fm_json_value *ret);
 
 /* False: it is no number, or none that is finite. */
 bool fm_json_number(struct fm_json_value value, double *ret);
-/* The same of what is written in digits alone: exact. False: another value, or 2^64 and more. */
+/* Reads a number that is written in digits only: exact. False: another value, or 2^64 and more. */
 bool fm_json_whole(struct fm_json_value value, uint64_t *ret);
 /* A string's bytes in UTF-8, g_free; "" of other values. NUL and lone surrogates: U+FFFD. */
 char *fm_json_string(struct fm_json_value value);

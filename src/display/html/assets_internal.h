@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What tools/embed_assets.py writes. */
+/* Tables that tools/embed_assets.py writes. */
 #pragma once
 
 #include <stddef.h>

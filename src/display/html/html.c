@@ -302,7 +302,7 @@ static void append_style(const struct html *html)
     }
 }
 
-/* Of pages without a server: browsers load no modules from files, so all scripts are one. */
+/* For pages without a server: browsers load no modules from files, so all scripts are one. */
 static void append_kept_script(const struct html *html)
 {
     struct fm_asset script;
@@ -493,7 +493,7 @@ static void append_page(struct html *html)
     append_items(html, &display->body, display->title ? 2 : 1, false);
 }
 
-/* Which page comes next; those of one document share their ids. */
+/* Begins the next page; pages of one document share their ids. */
 static void turn_to(struct html *html, const struct fm_html_part *part)
 {
     const struct fm_preferences *preferences = part->preferences;

@@ -6,7 +6,7 @@
 #include "display/html/assets.h"
 #include "display/html/html_internal.h"
 
-/* What draws charts, in this order. */
+/* Scripts that draw charts, in this order. */
 static const char *const scripts[] = {"vendor/uplot/uPlot.iife.min.js", "profile/chart.js"};
 static const char style[] = "vendor/uplot/uPlot.min.css";
 

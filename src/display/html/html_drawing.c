@@ -17,7 +17,7 @@
 struct place {
     struct html *html;
     const struct fm_drawing *drawing;
-    double top; /* of the first row */
+    double top; /* top of the first row */
 };
 
 static void append_number(GString *out, double value)

@@ -13,8 +13,8 @@
 #define WIDTH_USUAL 1160.0 /* pixels; which labels have a chance to be read */
 #define LABEL_LEAST 26.0
 #define KEPT_ALL 600u           /* boxes: more are thinned out in the picture without scripts */
-#define KEPT_WIDTH_LEAST 0.0025 /* of the picture's */
-#define SHARE_LEAST 0.08        /* of the picture's width: room for the share behind the name */
+#define KEPT_WIDTH_LEAST 0.0025 /* share of the picture's width */
+#define SHARE_LEAST 0.08 /* share of the picture's width: room for the share behind the name */
 
 static void append_percent(GString *out, const char *name, double fraction)
 {
@@ -80,7 +80,7 @@ static void append_box(const struct html *html, const struct fm_flame *flame,
     g_string_append(out, leads ? "</svg></a>\n" : "</svg>\n");
 }
 
-/* What boxes of one run alone are filled with, if there are any. */
+/* Fill patterns of boxes that only one run has, if there are any. */
 static void append_hatches(GString *out, const struct fm_flame *flame)
 {
     static const char pattern[] =

@@ -69,7 +69,7 @@ static void append_line_bytes(GString *out, const struct fm_source_line *line)
     g_string_append(out, "</td>");
 }
 
-/* What the line calls, behind it. */
+/* Appends the callees of the line. */
 static void append_callees(const struct html *html, const struct link *links, unsigned count)
 {
     bool any = false;

@@ -469,7 +469,7 @@ void fm_html_table(const struct html *html, const struct fm_table *table)
 
     bool wide = table->has_header && !table->ranked;
 
-    /* What is wider than the window moves within a frame; keys reach it. */
+    /* A table wider than the window scrolls within a frame; keys reach it. */
     if (wide)
         g_string_append(out, "<div class=\"wide\" tabindex=\"0\">\n");
     g_string_append_printf(out, "<table class=\"%s%s%s\">\n", boxed ? "boxed" : "plain",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which servers live, and which of them end to make room for another. */
+/* Counts living servers, and ends some to make room for another. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -14,9 +14,10 @@
 
 #include "serve/cgi/internal.h"
 
-#define ABOUT_BYTES_MAX (4 * 4096 + 1024) /* of KEY.server: each byte of a path may be escaped */
+#define ABOUT_BYTES_MAX \
+    (4 * 4096 + 1024) /* size of KEY.server: each byte of a path may be escaped */
 #define ROOM_WAIT_MS 2000
-#define BUSY_IDLE_MS 1000 /* who answered within that is not asked to go */
+#define BUSY_IDLE_MS 1000 /* a server that answered within that time is not ended */
 
 struct seat {   /* a living server */
     char *name; /* KEY.server */
@@ -115,7 +116,7 @@ static void append_seat(const struct seat *seat, GString *out)
                            path);
 }
 
-/* Where servers may have their names: the configured folder, or those that are usual. */
+/* Folders of servers' names: the configured folder, or the usual ones. */
 static GPtrArray *list_folders(const char *configured)
 {
     GPtrArray *folders = g_ptr_array_new_with_free_func(g_free);
@@ -194,7 +195,7 @@ unsigned fm_cgi_end_path(const struct fm_cgi_place *place)
     unsigned count = 0;
     for (guint i = 0; i < seats->len; i++) {
         const struct seat *seat = g_ptr_array_index(seats, i);
-        /* whatever the program and the file's content were */
+        /* for any program and content of the file */
         if (strncmp(seat->name, place->key, FM_CGI_HASH_DIGITS + 1) != 0)
             continue;
         int process = tell_to_end(place->dir_fd, seat);

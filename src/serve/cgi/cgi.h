@@ -13,7 +13,7 @@ enum fm_cgi_work {
     FM_CGI_WORK_FAILED /* more will never be known */
 };
 
-/* What is served: the deep profile pages, or a test's own answers. */
+/* The source of answers: the deep profile pages, or a test's own. */
 struct fm_cgi_backend {
     void *user;
     /* Opens the data file; called once, before all else. */

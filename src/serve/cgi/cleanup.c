@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What dead processes left behind. A name proves nothing; an unlocked want file means that its
+/* Removes files of dead processes. A name proves nothing; an unlocked want file means that its
  * client is dead. */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #define TEMPORARY_AGE_S 60
 #define STRANGER_AGE_S (24L * 60 * 60)
 
-/* What a lock file tells of the process that made it. */
+/* State of a lock file's process. */
 enum life { LIFE_NONE, LIFE_HELD, LIFE_UNKNOWN };
 
 /* Probing never takes the lock. What cannot be opened for want of descriptors is not known to be

@@ -115,7 +115,7 @@ static enum send_outcome send_frame(struct fm_cgi_client *client, struct peer *p
     return sent ? SENT : TRY_AGAIN;
 }
 
-/* Who ends now may take the mutex with it, as a server does at T5. */
+/* A client that ends now may unlink the mutex, as a server does at T5. */
 static void note_serverless(struct fm_cgi_client *client)
 {
     client->serverless = true;
@@ -321,7 +321,7 @@ static int answer(struct fm_cgi_client *client, const char *path)
     return status;
 }
 
-/* What all requests have in common; the caller adds what its own needs. */
+/* Sets the fields of all requests; the caller adds its own. */
 static void client_init(struct fm_cgi_client *client, const struct fm_cgi_options *options,
                         const struct fm_request *request, enum fm_cgi_op op, int out_fd)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the administrator allows: the environment of the web server and a configuration file. A
+/* The administrator's configuration: the environment of the web server and a configuration file. A
  * request can set none of it (request headers arrive as HTTP_*, which nobody reads here). */
 #pragma once
 

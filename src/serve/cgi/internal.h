@@ -66,14 +66,14 @@ enum fm_cgi_name_kind {
     FM_CGI_NAME_REPLY,
 };
 enum fm_cgi_name_kind fm_cgi_name_kind(const char *name);
-/* Of a name that is not foreign. */
+/* For a name that is not foreign. */
 bool fm_cgi_name_has_key(const char *name, const char *key);
 /* The name still means the open file. */
 bool fm_cgi_name_means(int dir_fd, const char *name, int fd);
 void fm_cgi_unlink_same(int dir_fd, const char *name, int fd);
 /* "a directory", ... */
 const char *fm_cgi_file_kind(mode_t mode);
-/* What is wrong with what has that name, as "NAME: is a directory, expected a file"; NULL when it
+/* Describes a foreign file of that name, as "NAME: is a directory, expected a file"; NULL when it
  * is not there, or is ours and of the expected type. The caller frees. */
 char *fm_cgi_describe_stranger(int dir_fd, const char *name, mode_t expected);
 
@@ -178,7 +178,7 @@ struct fm_cgi_client {
     int room_fd;                     /* -1 = not open */
     bool serverless;                 /* no server lives, and none has been made yet */
     bool stranger_told;
-    unsigned without_status; /* of a command, when no server lives */
+    unsigned without_status; /* status of a command, when no server lives */
     const char *without_server;
 };
 

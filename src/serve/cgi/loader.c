@@ -11,7 +11,7 @@
 #include "serve/response.h"
 
 #define PATIENCE_MS 1000
-#define REREADS_MAX 3 /* of a file that changes all the time */
+#define REREADS_MAX 3 /* limit for a file that changes all the time */
 
 /* False: there is an error page instead. */
 static bool load(struct fm_cgi_client *client, struct fm_response *ret)
@@ -48,7 +48,7 @@ static bool handle_whole(const struct fm_cgi_client *client, struct fm_response 
     return backend->work == NULL || backend->work(backend->user) != FM_CGI_WORK_MORE;
 }
 
-/* Of a loaded file. The mutex must not wait for work that serves nobody else. */
+/* Answers from a loaded file. The mutex must not wait for work that serves nobody else. */
 static int finish_alone(struct fm_cgi_client *client)
 {
     struct fm_response response;

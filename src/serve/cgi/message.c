@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What goes through the FIFOs and want files. All numbers little endian; every message carries a
+/* Messages in the FIFOs and want files. All numbers little endian; every message carries a
  * magic and a checksum, so that a torn or foreign one is recognised. */
 #include <errno.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which names of the runtime directory are the protocol's, to the letter. */
+/* Recognises the protocol's names in the runtime directory, exactly. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +26,7 @@ enum fm_cgi_name_kind fm_cgi_name_kind(const char *name)
 {
     static const struct {
         const char *text;
-        size_t digits; /* of what follows */
+        size_t digits; /* digits of the rest */
         enum fm_cgi_name_kind kind;
     } suffixes[] = {
         {"mutex", 0, FM_CGI_NAME_MUTEX},

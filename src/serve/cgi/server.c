@@ -40,9 +40,9 @@ struct server {
     int spare_fd;  /* given up to say that no descriptor is left */
     char instance[FM_CGI_INSTANCE_SIZE];
     uint64_t instance_number;
-    off_t answered_at; /* of the last line of S.server */
+    off_t answered_at; /* offset of the last line of S.server */
     GByteArray *input;
-    GPtrArray *replies; /* of struct reply */
+    GPtrArray *replies; /* elements: struct reply */
     uint64_t idle_ms, idle_deadline_ms;
     uint64_t tick_ms, cleanup_strangers_ms;
     uint64_t forced_end_ms; /* told by a signal: ends then, whatever is pending; 0 = not told */

@@ -7,7 +7,7 @@
 
 #define NEAR 64u
 #define STEPS_MAX 256u
-#define SHORT 6u /* what is said of a part takes as much */
+#define SHORT 6u /* cost of describing a part */
 
 /* A page is cut where rows and lines begin: what changes in a table is few of these pieces. */
 struct piece {
@@ -64,8 +64,8 @@ static int64_t length_of(const struct piece *piece)
 
 struct delta {
     struct fm_json json;
-    int64_t taken; /* of the old text, to be told: what is left out is negative */
-    GString *put;  /* the same of what is put in */
+    int64_t taken; /* taken from the old text, to be written; a skipped part is negative */
+    GString *put;  /* inserted text, to be written */
 };
 
 static void flush(struct delta *delta)
@@ -85,7 +85,7 @@ static void move(struct delta *delta, int64_t length)
     delta->taken += length;
 }
 
-/* Where each piece stands first, as place + 1; *ret_next: where it stands again, the number of
+/* First place of each piece, as place + 1; *ret_next: its next place, the number of
  * pieces = nowhere. */
 static GHashTable *index_of(const GArray *pieces, guint **ret_next)
 {
@@ -101,7 +101,7 @@ static GHashTable *index_of(const GArray *pieces, guint **ret_next)
     return first;
 }
 
-/* Where a piece of the new text is in the old one, from a place on; its length = nowhere. One that
+/* Place of a piece of the new text in the old one, from a place on; its length = nowhere. One that
  * stands there often (an empty line) is not looked for far away, as all between would be left out.
  */
 static guint place_of(const GArray *old, GHashTable *first, const guint *next,
@@ -171,7 +171,7 @@ struct gap {
     guint old, old_end, new, new_end;
 };
 
-/* Which of the old pieces a new one differs from in figures alone: the first. */
+/* The first old piece that differs from a new one only in figures. */
 static guint alike_in(const GArray *old, const struct gap *gap, const struct piece *piece)
 {
     guint end = MIN(gap->old_end, gap->old + NEAR);

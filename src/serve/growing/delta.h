@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What differs between two versions of a page's text, for scripts that have the first one. */
+/* The difference between two versions of a page's text, for scripts that have the first one. */
 #pragma once
 
 #include <glib.h>

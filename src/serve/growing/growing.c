@@ -8,7 +8,7 @@
 #include "recording/profile.h"
 #include "report/report.h"
 
-#define READING_NS_MAX 400000000u /* of processor time: other readers wait */
+#define READING_NS_MAX 400000000u /* limit of processor time: other readers wait */
 
 struct fm_growing *fm_growing_find(const struct fm_server *server, const char *name)
 {

@@ -17,11 +17,11 @@ struct fm_growing {
 /* NULL: there is none of that name. */
 struct fm_growing *fm_growing_find(const struct fm_server *server, const char *name);
 
-/* Of the profile of that name; NULL: it does not grow. Whoever asks wants the next one. */
+/* The growing profile of that name; NULL: it does not grow. Calling it requests the next one. */
 struct fm_growing *fm_growing_of(const struct fm_server *server, const char *name);
 /* The name of the profile that its pages lead on to; NULL: none. */
 const char *fm_growing_finished(const struct fm_growing *growing);
-/* What a page says of it; borrowed. */
+/* The text about it on pages; borrowed. */
 const char *fm_growing_text(const struct fm_growing *growing);
 /* False: it has been promised, and nothing of it is there yet. */
 bool fm_growing_is_there(const struct fm_growing *growing);

@@ -91,7 +91,7 @@ static void look(struct page *page)
         page->timer = g_timeout_add(LOOK_MS, on_look, page);
 }
 
-/* What it shows is replaced by each generation: nothing of the engine's is held. */
+/* Each generation replaces its contents: it holds nothing of the engine. */
 static bool shows(const struct fm_live_page *live, const struct fm_trace *trace)
 {
     (void)live;

@@ -51,8 +51,8 @@ static struct connection *of_message(SoupServerMessage *message)
     return socket == NULL ? NULL : g_object_get_data(G_OBJECT(socket), KEY);
 }
 
-/* Who has waited longest without asking, the newcomer last of all. It is gone as soon as libsoup
- * looks at it, which may keep the object for ever. */
+/* Closes the connection that has waited longest without a request, the newcomer last of all. It is
+ * gone as soon as libsoup looks at it, which may keep the object for ever. */
 static void make_room(struct fm_http_connections *all)
 {
     for (GList *link = all->list.head; link != NULL; link = link->next) {

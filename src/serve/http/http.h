@@ -26,7 +26,7 @@ const char *fm_http_url(const struct fm_http *http);
 /* Serves until a quit command, SIGINT, SIGTERM or the idle time-out. False: it was a quit command
  * or the time-out. */
 bool fm_http_run(struct fm_http *http);
-/* The same for whoever has other plans for the signals: ended by fm_http_stop(), and true then. May
+/* As fm_http_run(), for callers that handle signals: ended by fm_http_stop(), and true then. May
  * be followed by either once more. */
 FM_MUST_USE bool fm_http_run_until_stopped(struct fm_http *http);
 void fm_http_stop(struct fm_http *http);

@@ -46,9 +46,10 @@ struct fm_http_connections {
 };
 void fm_http_connections_init(struct fm_http_connections *all);
 void fm_http_connections_clear(struct fm_http_connections *all);
-/* Of each message that begins. With too many connections one that has asked nothing is closed. */
+/* Called for each message that begins. With too many connections one that has asked nothing is
+ * closed. */
 void fm_http_connections_begin(struct fm_http_connections *all, SoupServerMessage *message);
 /* Whether its connection has asked for something, to the end, that is not answered yet. */
 void fm_http_connections_set_busy(SoupServerMessage *message, bool busy);
-/* Of a socket that was taken from libsoup, and is closed: libsoup may keep the object. */
+/* Forgets a socket that was taken from libsoup and is closed: libsoup may keep the object. */
 void fm_http_connections_forget(GSocket *socket);

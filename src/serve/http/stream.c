@@ -20,7 +20,7 @@ struct fm_http_stream {
     GIOStream *connection;
     GSocket *socket;
     GString *out;
-    size_t written; /* of out */
+    size_t written; /* bytes of out */
     bool broken;    /* the reader has gone, or does not read */
     GSource *readable, *writable, *taking;
     guint beat, breaking, lingering;
