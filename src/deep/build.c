@@ -110,7 +110,7 @@ unsigned fm_build_own_measure(struct fm_build *build, const char *name, const ch
                               double scale)
 {
     unsigned measure = fm_build_measure(build, name, unit, scale);
-    if (measure == 0) /* which is another measure's index */
+    if (measure == 0) /* 0 is another measure's index */
         fm_build_fault(build, "measure \"%s\", but a profile has room for %u measures", name,
                        build->profile->measure_count);
     return measure;

@@ -29,7 +29,7 @@ struct fm_build *fm_build_new(enum fm_flavour flavour, const char *program_name)
 struct fm_build *fm_build_new_recount(struct fm_profile *base);
 void fm_build_free(struct fm_build *build); /* NULL is allowed; for a build without finish */
 
-/* What the header of the profile says; change it at any time before finish. */
+/* The header of the profile; change it at any time before finish. */
 struct fm_build_header {
     unsigned word_size;             /* 8 for Mercury, 1 for C until changed */
     bool canonical;                 /* true until changed */
@@ -48,7 +48,7 @@ struct fm_build_header *fm_build_header(struct fm_build *build); /* belongs to b
  * when there is no room left (FM_MEASURES_MAX) or the flavour is Mercury's. name: [a-z][a-z0-9_]*,
  * at most 32 characters. */
 unsigned fm_build_measure(struct fm_build *build, const char *name, const char *unit, double scale);
-/* The same of a measure that must have room: where it has none, the building fails. */
+/* Adds a measure that must have room: without room the building fails. */
 unsigned fm_build_own_measure(struct fm_build *build, const char *name, const char *unit,
                               double scale);
 /* Changes name, unit and scale of one of the first eight: C flavour only, ignored otherwise. */
@@ -78,11 +78,11 @@ uint32_t fm_build_csd(struct fm_build *build, uint32_t caller_pd, uint32_t slot,
 void fm_build_add(struct fm_build *build, uint32_t csd, unsigned measure, uint64_t value);
 /* fm_profile.csd_inclusive, of a profile that has FM_NATURE_ARCS by now. */
 void fm_build_add_inclusive(struct fm_build *build, uint32_t csd, unsigned measure, uint64_t value);
-/* Where it stands, when that is known later than the ps. */
+/* Sets the line, when it is known later than the ps. */
 void fm_build_set_line(struct fm_build *build, uint32_t ps, uint32_t line);
 /* That it was called more often than is known (fm_ps.inlined). */
 void fm_build_set_uncounted(struct fm_build *build, uint32_t ps);
-/* The same of a call site (fm_css.inlined). */
+/* Marks a call site as uncounted (fm_css.inlined). */
 void fm_build_set_site_uncounted(struct fm_build *build, uint32_t css);
 
 /* Facts of a C profile. Marks in order of time; their names, and notes, are copied. */
@@ -100,7 +100,7 @@ void fm_build_extent(struct fm_build *build, const struct fm_extent *extent);
 void fm_build_tick_event(struct fm_build *build, const struct fm_tick_event *event);
 /* That nobody knows a measure, one of the first eight: fm_run_info.unknown. */
 void fm_build_unknown(struct fm_build *build, enum fm_measure_id measure);
-/* What is said several times of one proc dynamic is added up. */
+/* Several calls for one proc dynamic are added up. */
 void fm_build_depths(struct fm_build *build, const struct fm_depths *depths);
 /* Facts of waiting; strings are copied, locks have numbers from 1 in the order of the calls. */
 void fm_build_waiting(struct fm_build *build, const struct fm_waiting *waiting);
@@ -117,7 +117,8 @@ void fm_build_process(struct fm_build *build, const struct fm_process_fact *proc
 /* Checks everything that profile.h promises and hands out the profile (caller owns it). Frees the
  * build, also on failure. FM_ERROR_FORMAT names the node that is wrong. */
 FM_MUST_USE bool fm_build_finish(struct fm_build *build, struct fm_profile **ret, GError **error);
-/* The same of fm_build_new_recount(): FM_ERROR_FORMAT also when more than counts and facts differ.
+/* Finishes a build of fm_build_new_recount(): FM_ERROR_FORMAT also when more than counts and facts
+ * differ.
  */
 FM_MUST_USE bool fm_build_finish_recount(struct fm_build *build, struct fm_profile **ret,
                                          GError **error);

@@ -98,12 +98,12 @@ struct fm_build {
     struct fm_build_header header;
     uint32_t ps_capacity, css_capacity;
     struct fm_u32s pd_ps, csd_caller, csd_slot, csd_callee;
-    size_t csd_capacity;     /* of the columns */
+    size_t csd_capacity;     /* capacity of the columns */
     GArray *points;          /* struct owned_point */
     GArray *pd_points;       /* struct counted_point, as they were added */
     GArray *depths;          /* struct fm_depths, as they were added */
     char *fault;             /* the first mistake */
-    struct fm_profile *base; /* whose nodes it has, a reference; NULL: its own */
+    struct fm_profile *base; /* owner of its nodes, a reference; NULL: its own */
 };
 
 /* Keeps the first mistake: finish tells it. */
@@ -148,7 +148,7 @@ struct fm_fault {
  * counts fit the ps. pd_slot_first must be complete. On failure fills *fault (g_free its text). */
 FM_MUST_USE bool fm_profile_resolve(struct fm_profile *profile, struct fm_fault *fault);
 
-/* What one thread has done of the contexts. */
+/* One thread's part of the contexts. */
 struct fm_resolved {
     uint32_t at, end; /* the stretch that it has taken */
     bool failed;      /* at `at` */
@@ -156,7 +156,7 @@ struct fm_resolved {
     struct fm_fault fault;
 };
 
-/* The same in steps of about `budget` nodes; begin with zeros, end with fm_resolving_clear(). It
+/* Resolving in steps of about `budget` nodes; begin with zeros, end with fm_resolving_clear(). It
  * must not move. */
 struct fm_resolving {
     bool beside; /* contexts are looked at by a thread beside, too */

@@ -7,7 +7,7 @@
 #include "base/files/writer.h"
 #include "deep/profile.h"
 
-/* Which of the forms is written. */
+/* The form that is written. */
 struct fm_encoding {
     enum fm_flavour flavour;
     unsigned version; /* Mercury: 8 or 9 */

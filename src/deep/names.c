@@ -24,7 +24,7 @@ static const char *special_prefix(const char *name)
     return name;
 }
 
-/* What follows the first of the prefixes that name starts with, or NULL. */
+/* The rest of name behind the first matching prefix, or NULL. */
 static const char *after_prefix(const char *name, const char *const *prefixes)
 {
     for (; *prefixes; prefixes++) {

@@ -132,7 +132,7 @@ struct fm_css {
                               ran is not recorded; calls of other copies of the site are */
 };
 
-/* What the figures of a profile are, where they are not a recording's. */
+/* The nature of figures that are not a recording's. */
 enum fm_nature {
     FM_NATURE_ARCS = 1,         /* no contexts: a proc dynamic a procedure, see csd_inclusive */
     FM_NATURE_CLOCK = 2,        /* times are not known to be CPU time: of the clock, of waits */
@@ -147,20 +147,20 @@ enum fm_nature {
 struct fm_mark {
     const char *name;
     uint64_t ns;       /* since the recording's start */
-    uint64_t quanta;   /* of CPU time, all threads together, until then */
+    uint64_t quanta;   /* CPU time of all threads together until then */
     uint32_t snapshot; /* the number of the snapshot taken then; 0 = a phase begins */
 };
 
-/* Where quanta are no time but events that a recording sampled by: their name is that of the
+/* The event that a recording sampled by, where quanta are not time: its name is that of the
  * measure, which ticks_per_second of 0 goes with. */
 struct fm_tick_event {
     bool recorded;
-    bool user_alone; /* what the kernel did for the program is not in it */
+    bool user_alone; /* without the kernel's part */
     uint64_t period; /* from one sample to the next; 0 = counted at ticks and waits. Of a sum: the
                         longest */
 };
 
-/* Which part of the run a recording is of, where it is not all of it; else all zero. Of a sum: of
+/* The recorded part of the run; all zero for the whole run. Of a sum: of
  * any of its parts. */
 struct fm_extent {
     uint64_t recorded_ns; /* while the recording was not stopped, of a sum the longest; 0 = all the
@@ -170,15 +170,15 @@ struct fm_extent {
                              more at its end */
 };
 
-/* What a recording of a C program says beside the graph; all zero for Mercury's profiles. */
+/* Facts of a C program's recording beside the graph; all zero for Mercury's profiles. */
 /* The process that a profile is of. */
 struct fm_process_fact {
     const char *command; /* as a shell would take it; "" = not known */
     const char *folder;  /* working folder at the start */
     uint32_t pid, parent_pid;
     uint32_t rank,
-        rank_count;        /* of an MPI program: rank + 1, and how many there are; 0 = not known */
-    const char *host;      /* where such a process ran; NULL = not known */
+        rank_count;        /* in an MPI program: rank + 1, and the number of ranks; 0 = not known */
+    const char *host;      /* host of such a process; NULL = not known */
     uint64_t start_ns;     /* since 1970; its end is that and run_info.duration_ns */
     bool forked;           /* a child of fork that went on with its parent's program, */
     const char *forked_in; /* from this function; NULL = not known */
@@ -204,7 +204,7 @@ int fm_part_compare(const struct fm_part *a, const struct fm_part *b);
 #define FM_DEPTH_CLASSES 30u
 struct fm_depths {
     uint32_t pd;
-    uint64_t greatest; /* of those recorded; 0 = of none */
+    uint64_t greatest; /* maximum of the recorded depths; 0 = none */
     uint64_t unknown;  /* calls of a depth that is not recorded */
     uint64_t calls[FM_DEPTH_CLASSES];
 };
@@ -217,14 +217,14 @@ struct fm_run_info {
     struct fm_depths *depths; /* ascending by pd */
     uint32_t mark_count, note_count;
     struct fm_mark *marks; /* ascending by time */
-    const char **notes;    /* what was lost or could not be found: a sentence each */
+    const char **notes;    /* lost data, and files not found: a sentence each */
     uint64_t duration_ns;  /* from start to end; 0 = not known */
     struct fm_extent extent;
     uint64_t peak_bytes; /* most heap memory at one moment; 0 = not known */
     /* A sample charges the time since the last one: as many quanta, on most machines about 4. */
     uint64_t sample_count;   /* that charged the program; 0 = not known */
     uint64_t sample_squares; /* the squares of what each charged, added up */
-    /* Of a profile that was made of another tool's file: which format, and what was done; NULL for
+    /* For a profile imported from another tool's file: its format, and what was done; NULL for
      * recordings. */
     const char *origin;
     uint32_t unknown; /* bit m: measure m, one of the first eight, was not recorded: its zeros say
@@ -234,15 +234,15 @@ struct fm_run_info {
         heap_period; /* FM_NATURE_HEAP_SAMPLED: bytes that one sample stands for, 0 = not known */
     struct fm_tick_event tick_event;
     struct fm_heap_info heap_info;
-    struct fm_duration_info durations; /* of the functions that were chosen */
-    struct fm_rank_info rank_info;     /* of sums; how what the parts have is spread */
+    struct fm_duration_info durations; /* durations of the traced functions */
+    struct fm_rank_info rank_info;     /* of sums: per-rank statistics */
     struct fm_wait_info wait_info;     /* all empty where waiting was not recorded, and in sums
                                           of profiles of which not all tell it */
 };
 
 struct fm_profile {
     enum fm_flavour flavour;
-    unsigned version; /* of the file read: 8 or 9; C: 1 */
+    unsigned version; /* version of the file read: 8 or 9; C: 1 */
     const char *program_name;
     uint64_t flags;     /* as in the file */
     unsigned word_size; /* bytes, from the flags */
@@ -283,7 +283,7 @@ struct fm_profile {
 
     struct fm_run_info run_info;
 
-    struct fm_profile_storage *storage; /* who owns the above; private to src/deep */
+    struct fm_profile_storage *storage; /* owner of the above; private to src/deep */
 };
 #define FM_SLOT_MULTI 0x80000000u
 
@@ -343,7 +343,7 @@ static inline bool fm_profile_is_function(const struct fm_profile *profile, uint
     return profile->flavour != FM_FLAVOUR_C || profile->ps[ps].file[0] != '\0' ||
            profile->ps[ps].decl_module[0] != '\0';
 }
-/* The same without beginnings of threads and signals, which are no calls. */
+/* Calls without beginnings of threads and signals, which are no calls. */
 static inline int64_t fm_profile_calls_of_code(const struct fm_profile *profile, uint32_t csd)
 {
     return fm_profile_is_function(profile, profile->pd_ps[profile->csd_callee[csd]])
@@ -376,7 +376,7 @@ static inline double fm_profile_samples(const struct fm_profile *profile, double
     return quanta / fm_profile_sample_quanta(profile);
 }
 
-/* What quanta are where nobody knows how long they last: "page faults", "samples". */
+/* Words for quanta of unknown duration: "page faults", "samples". */
 const char *fm_profile_tick_words(const struct fm_profile *profile);
 
 /* How long the recording was on: from start to end, unless it says otherwise; 0 = not known. */
@@ -390,7 +390,7 @@ void fm_depths_add(struct fm_depths *depths, const struct fm_depths *other);
 /* The parts of a sum, by rank, those without one last, equal ones as they stand: their numbers,
  * from 0; g_free(). */
 uint32_t *fm_profile_places(const struct fm_profile *profile);
-/* Of each place of the statistics over ranks (deep/facts/ranks.h) the first part; g_free(). */
+/* The first part of each place of the per-rank statistics (deep/facts/ranks.h); g_free(). */
 uint32_t *fm_profile_rank_places(const struct fm_profile *profile);
 /* How many different ranks the parts have, of which there are more: processes of a rank count as
  * one then. 0: each part is another rank, or not all have one. */
@@ -406,7 +406,7 @@ void fm_profile_set_ranks(struct fm_profile *profile, struct fm_rank_info *info)
  * bounded by a small multiple of the file's size, whatever its counts say. progress may be NULL. */
 FM_MUST_USE bool fm_profile_read(const char *path, const struct fm_progress *progress,
                                  struct fm_profile **ret, GError **error);
-/* The same from memory; name is used in messages. */
+/* Reads from memory; name is used in messages. */
 FM_MUST_USE bool fm_profile_read_bytes(const char *name, const uint8_t *bytes, size_t size,
                                        const struct fm_progress *progress, struct fm_profile **ret,
                                        GError **error);
@@ -417,7 +417,7 @@ struct fm_profile *fm_profile_ref(struct fm_profile *profile);
 typedef struct fm_profile FmProfile; /* for g_autoptr(FmProfile) */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(FmProfile, fm_profile_free)
 
-/* What the bytes of a C program's profile say of its process, and which rank it had, without
+/* Reads the process of a C program's profile, and its rank, without
  * reading the rest: it stands at the end. False: nothing. The strings of *ret are newly allocated.
  */
 bool fm_profile_peek_process(const uint8_t *bytes, size_t size, struct fm_process_fact *ret);

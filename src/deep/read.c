@@ -8,13 +8,13 @@
 #include "base/memory.h"
 
 #define ID_LINE_DIGITS_MAX 10
-#define RESERVE_BYTES_MIN ((size_t)8 << 20) /* of the file */
+#define RESERVE_BYTES_MIN ((size_t)8 << 20) /* size of the file */
 #define SLOT_BYTES_MIN 2
-#define AHEAD_BYTES ((size_t)8 << 20) /* of arrays of which not all may be needed */
+#define AHEAD_BYTES ((size_t)8 << 20) /* bytes of arrays that may not be needed completely */
 #define CSDS_LOOKED_AT 1024u
 #define COUNTS_A_BYTES 4 /* a coverage count for so many bytes of the file */
 
-/* What the smallest node of each kind takes in the file, with its token. */
+/* Size of the smallest node of each kind in the file, with its token. */
 static size_t node_bytes_min(const struct fm_profile *profile, enum fm_node_token token)
 {
     bool old = profile->flavour == FM_FLAVOUR_MERCURY && profile->version == 8;
@@ -209,7 +209,7 @@ bool fm_read_header(struct fm_profile_reading *reading, GError **error)
     return profile->flavour != FM_FLAVOUR_C || read_measures(reading, error);
 }
 
-/* Of a large file: room for as many slots and coverage counts as there can be, or usually are, so
+/* For a large file: reserves room for as many slots and coverage counts as possible, or usual, so
  * that the arrays need not move while they grow, which takes long. Only the address space is taken;
  * without it they grow step by step. */
 static void reserve(struct fm_profile_reading *reading)
@@ -241,7 +241,7 @@ static void prefault_tables(struct fm_profile_reading *reading)
                     profile->pd_point_first != NULL ? pds * sizeof(uint64_t) : 0);
 }
 
-/* Of an array of so many bytes, the first `used` of which are filled: the next ones. */
+/* Prefaults the next bytes of an array of which the first `used` are filled. */
 static void prefault_ahead(struct fm_profile_reading *reading, uint32_t *array, size_t used,
                            size_t bytes, size_t *asked_for)
 {

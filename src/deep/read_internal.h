@@ -19,7 +19,7 @@ struct fm_profile_reading {
     uint32_t last_pd;
     bool in_order; /* the pds came as 1, 2, 3, ... so far */
 
-    struct fm_prefault *prefault; /* of a large file, or NULL */
+    struct fm_prefault *prefault; /* only for a large file, else NULL */
     size_t slots_asked_for;       /* bytes from the beginning; and of columns: */
     size_t own_asked_for[FM_MEASURES_MAX];
     uint32_t last_csd;
@@ -27,7 +27,7 @@ struct fm_profile_reading {
     uint16_t measures_of_mask[512]; /* bit set of measures for the low nine bits of a csd's mask */
     uint32_t mask_allowed;
 
-    /* Of the node read last. */
+    /* Token of the node read last. */
     enum fm_node_token token;
     uint32_t id;
     const uint8_t *node;

@@ -28,9 +28,9 @@ struct fm_profile_job {
     enum phase phase;
     size_t release_at;
     uint32_t cursor;          /* pd, while ordering */
-    uint64_t first;           /* where its numbers go */
+    uint64_t first;           /* index of its first number */
     uint32_t *ordered_slots;  /* while ordering */
-    struct fm_column ordered; /* the same for the counts */
+    struct fm_column ordered; /* likewise for the counts */
     struct fm_resolving resolving;
     struct fm_fault fault;
     struct fm_profile_reading again; /* PHASE_FIND */
@@ -118,7 +118,7 @@ static bool step_order_slots(struct fm_profile_job *job, uint32_t budget, GError
     return true;
 }
 
-/* The same for the coverage counts. */
+/* Orders the coverage counts. */
 static bool step_order_counts(struct fm_profile_job *job, uint32_t budget, GError **error)
 {
     struct fm_profile_reading *reading = &job->reading;

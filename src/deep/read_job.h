@@ -9,7 +9,7 @@
 
 struct fm_profile_job;
 
-/* Of an open file, which it takes. */
+/* Reads an open file, which it takes. */
 struct fm_profile_job *fm_profile_job_new_file(struct fm_mapped_file *file);
 /* Before the first step: a thread beside asks for memory, and does half of the checks at the end.
  * What is read is the same. */

@@ -207,7 +207,7 @@ static bool check_csd(struct fm_profile *profile, uint32_t csd, struct fm_fault 
 /* In this order: later ones rely on what earlier ones checked. */
 static const struct {
     bool (*run)(struct fm_profile *profile, uint32_t id, struct fm_fault *fault);
-    size_t count_offset; /* of the count in struct fm_profile */
+    size_t count_offset; /* offset of the count in struct fm_profile */
 } stages[] = {
     {check_css, offsetof(struct fm_profile, css_count)},
     {resolve_ps, offsetof(struct fm_profile, ps_count)},

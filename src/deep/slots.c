@@ -22,7 +22,7 @@ static bool no_memory(struct fm_build *build, uint64_t slots)
     return false;
 }
 
-/* Where each pd's slots begin; how many csds stand in each slot (in ret_counts). */
+/* Computes the begin of each pd's slots, and the number of csds in each slot (in ret_counts). */
 static bool count_slots(struct fm_build *build, uint32_t **ret_counts)
 {
     struct fm_profile *profile = build->profile;
@@ -166,7 +166,7 @@ static struct crowd *count_crowds(const struct fm_build *build, uint64_t *ret_sl
     return crowds;
 }
 
-/* Of each procedure that is folded the first site stays, for all. */
+/* Keeps the first site of each folded procedure, for all. */
 static void fold(struct fm_build *build, const bool *folded)
 {
     struct fm_profile *profile = build->profile;

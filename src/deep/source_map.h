@@ -11,10 +11,10 @@
 #include "deep/profile.h"
 
 struct fm_source_code {
-    uint32_t line;        /* of the file that the procedure is declared in */
+    uint32_t line;        /* line in the file that the procedure is declared in */
     uint32_t point_first; /* into points */
     uint32_t point_count; /* 0 = it is not known how often it ran */
-    uint64_t quanta;      /* of the procedure's own time, in all contexts; has_times */
+    uint64_t quanta;      /* part of the procedure's self time, in all contexts; has_times */
 };
 
 struct fm_source_map {
@@ -54,7 +54,7 @@ FM_MUST_USE bool fm_source_map_read_beside(const struct fm_roots *roots, const c
                                            struct fm_source_map **ret, GError **error);
 /* NAME.lines of NAME.data; g_free(). */
 char *fm_source_map_path(const char *data_path);
-/* The same from memory; name is used in messages. */
+/* Reads from memory; name is used in messages. */
 FM_MUST_USE bool fm_source_map_read_bytes(const char *name, const uint8_t *bytes, size_t size,
                                           const struct fm_profile *profile,
                                           struct fm_source_map **ret, GError **error);

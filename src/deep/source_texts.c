@@ -153,7 +153,7 @@ static bool read_file(struct fm_reader *in, struct fm_source_texts *texts, GErro
     return true;
 }
 
-/* The same from memory; name is used in messages. */
+/* Reads from memory; name is used in messages. */
 bool fm_source_texts_read_bytes(const char *name, const uint8_t *bytes, size_t size,
                                 const struct fm_profile *profile, struct fm_source_texts **ret,
                                 GError **error)

@@ -6,7 +6,7 @@
 #include "base/files/roots.h"
 #include "deep/profile.h"
 
-#define FM_SOURCE_TEXT_BYTES_MAX (UINT64_C(32) << 20) /* of one file */
+#define FM_SOURCE_TEXT_BYTES_MAX (UINT64_C(32) << 20) /* limit of one file */
 
 /* Stores the files of the functions that ran. A relative name is meant below folder. Files that
  * cannot be read, or hold what is no text, are left out; *ret_count: how many were stored,
@@ -23,7 +23,7 @@ struct fm_source_texts; /* immutable */
 FM_MUST_USE bool fm_source_texts_read_beside(const struct fm_roots *roots, const char *data_path,
                                              const struct fm_profile *profile,
                                              struct fm_source_texts **ret, GError **error);
-/* The same from memory; name is used in messages. */
+/* Reads from memory; name is used in messages. */
 FM_MUST_USE bool fm_source_texts_read_bytes(const char *name, const uint8_t *bytes, size_t size,
                                             const struct fm_profile *profile,
                                             struct fm_source_texts **ret, GError **error);

@@ -91,7 +91,7 @@ static void write_from(struct writing *writing, uint32_t pd)
     }
 }
 
-/* What Mercury's tools can take of a function's or call site's description. */
+/* Reduces a function's or call site's description to what Mercury's tools accept. */
 static void make_strict_ps(struct fm_ps *ps)
 {
     ps->label_kind = FM_LABEL_PREDICATE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Of profiles without contexts: what each call cost with all that it called. */
+/* Total costs of calls, in profiles without contexts. */
 #include "base/error.h"
 #include "deep/encode.h"
 #include "deep/facts/facts.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a profile that is made says of waiting. */
+/* Adds waiting to a profile that is being built. */
 #include "deep/build.h"
 #include "deep/facts/facts.h"
 

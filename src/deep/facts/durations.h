@@ -14,10 +14,10 @@ struct fm_duration_step {
 
 struct fm_durations {
     uint32_t csd;
-    uint64_t timed; /* of the csd's calls; 0: none, as the function has no exit hook */
-    uint64_t ns;    /* of all of them */
+    uint64_t timed; /* timed calls of the csd; 0: none, as the function has no exit hook */
+    uint64_t ns;    /* time of all of them */
     uint64_t shortest_ns, longest_ns;
-    uint64_t left; /* of the timed calls: left by longjmp, an exception, or a thread's end */
+    uint64_t left; /* timed calls left by longjmp, an exception, or a thread's end */
     uint32_t step_count;
     struct fm_duration_step *steps; /* ascending; their calls are `timed` or, of a program that was
                                        killed, one fewer or more */

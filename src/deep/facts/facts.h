@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What may stand behind the nodes of a C program's profile: the kinds, and who reads them
+/* Kinds of facts behind the nodes of a C program's profile, and their readers
  * (run_info.c has the table). */
 #pragma once
 
@@ -28,7 +28,7 @@ enum fm_fact {
     FM_FACT_HEAP,
     FM_FACT_LIFETIMES,
     FM_FACT_FLOW_TIME,
-    FM_FACT_ORIGIN = 30, /* of profiles that were imported */
+    FM_FACT_ORIGIN = 30, /* only of imported profiles */
     FM_FACT_UNKNOWN,
     FM_FACT_NATURE,
     FM_FACT_RANK = 40,

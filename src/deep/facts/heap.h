@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a recording of a C program says of its heap beside the measures: who gave back what others
+/* Facts about the heap of a C program beside the measures: which contexts freed blocks that others
  * had allocated, and what realloc did. All empty where what is held was not recorded, in
  * sums where not all profiles tell it.
  */
@@ -26,7 +26,7 @@ struct fm_realloc {
     uint64_t moved, kept;
 };
 
-/* What no context tells. */
+/* Heap figures of no context. */
 struct fm_heap_whole {
     uint64_t peak_ns;                       /* from start to the peak; 0 = not known */
     uint64_t peak_error;                    /* bytes that the peak, and what it consisted of, may

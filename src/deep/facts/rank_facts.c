@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which of the processes of an MPI program a profile is of. */
+/* The rank of a profile's process in an MPI program. */
 #include "base/error.h"
 #include "deep/facts/facts.h"
 

@@ -22,7 +22,7 @@ struct fm_rank_moments {
     uint64_t sum[2];     /* least significant first */
     uint64_t squares[3]; /* likewise */
     uint64_t least, greatest;
-    uint32_t place; /* of the greatest, the first of equal ones; 0 when all are 0 */
+    uint32_t place; /* place of the maximum, the first of equal ones; 0 when all are 0 */
 };
 
 struct fm_rank_info {
@@ -52,12 +52,12 @@ static inline uint64_t *fm_rank_strip(const struct fm_rank_info *info, uint32_t 
     return &info->strips[((size_t)strip * info->measure_count + measure) * info->part_count];
 }
 
-/* The same rows, measures and strips, of nothing yet. */
+/* Copies rows, measures and strips, with empty values. */
 void fm_rank_info_init_like(struct fm_rank_info *info, const struct fm_rank_info *other);
 void fm_rank_info_clear(struct fm_rank_info *info);
 /* One more profile's value. */
 void fm_rank_moments_see(struct fm_rank_moments *moments, uint64_t value, uint32_t place);
-/* Those of other profiles; place: where the greatest of them is. */
+/* Adds moments of other profiles; place: where their maximum is. */
 void fm_rank_moments_add(struct fm_rank_moments *moments, const struct fm_rank_moments *more,
                          uint32_t place);
 /* Keeps the rows and strips whose flags are set: [row_count], [strip_count]. */
@@ -70,10 +70,10 @@ FM_MUST_USE bool fm_rank_info_add(struct fm_rank_info *info, const struct fm_ran
 uint32_t fm_rank_info_row(const struct fm_rank_info *info, uint32_t pd);
 uint32_t fm_rank_info_strip(const struct fm_rank_info *info, uint32_t row);
 double fm_rank_sum(const struct fm_rank_moments *moments);
-/* Of all `count` profiles; exact but for one rounding each. */
+/* Mean and deviation over all `count` profiles; exact except one rounding each. */
 double fm_rank_mean(const struct fm_rank_moments *moments, uint64_t count);
 double fm_rank_deviation(const struct fm_rank_moments *moments, uint64_t count);
-/* What could have been done in the time that the others wait for the greatest: (greatest - mean) x
+/* Imbalance, the cost lost while the others wait for the maximum: (maximum - mean) x
  * count. */
 double fm_rank_lost(const struct fm_rank_moments *moments, uint64_t count);
 /* Whether least <= mean <= greatest, and the squares are at least those of equal values. */

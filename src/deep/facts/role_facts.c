@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a process of a run was to the others, and what each cost. */
+/* The role of each process of a run, and its cost. */
 #include "base/error.h"
 #include "deep/facts/facts.h"
 

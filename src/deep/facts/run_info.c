@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What follows the nodes of a C program's profile: marks, notes, single figures. */
+/* Facts behind the nodes of a C program's profile: marks, notes, single figures. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -298,7 +298,7 @@ static bool peek_at(struct fm_reader in, struct fm_process_fact *ret)
     return true;
 }
 
-/* Where that begins what stands before the last fact of a child of fork; end: there is none. */
+/* Begin of the fact of a child of fork, before the last fact; end: there is none. */
 static const uint8_t *peek_forked(const uint8_t *first, const uint8_t *end)
 {
     for (const uint8_t *at = end; at > first; at--) {

@@ -54,7 +54,7 @@ static uint64_t beyond(uint64_t amount, uint64_t part)
     return amount > part ? amount - part : 0;
 }
 
-/* Of wall = CPU + waits - what is in both + queued outside of waits + unseen, the last two. */
+/* The last two terms of wall = CPU + waits - their overlap + queued outside of waits + unseen. */
 static uint64_t elsewhere(const struct fm_thread_time *time)
 {
     return beyond(beyond(time->wall_ns, time->cpu_ns), beyond(time->wait_ns, time->inside_ns));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a recording of a C program says of waiting beside the measures `waits` and `wait_ns`. Kinds
+/* Facts about waiting in a C program beside the measures `waits` and `wait_ns`. Kinds
  * are words: "mutex", "read", "sleep" (FM_REC_WAIT_KINDS in runtime/recording_format.h lists those
  * that are recorded today). Strings belong to the profile. */
 #pragma once
@@ -29,16 +29,16 @@ struct fm_lock {
 
 /* Waits of one context for one lock while another context held it: part of a fm_waiting. */
 struct fm_blame {
-    uint32_t csd; /* whose callee waited */
+    uint32_t csd; /* the csd whose callee waited */
     const char *kind;
     uint32_t lock;   /* from 1; 0 = one of many that were not told apart */
     uint32_t holder; /* csd whose callee held it when the wait began; 0 = not known */
     uint64_t waits, ns, longest_ns;
 };
 
-/* What became of the time between a thread's start and end. */
+/* The time between a thread's start and end, divided. */
 struct fm_thread_time {
-    const char *name; /* of the function that it started in; "" = not known */
+    const char *name; /* name of the function that it started in; "" = not known */
     uint64_t wall_ns, cpu_ns;
     uint64_t wait_ns;   /* in waits */
     uint64_t inside_ns; /* part of both: CPU time within waits, by samples */
@@ -46,7 +46,7 @@ struct fm_thread_time {
     bool queue_known;
 };
 
-/* Where threads were found asleep outside of calls that are seen to wait: part of what is in
+/* A context in which threads were found asleep outside of recorded waits: part of
  * fm_thread_time_unseen(). An estimate, by looks from outside. A csd has one at most. */
 struct fm_sleep {
     uint32_t csd;

@@ -19,7 +19,7 @@ struct fm_instruction {
     uint64_t address;
     uint32_t size;
     enum fm_instruction_kind kind;
-    uint64_t target; /* of a direct call or jump, else 0 */
+    uint64_t target; /* target of a direct call or jump, else 0 */
     char *text;      /* NULL for hooks */
 };
 

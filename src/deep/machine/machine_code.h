@@ -8,7 +8,7 @@
 #include "base/files/roots.h"
 #include "deep/profile.h"
 
-#define FM_CODE_BYTES_MAX (UINT64_C(16) << 20) /* of one part */
+#define FM_CODE_BYTES_MAX (UINT64_C(16) << 20) /* limit of one part */
 
 /* A file that code was loaded from. */
 struct fm_code_image {
@@ -102,7 +102,7 @@ FM_MUST_USE bool fm_machine_code_write(const struct fm_machine_code *code,
 FM_MUST_USE bool fm_machine_code_read_beside(const struct fm_roots *roots, const char *data_path,
                                              const struct fm_profile *profile,
                                              struct fm_machine_code **ret, GError **error);
-/* The same from memory; name is used in messages. */
+/* Reads from memory; name is used in messages. */
 FM_MUST_USE bool fm_machine_code_read_bytes(const char *name, const uint8_t *bytes, size_t size,
                                             const struct fm_profile *profile,
                                             struct fm_machine_code **ret, GError **error);
