@@ -82,7 +82,7 @@ class KeptFlame extends Flame {
 
   lines(box) {
     const lines = super.lines(box);
-    if (box.flags & JOINED) lines.splice(1, 0, "too narrow to be told apart here: not in this file");
+    if (box.flags & JOINED) lines.splice(1, 0, "too narrow to distinguish: not in this file");
     return lines;
   }
 

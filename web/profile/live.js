@@ -128,13 +128,13 @@ export function watchGrowing(line, asServed, partsIn, askAgain) {
   const since = document.createElement("button");
   since.type = "button";
   since.textContent = "Since here";
-  since.title = "What comes from now on, as a profile of its own";
+  since.title = "Everything from now on, as a profile of its own";
   line.replaceChildren(text, " ", button, " ", since);
   since.addEventListener("click", () => {
     since.disabled = true;
     beginPhase(line.dataset.live.replace(/^live\?/, "moment?")).catch((error) => {
       since.disabled = false;
-      text.textContent = `The moment could not be set: ${error.message}`;
+      text.textContent = `The phase could not begin: ${error.message}`;
     });
   });
   // While a button of the mouse is down nothing is moved from below it: the click would be lost.
