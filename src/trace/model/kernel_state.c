@@ -6,7 +6,8 @@
  *                       above it the system call, trap, interrupts
  *            else:      the same, and on top "waiting", "ready", "created", "exit"
  *            gone:      "zombie", "dead"
- *   CPU      "idle" | "busy", detail = the thread; above it interrupts and traps
+ *   CPU      "idle" | the thread's name and number, detail = the thread; above it interrupts and
+ *            traps
  *
  * So a system call lasts from its entry to its exit, and the time that the thread waited in it is
  * nested in it. What lanes keep beside their stacks stands in lane->model, so that a saved state is
@@ -32,7 +33,6 @@ static void *make_names(struct fm_trace *trace)
     names->events = g_array_new(FALSE, TRUE, sizeof(struct kernel_known));
     names->code = fm_program_code_new();
     names->idle = fm_trace_value(trace, "idle", FM_STATE_IDLE);
-    names->busy = fm_trace_value(trace, "busy", FM_STATE_RUNNING);
     names->running = fm_trace_value(trace, "running", FM_STATE_RUNNING);
     names->user = fm_trace_value(trace, "user mode", FM_STATE_RUNNING);
     names->kernel = fm_trace_value(trace, "kernel thread", FM_STATE_SYSTEM_CALL);
@@ -264,14 +264,10 @@ static char *thread_label(const struct fm_state *state, const struct fm_lane *th
 
 static char *lane_label(const struct fm_state *state, const struct fm_lane *lane)
 {
-    uint64_t running = lane->model[CPU_RUNNING];
     if (lane->kind == FM_LANE_THREAD && !fm_kernel_is_idle_task(lane))
         return thread_label(state, lane);
     if (lane->kind == FM_LANE_PROCESS)
         return g_strdup_printf("%s (pid %" G_GUINT64_FORMAT ")", lane->name, lane->key);
-    if (lane->kind == FM_LANE_CPU && running > 0 && running <= fm_state_lane_count(state))
-        return g_strdup_printf("%s: %s", lane->name,
-                               fm_state_lane(state, (uint32_t)(running - 1))->name);
     return g_strdup(lane->name);
 }
 

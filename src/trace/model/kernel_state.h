@@ -33,7 +33,7 @@ struct kernel_known {
 /* Names of a trace that all its states share. */
 struct kernel_names {
     GArray *events; /* of struct kernel_known, by event id */
-    uint32_t idle, busy, running, user, kernel, waiting, ready, created, exit, zombie, dead;
+    uint32_t idle, running, user, kernel, waiting, ready, created, exit, zombie, dead;
     uint32_t pending, handled, soft_handled, trapped, reading, writing;
     struct fm_program_code *code;
 };

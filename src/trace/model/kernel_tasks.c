@@ -89,8 +89,12 @@ static void set_cpu(struct kernel_event *at, const struct fm_lane *next)
 {
     struct fm_lane *cpu = fm_kernel_cpu_lane(at);
     g_assert(cpu != NULL && next->kind == FM_LANE_THREAD);
-    bool idle = fm_kernel_is_idle_task(next);
-    fm_state_set(at->state, cpu, idle ? at->names->idle : at->names->busy, next->key, at->time);
+    /* Coloured by its name, as spans are. */
+    uint32_t value = fm_kernel_is_idle_task(next)
+                         ? at->names->idle
+                         : fm_kernel_value_of(at, FM_STATE_SPAN, "%s (%" G_GUINT64_FORMAT ")",
+                                              next->name, next->key);
+    fm_state_set(at->state, cpu, value, next->key, at->time);
     if (fm_kernel_top_class(at, next) == FM_STATE_TRAP) {
         const struct fm_state_entry *trap = &next->stack[next->depth - 1];
         fm_kernel_push(at, cpu, trap->value, trap->detail);

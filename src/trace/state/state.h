@@ -4,7 +4,7 @@
  *   lane     what has a state over time: a thread, a capability, a CPU, the collector, a lock, a
  *            counter, an interrupt line, a disk
  *   entry    one level of a lane's stack: a value since a time. A thread with spans open is a stack
- *            of spans; a CPU that runs is one entry, "busy"
+ *            of spans; a CPU that runs is one entry, the thread that it runs
  *   value    an interned name with a colour class, "running", "parse", "GC work"
  *
  * A state belongs to one reader of one trace (a tab's context, the background pass). Hooks of
