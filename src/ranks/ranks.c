@@ -348,20 +348,24 @@ struct below {
     unsigned measure_of[FM_RANK_MEASURES_MAX]; /* by measure of the result; SEVERAL: all have 0 */
 };
 
-/* What the ranks of the profile have in a clique of the result is known where one clique of the
- * profile is there: with all that it calls it is the same part of the program. */
+/* What the ranks of the profile have in a clique of the result is known where the profile enters it
+ * by one clique: with all that it calls, the others of a recursion that the result joins among
+ * them, that is the same part of the program. */
 static void map_rows(const struct fm_ranks *r, const struct fm_analysis *a,
                      const struct fm_located *where, struct below *below)
 {
-    g_autofree uint32_t *clique_of = g_new0(uint32_t, r->analysis->clique_count + 1u);
+    g_autofree bool *seen = g_new0(bool, a->clique_count + 1u);
     for (uint32_t i = 0; i < where->order_count; i++) {
-        uint32_t pd = where->order[i], clique = a->pd_clique[pd];
+        uint32_t pd = where->order[i], clique = a->pd_clique[pd], by = a->clique_parent[clique];
         uint32_t to = r->analysis->pd_clique[where->pds[pd]];
-        if (clique_of[to] == clique)
+        uint32_t caller = by == 0 ? 0 : where->pds[below->profile->csd_caller[by]];
+        if (seen[clique])
             continue;
+        seen[clique] = true;
+        if (caller != 0 && r->analysis->pd_clique[caller] == to)
+            continue; /* it is counted where that is entered */
         uint32_t row = fm_rank_info_row(below->info, entry_of(a, clique));
-        below->row_of[to] = clique_of[to] != 0 || row == UINT32_MAX ? SEVERAL : row + 1;
-        clique_of[to] = clique;
+        below->row_of[to] = below->row_of[to] != 0 || row == UINT32_MAX ? SEVERAL : row + 1;
     }
 }
 

@@ -229,8 +229,7 @@ def by_root(found):
 
 
 def in_levels(tap, folder, names):
-    """Sums of sums: equal bytes where no recursion is folded anew, else the same of each context but
-    of those that are several in a sum below."""
+    """Sums of sums: equal bytes, also where recursions are folded that no sum below has."""
     (folder / "level").mkdir()
     (folder / "level/prog.c").write_text(PROGRAM.replace("a(5, rank % 3)", "leaf(5 + rank)").replace(
         "b(4, rank == 2 ? 2 : 0)", "down(2 * rank)").replace("c(3, rank == 4 ? 2 : 1)", "leaf(3)"))
@@ -249,9 +248,7 @@ def in_levels(tap, folder, names):
                 merge(folder, parts[-1], *(files[rank] for rank in group))
             done, found = merge(folder, "levels.data", *parts)
             tap.same((done.returncode, done.stderr), (0, ""), f"{what}, groups {groups}: merged")
-            if files is simple:
-                tap.check(found == expected, f"{what}, groups {groups}: equal bytes")
-                continue
+            tap.check(found == expected, f"{what}, groups {groups}: equal bytes")
             known = ranks_of(folder, "levels.data")
             tap.same(known and known["count"], RANKS, f"{what}, groups {groups}: of all ranks")
             contexts = {context["pd"]: context for context in whole["contexts"]}
@@ -322,6 +319,13 @@ def without_ranks(tap, folder):
               "unless they are asked for", done.stderr)
     root = max(found["contexts"], key=lambda context: number_of(context["callseqs"]["sum"]))
     tap.same(root["callseqs"]["greatest_rank"], None, "the greatest is a process's then, no rank's")
+    expected = (folder / "workers.data").read_bytes()
+    merge(folder, "pair.data", "--ranks", *names[:2])
+    for options in ([], ["--ranks"]):
+        done, levels = merge(folder, "levels.data", *options, "pair.data", names[2])
+        tap.check(done.returncode == 0 and levels == expected, f"a sum keeps them, {options}", done.stderr)
+    done, _ = merge(folder, "levels.data", "--no-ranks", "pair.data", names[2])
+    tap.same(ranks_of(folder, "levels.data"), None, "--no-ranks leaves them out")
 
 
 # Each second rank has workers, which fold recursions that no other process has.

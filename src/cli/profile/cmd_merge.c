@@ -109,6 +109,7 @@ struct seen {
                             with statistics */
     GArray *ranks_of;    /* uint32_t: each one's rank + 1; 0 = none */
     bool sums;           /* there were others */
+    bool statistics;     /* some had statistics: they are kept without being asked for */
     struct fm_rank_info ranks; /* of the last sum */
 };
 
@@ -120,6 +121,7 @@ static void see_ranks(struct seen *seen, struct fm_profile *profile, const char 
         fm_rank_info_clear(&seen->ranks);
         seen->ranks = profile->run_info.rank_info;
         profile->run_info.rank_info = (struct fm_rank_info){0};
+        seen->statistics |= seen->ranks.count > 0;
     }
     if (profile->run_info.part_count > 1 && rank == 0 && seen->ranks.count == 0) {
         seen->sums = true;
@@ -351,7 +353,8 @@ static GPtrArray *files_by_rank(const struct seen *seen)
 static bool add_ranks(const struct merging *o, struct seen *seen, unsigned added,
                       struct fm_profile *sum)
 {
-    const struct fm_merge_ranks ranks = ranks_options(o);
+    struct fm_merge_ranks ranks = ranks_options(o);
+    ranks.kept = seen->statistics;
     if (added == 1 && seen->ranks.count > 0 && !o->no_ranks && !o->union_programs) {
         fm_profile_set_ranks(sum, &seen->ranks);
         return true;

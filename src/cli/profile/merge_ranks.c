@@ -113,7 +113,7 @@ bool fm_merge_ranks_add(const struct fm_merge_ranks *r, char **paths, unsigned c
     if (r->no)
         return true;
     tell_missing(sum);
-    bool fits = fm_ranks_fit(sum, r->asked, &why);
+    bool fits = fm_ranks_fit(sum, r->asked || r->kept, &why);
     if (!fits || sums) {
         if (fits || why != NULL)
             tell_left_out(why != NULL ? why : of_sums);

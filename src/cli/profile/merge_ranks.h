@@ -7,6 +7,8 @@
 struct fm_merge_ranks {
     struct fm_merge_options options; /* that the sum is made with */
     bool asked;                      /* also where the profiles have no ranks */
+    bool kept;                       /* some of the files have statistics: as if asked for, but
+                                        that they are left out is no failure */
     bool no;                         /* never */
 };
 
