@@ -27,8 +27,8 @@ struct trace_log_step {
 void trace_log_begin(GByteArray *to);
 void trace_log_add_steps(GByteArray *to, uint16_t lane, const struct trace_log_step *steps,
                          unsigned count);
-/* Threads of the program's own scheduler, from number 2 on, on lane 0: each runs once, for 400 ns of
- * 1000, one after the other, and then waits to the end. */
+/* Threads of the program's own scheduler, from number 2 on, on lane 0: each runs once, for 400 ns
+ * of 1000, one after the other, and then waits to the end. */
 void trace_log_add_threads(GByteArray *to, unsigned threads);
 void trace_log_end(GByteArray *to);
 /* More events at the end: spans "late" of 100 ns, one each 1000 ns from the given time on. */
