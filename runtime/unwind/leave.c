@@ -12,6 +12,7 @@ struct frame {
     const struct fm_unwind_row *row;
     const struct fm_unwind_registers *registers;
     struct fm_unwind_memory *memory;
+    bool left; /* what is stored relative to rbp has been restored */
 };
 
 static bool evaluate(const struct frame *frame, int32_t expression, const uint64_t *cfa,
@@ -33,13 +34,28 @@ static bool cfa_of(const struct frame *frame, uint64_t *ret)
     return true;
 }
 
+/* Whether registers are the caller's already, where rows of a realigned frame say that they are
+ * stored relative to rbp. While rbp is the frame's it lies below the CFA, and a copy of the return
+ * address is above it. The caller's lies above, or is no frame pointer. */
+static bool is_left(const struct frame *frame, uint64_t cfa)
+{
+    uint64_t bp = frame->registers->value[FM_UNWIND_RBP], address, copy;
+    if (!frame->row->may_be_left)
+        return false;
+    return bp >= cfa || !fm_unwind_word(frame->memory, cfa - 8, &address) ||
+           !fm_unwind_word(frame->memory, bp + 8, &copy) || copy != address;
+}
+
 /* A register of the caller. False: not known. */
 static bool column_of(const struct frame *frame, unsigned column, uint64_t cfa, uint64_t *ret)
 {
     const struct fm_unwind_registers *registers = frame->registers;
     int32_t value = frame->row->value[column];
     uint64_t by_cfa = cfa + (uint64_t)(int64_t)value;
-    switch (frame->row->how[column]) {
+    uint8_t how = frame->row->how[column];
+    if (frame->left && how == FM_UNWIND_AT_EXPRESSION)
+        how = FM_UNWIND_SAME;
+    switch (how) {
     case FM_UNWIND_UNSET:
         *ret = registers->value[column];
         return (KEPT_BY_CALLEES & registers->known & 1u << column) != 0;
@@ -79,13 +95,14 @@ enum fm_unwind_result fm_unwind_leave(const struct fm_unwind_entry *entry,
                                       struct fm_unwind_registers *registers,
                                       struct fm_unwind_memory *memory)
 {
-    struct frame frame = {entry, row, registers, memory};
+    struct frame frame = {entry, row, registers, memory, false};
     struct fm_unwind_registers caller = {.known = 0};
     uint64_t cfa;
     if (row->how[FM_UNWIND_RIP] == FM_UNWIND_UNDEFINED)
         return FM_UNWIND_END;
     if (row->how[FM_UNWIND_RIP] == FM_UNWIND_UNSET || !cfa_of(&frame, &cfa))
         return FM_UNWIND_CUT;
+    frame.left = is_left(&frame, cfa);
     for (unsigned i = 0; i < FM_UNWIND_REGISTERS; i++)
         if (column_of(&frame, i, cfa, &caller.value[i]))
             caller.known |= 1u << i;

@@ -158,7 +158,8 @@ fm_rule fm_unwind_rule_of(const struct fm_unwind_entry *entry, const struct fm_u
         return FM_RULE_END;
     if (row->cfa_how == FM_UNWIND_UNSET) /* a table that says nothing, as some JITs make */
         return FM_RULE_NONE;
-    if (row->how[FM_UNWIND_RIP] != FM_UNWIND_AT_CFA || row->value[FM_UNWIND_RIP] != -8 ||
+    if (row->may_be_left || row->how[FM_UNWIND_RIP] != FM_UNWIND_AT_CFA ||
+        row->value[FM_UNWIND_RIP] != -8 ||
         (row->how[FM_UNWIND_RSP] != FM_UNWIND_UNSET && row->how[FM_UNWIND_RSP] != FM_UNWIND_SAME) ||
         !classify_cfa(entry, row, &kind, &column, &offset) ||
         !classify_bp(entry, row, &bp, &bp_offset))
@@ -166,20 +167,14 @@ fm_rule fm_unwind_rule_of(const struct fm_unwind_entry *entry, const struct fm_u
     return make(kind, column, offset, bp, bp_offset);
 }
 
-/* gcc's rows of functions that realign their frame are wrong for the last instructions: behind
- * `leave`, at `lea -8(%r10), %rsp` (49 8d 62) and at `ret` (c3), they still say that rbp is stored
- * at *(rbp), though it is the caller's again. In the prologue the same row is right. */
-static void amend(uint64_t pc, struct fm_unwind_row *row)
+/* gcc's rows of functions that realign their frame are wrong between `leave` and `ret`: they still
+ * say that rbp and others are stored at places relative to rbp, though all are the caller's again.
+ * The same rows are right in the prologue, so registers and stack must tell (leave.c). */
+static void amend(struct fm_unwind_row *row)
 {
-    if (row->how[FM_UNWIND_RBP] != FM_UNWIND_AT_EXPRESSION ||
-        row->cfa_how != FM_UNWIND_REGISTER_OFFSET ||
-        (row->cfa_register != FM_UNWIND_RSP && row->cfa_register != FM_UNWIND_R10))
-        return;
-    static const uint8_t lea[] = {0x49, 0x8d, 0x62};
-    const void *code = (const void *)pc;
-    if ((fm_unwind_is_code(pc, 1) && *(const uint8_t *)code == 0xc3) ||
-        (fm_unwind_is_code(pc, sizeof lea) && memcmp(code, lea, sizeof lea) == 0))
-        row->how[FM_UNWIND_RBP] = FM_UNWIND_SAME;
+    row->may_be_left = row->how[FM_UNWIND_RBP] == FM_UNWIND_AT_EXPRESSION &&
+                       row->cfa_how == FM_UNWIND_REGISTER_OFFSET &&
+                       row->cfa_register != FM_UNWIND_RBP;
 }
 
 bool fm_unwind_row_at(uint64_t pc, bool exact, struct fm_unwind_entry *ret_entry,
@@ -190,7 +185,7 @@ bool fm_unwind_row_at(uint64_t pc, bool exact, struct fm_unwind_entry *ret_entry
         !fm_unwind_row_find(ret_entry, pc, ret))
         return false;
     if (exact)
-        amend(pc, ret);
+        amend(ret);
     return true;
 }
 

@@ -59,6 +59,7 @@ struct fm_unwind_row {
     uint8_t cfa_how; /* UNSET, REGISTER_OFFSET or IS_EXPRESSION */
     uint8_t cfa_register;
     uint8_t how[FM_UNWIND_REGISTERS]; /* enum fm_unwind_how */
+    bool may_be_left;                 /* rbp may be the caller's already, see rules.c */
     int32_t cfa_value;
     int32_t value[FM_UNWIND_REGISTERS];
 };

@@ -14,7 +14,7 @@
 #include "unwind/rules.h"
 #include "unwind/unwind.h"
 
-#define N __attribute__((noinline, noclone))
+#define N __attribute__((noinline))
 #define FRAMES_MAX 512
 
 struct stack {

@@ -284,7 +284,7 @@ struct aligned {
 } __attribute__((aligned(64)));
 
 /* gcc finds the frame again by a word in it: CFA = *(rbp - 8). */
-static __attribute__((noinline, noclone)) int realigned(int n, ...)
+static __attribute__((noinline)) int realigned(int n, ...)
 {
     struct aligned local;
     char *room = __builtin_alloca((size_t)n + 1);

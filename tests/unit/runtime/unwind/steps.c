@@ -20,7 +20,7 @@
 #define FRAMES_MAX 256
 #define STEPS_WANTED 20000
 #define TRAP_FLAG 0x100
-#define N __attribute__((noinline, noclone))
+#define N __attribute__((noinline))
 
 struct frames {
     unsigned count;
@@ -83,8 +83,8 @@ static enum fm_unwind_result own_frames(const ucontext_t *context, struct frames
     return result;
 }
 
-/* gcc's rows of realigned frames are wrong there, see rules.c; libgcc reads what they name, mapped
- * or not. */
+/* gcc's rows of realigned frames may be wrong there, see leave.c; libgcc reads what they name,
+ * mapped or not. */
 static bool is_end_of_realigned(uint64_t ip)
 {
     return fm_unwind_rule_make(ip, true) != fm_unwind_rule_make(ip, false);
