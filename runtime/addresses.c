@@ -21,12 +21,12 @@
 static bool map_at(char *address, uint64_t bytes, int protection, int flags, int fd,
                    uint64_t offset)
 {
-    char *got = mmap(address, bytes, protection, flags | MAP_FIXED_NOREPLACE, fd, (off_t)offset);
-    if (got == MAP_FAILED)
+    char *got = fm_memory_map(address, bytes, protection, flags | MAP_FIXED_NOREPLACE, fd, offset);
+    if (got == NULL)
         return false;
     if (got == address)
         return true;
-    munmap(got, bytes);
+    fm_memory_unmap(got, bytes);
     errno = EEXIST;
     return false;
 }
@@ -35,18 +35,18 @@ static bool is_free(char *address)
 {
     if (!map_at(address, SMALL_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
         return false;
-    munmap(address, SMALL_BYTES);
+    fm_memory_unmap(address, SMALL_BYTES);
     return true;
 }
 
 char *fm_addresses_choose(void)
 {
     for (uint64_t bytes = GAP_BYTES; bytes >= GAP_BYTES_MIN; bytes /= 2) {
-        char *gap =
-            mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (gap == MAP_FAILED)
+        char *gap = fm_memory_map(NULL, bytes, PROT_NONE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (gap == NULL)
             continue;
-        munmap(gap, bytes);
+        fm_memory_unmap(gap, bytes);
         /* With a limit on addresses the gap is larger than may be tried. */
         char *far = gap - GAP_BYTES / 2;
         return bytes < GAP_BYTES && is_free(far) ? far : gap + bytes / 2;

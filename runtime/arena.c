@@ -19,15 +19,17 @@
 #define FIRST_BYTES (32u << 10)     /* less and nothing useful can be recorded */
 #define STEP_BYTES_MIN (256u << 10) /* of a crowd of small processes each has a file */
 #define STEP_BYTES_MAX (16u << 20)
+#define RESERVE_BYTES_MIN (8u << 20) /* room for some 50,000 contexts */
+#define RESERVE_BYTES_MAX (64u << 20)
 #define REFUSED_PAUSE_NS 1000000000u
 #define FD_LOWEST 200 /* out of the way of programs that count on low numbers */
 
 /* Fewer may be allowed; but those of the standard streams are theirs, also when they are closed. */
 int fm_descriptor_raise(int fd)
 {
-    int high = fcntl(fd, F_DUPFD_CLOEXEC, FD_LOWEST);
+    int high = fm_file_control(fd, F_DUPFD_CLOEXEC, FD_LOWEST);
     if (high < 0 && fd <= STDERR_FILENO)
-        high = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+        high = fm_file_control(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     if (high < 0)
         return fd;
     fm_file_close(fd);
@@ -43,7 +45,7 @@ static int open_new(const char *path)
 static bool is_recording(int fd)
 {
     struct stat now;
-    return fstat(fd, &now) == 0 && now.st_ino == fm_process.file_inode &&
+    return fm_file_status(fd, &now) && now.st_ino == fm_process.file_inode &&
            now.st_dev == fm_process.file_dev;
 }
 
@@ -148,6 +150,13 @@ static void append_rank(char *base, size_t size)
         fm_text_append(base, size, length, end);
 }
 
+/* In a sandbox without getpid: a child of fork has one thread, which has the same number. */
+static uint64_t process_id(void)
+{
+    long pid = fm_system_call(SYS_getpid, 0, 0, 0, 0);
+    return pid > 0 ? (uint64_t)pid : (uint64_t)fm_thread_id();
+}
+
 /* Creates BASE.<pid>.<n>.rec, or FATHOM_OUTPUT itself for the first process. */
 static int create_file(uint32_t *ret_instance)
 {
@@ -157,7 +166,7 @@ static int create_file(uint32_t *ret_instance)
         char directory[2048];
         size_t used = 0, size = sizeof p->base_name;
         const char *name = output != NULL && output[0] != '\0' ? output : "Deep";
-        if (name[0] != '/' && getcwd(directory, sizeof directory) != NULL) {
+        if (name[0] != '/' && fm_folder_of_process(directory, sizeof directory)) {
             used = fm_text_append(p->base_name, size, used, directory);
             used = fm_text_append(p->base_name, size, used, "/");
         }
@@ -177,7 +186,7 @@ static int create_file(uint32_t *ret_instance)
     for (uint32_t n = 0; n < 100000; n++) {
         size_t used = fm_text_append(p->path, sizeof p->path, 0, p->base_name);
         used = fm_text_append(p->path, sizeof p->path, used, ".");
-        used = fm_text_append_number(p->path, sizeof p->path, used, (uint64_t)getpid());
+        used = fm_text_append_number(p->path, sizeof p->path, used, process_id());
         used = fm_text_append(p->path, sizeof p->path, used, ".");
         used = fm_text_append_number(p->path, sizeof p->path, used, n);
         fm_text_append(p->path, sizeof p->path, used, ".rec");
@@ -203,7 +212,7 @@ static uint64_t size_limit(void)
             limit = bytes & ~4095ull;
     }
     struct rlimit file_size; /* growing beyond it would kill the program with SIGXFSZ */
-    if (getrlimit(RLIMIT_FSIZE, &file_size) == 0 && file_size.rlim_cur < limit)
+    if (fm_limit_of(RLIMIT_FSIZE, &file_size) && file_size.rlim_cur < limit)
         limit = file_size.rlim_cur & ~4095ull;
     return limit;
 }
@@ -292,13 +301,14 @@ static uint64_t step_bytes(void)
     uint64_t step = fm_process.bytes_extended;
     struct rlimit addresses;
     if (step > STEP_BYTES_MIN &&
-        (getrlimit(RLIMIT_AS, &addresses) != 0 || addresses.rlim_cur == RLIM_INFINITY))
+        (!fm_limit_of(RLIMIT_AS, &addresses) || addresses.rlim_cur == RLIM_INFINITY))
         return step < STEP_BYTES_MAX ? step : STEP_BYTES_MAX;
     return STEP_BYTES_MIN;
 }
 
-/* Makes room up to bytes, really allotted: a hole would end in SIGBUS when the disk is full. */
-static bool extend(uint64_t bytes)
+/* Makes room up to bytes, really allotted: a hole would end in SIGBUS when the disk is full.
+ * at_once: it is used now. */
+static bool extend(uint64_t bytes, bool at_once)
 {
     struct fm_process *p = &fm_process;
     if (bytes <= p->bytes_extended)
@@ -314,7 +324,9 @@ static bool extend(uint64_t bytes)
     if (!reopen_if_closed() || !allot(&end, page_end(bytes)) || !map(&end, page_end(bytes)))
         return false;
     /* One call is cheaper than a fault for each page; an old kernel refuses, which is no harm. */
-    madvise(p->base + p->bytes_extended, end - p->bytes_extended, 23 /* MADV_POPULATE_WRITE */);
+    if (at_once)
+        fm_memory_advise(p->base + p->bytes_extended, end - p->bytes_extended,
+                         23 /* MADV_POPULATE_WRITE */);
     p->bytes_extended = end;
     return true;
 }
@@ -325,7 +337,7 @@ static struct fm_rec_chunk *chunk_new(uint32_t owner, uint64_t bytes)
     struct fm_process *p = &fm_process;
     uint64_t start = p->header->bytes_used;
     bytes = (bytes + 63) & ~63ull;
-    if (!extend(start + bytes))
+    if (!extend(start + bytes, true))
         return NULL;
     struct fm_rec_chunk *chunk = (struct fm_rec_chunk *)(p->base + start);
     chunk->owner = owner;
@@ -335,6 +347,17 @@ static struct fm_rec_chunk *chunk_new(uint32_t owner, uint64_t bytes)
     __atomic_store_n(&p->header->bytes_used, start + bytes, __ATOMIC_RELEASE);
     __atomic_store_n(&p->header->first_chunk, fm_ref(chunk), __ATOMIC_RELEASE);
     return chunk;
+}
+
+void fm_arena_reserve(void)
+{
+    fm_lock_take(&fm_process.lock);
+    uint64_t used = fm_process.header->bytes_used;
+    uint64_t bytes = used < RESERVE_BYTES_MAX ? used : RESERVE_BYTES_MAX;
+    bytes = bytes > RESERVE_BYTES_MIN ? bytes : RESERVE_BYTES_MIN;
+    while (bytes >= STEP_BYTES_MIN && !extend(used + bytes, false))
+        bytes /= 2;
+    fm_lock_give(&fm_process.lock);
 }
 
 void *fm_arena_alloc(struct fm_bump *bump, size_t bytes)
@@ -455,7 +478,7 @@ static void describe_rank(struct fm_rec_header *h)
     used = fm_text_append(text, sizeof text, used, " ");
     used = fm_text_append(text, sizeof text, used, count == NULL ? "0" : count);
     used = fm_text_append(text, sizeof text, used, " ");
-    if (uname(&machine) == 0)
+    if (fm_system_call(SYS_uname, (long)&machine, 0, 0, 0) == 0)
         used = fm_text_append(text, sizeof text, used, machine.nodename);
     h->rank = fm_arena_text(text, used);
 }
@@ -474,35 +497,40 @@ static void describe_process(struct fm_rec_header *h)
             h->arguments = fm_arena_text(buffer, (size_t)got);
         fm_file_close(fd);
     }
-    if (getcwd(buffer, sizeof buffer) != NULL)
+    if (fm_folder_of_process(buffer, sizeof buffer))
         h->directory = fm_arena_text(buffer, strlen(buffer));
     describe_rank(h);
 }
 
-bool fm_arena_open(void)
+/* A child of fork does not complain: its parent's file counts it. */
+bool fm_arena_open(bool complains)
 {
     struct fm_process *p = &fm_process;
     uint32_t instance = 0;
     if (size_limit() < LIMIT_BYTES_MIN) {
-        fm_complain("FATHOM_LIMIT, or the limit of file sizes, is not a number of at least 65536 "
-                    "bytes; the program runs unrecorded",
-                    fm_getenv("FATHOM_LIMIT"));
+        if (complains)
+            fm_complain(
+                "FATHOM_LIMIT, or the limit of file sizes, is not a number of at least 65536 "
+                "bytes; the program runs unrecorded",
+                fm_getenv("FATHOM_LIMIT"));
         return false;
     }
     p->fd = create_file(&instance);
     if (p->fd < 0) {
-        fm_complain("cannot create the recording file; the program runs unrecorded", p->path);
+        if (complains)
+            fm_complain("cannot create the recording file; the program runs unrecorded", p->path);
         return false;
     }
     struct stat status;
     p->header = NULL;
     p->bytes_extended = 0;
     p->bytes_max = size_limit();
-    bool ok = fstat(p->fd, &status) == 0 && (p->base = fm_addresses_choose()) != NULL;
+    bool ok = fm_file_status(p->fd, &status) && (p->base = fm_addresses_choose()) != NULL;
     p->file_dev = status.st_dev;
     p->file_inode = status.st_ino;
-    if (!ok || !extend(FIRST_BYTES)) {
-        fm_complain("no room for the recording file; the program runs unrecorded", p->path);
+    if (!ok || !extend(FIRST_BYTES, true)) {
+        if (complains)
+            fm_complain("no room for the recording file; the program runs unrecorded", p->path);
         fm_system_call(87 /* unlink */, (long)p->path, 0, 0, 0);
         fm_file_close(p->fd);
         return false;
@@ -517,8 +545,9 @@ bool fm_arena_open(void)
     h->map_base = (uint64_t)p->base;
     h->bytes_used = FM_REC_HEADER_BYTES;
     h->bytes_limit = p->bytes_max;
-    h->pid = (uint32_t)getpid();
-    h->parent_pid = (uint32_t)getppid();
+    h->pid = (uint32_t)process_id();
+    long parent = fm_system_call(SYS_getppid, 0, 0, 0, 0);
+    h->parent_pid = parent > 0 ? (uint32_t)parent : 0;
     h->instance = instance;
     h->process_start = process_start();
     h->start_realtime_ns = fm_now_ns(CLOCK_REALTIME);

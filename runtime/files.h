@@ -7,6 +7,8 @@
  * errno. */
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 
@@ -44,6 +46,27 @@ static inline ssize_t fm_file_write(int fd, const void *from, size_t bytes)
 static inline ssize_t fm_file_write_at(int fd, const void *from, size_t bytes, uint64_t offset)
 {
     return fm_file_result_(fm_system_call(SYS_pwrite64, fd, (long)from, (long)bytes, (long)offset));
+}
+
+static inline int fm_file_control(int fd, int command, long argument)
+{
+    return (int)fm_file_result_(fm_system_call(SYS_fcntl, fd, command, argument, 0));
+}
+
+static inline bool fm_file_status(int fd, struct stat *ret)
+{
+    return fm_system_call(SYS_fstat, fd, (long)ret, 0, 0) == 0;
+}
+
+/* As getrlimit() and getcwd(). */
+static inline bool fm_limit_of(int resource, struct rlimit *ret)
+{
+    return fm_system_call(SYS_prlimit64, 0, resource, 0, (long)ret) == 0;
+}
+
+static inline bool fm_folder_of_process(char *path, size_t size)
+{
+    return fm_system_call(SYS_getcwd, (long)path, (long)size, 0, 0) > 0;
 }
 
 static inline void fm_file_close(int fd)

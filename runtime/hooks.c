@@ -343,6 +343,8 @@ static FM_RUNTIME_TEXT void enter_slow(uint64_t fn, uint64_t site, uint64_t hook
 {
     struct fm_tls *tls = &fm_tls_v2;
     struct fm_thread *thread = tls->thread;
+    if (FM_UNLIKELY(tls->open_section != 0) && tls->inside != 0 && fm_process.header != NULL)
+        __atomic_add_fetch(&fm_process.header->sandbox_missed, 1, __ATOMIC_RELAXED);
     if (tls->bound == FM_BOUND_NONE || tls->inside != 0 ||
         (thread == NULL && fm_process_is_early()))
         return;
@@ -465,6 +467,8 @@ static bool is_signal_stack(const struct fm_thread *thread)
 FM_RUNTIME_TEXT void fm_frames_leave(uint64_t sp)
 {
     struct fm_tls *tls = &fm_tls_v2;
+    if (FM_UNLIKELY(tls->open_section != 0))
+        fm_thread_leave_section(sp);
     struct fm_thread *thread = tls->thread;
     if (thread == NULL || tls->inside != 0 || fm_process_is_copy())
         return;

@@ -61,6 +61,8 @@ static inline bool fm_bound_passes(uint64_t bound, uint64_t address)
 }
 
 struct fm_thread;
+struct fm_lock;
+#define FM_LOCKS_HELD_MAX 8u
 
 struct fm_tls {
     uint64_t bound;             /* FM_BOUND(lowest address of the stack that the hooks run on) */
@@ -84,6 +86,12 @@ struct fm_tls {
     uint64_t exit_own, exit_any;
     uint32_t signals_blocked; /* by the runtime, so often: ticks wait */
     uint32_t tick_waits;      /* one came meanwhile */
+    /* For sandboxes (sandbox/sandbox.c): the number of system calls that have begun; the frame of
+     * the section that could not block signals, 0 = none; the locks that the thread holds. */
+    uint32_t calling;
+    uint32_t lock_count;
+    uint64_t open_section;
+    struct fm_lock *locks[FM_LOCKS_HELD_MAX];
 };
 static_assert(offsetof(struct fm_tls, bound) == 0, "hooks.S");
 static_assert(offsetof(struct fm_tls, top) == 8, "hooks.S");

@@ -38,7 +38,7 @@
  * fork has none of its parent's other threads: a lock that one of them held is free there. */
 enum { FM_LOCK_FREE = 0, FM_LOCK_HELD, FM_LOCK_AWAITED };
 #define FM_LOCK_GENERATION_SHIFT 2
-typedef struct {
+typedef struct fm_lock {
     int word;
 } fm_lock;
 
@@ -152,6 +152,7 @@ struct fm_thread {
     int timer;               /* the kernel's id */
     uint64_t cpu_charged_ns; /* CPU time turned into quanta so far */
     uint64_t tick_random;    /* state of fm_tick_random() */
+    uint64_t expirations;    /* of the timer since the latest tick */
     struct fm_thread_held held;
     unsigned destructor_rounds;
     bool leaving; /* in its last destructors, or behind them */
@@ -193,6 +194,7 @@ struct fm_process {
     uint64_t bytes_extended; /* the file has room up to here */
     uint64_t bytes_max;      /* to which it may grow where it is mapped */
     struct fm_rec_header *header;
+    struct fm_rec_header *lost_in; /* in a child without a file: the parent's, which counts it */
     struct fm_bump bump;
     struct fm_thread *threads; /* live ones */
     struct fm_thread *leaving; /* those that have ended; they may run for a moment yet */
@@ -204,6 +206,7 @@ struct fm_process {
     uint64_t tick_period;     /* of perf's event; 0: cpu-clock's own */
     uint32_t tick_event;      /* its number, with FM_REC_TICK_EVENT */
     bool tick_counts;         /* it is counted at ticks and waits, and sends no signals */
+    bool ticks_held;          /* off: a sandbox forbids handlers to return */
     uint64_t loader_adds, loader_subs;
     bool traced; /* calls of some functions are timed one by one */
     int snapshots;
@@ -226,13 +229,33 @@ extern struct fm_process fm_process FM_HIDDEN;
 /* sys.c: what else would need stdio or malloc. */
 #define FM_SIGNAL_BIT(signal) (1ull << ((signal)-1))
 uint64_t fm_block_signals(void); /* all but FM_TICK_SIGNAL, and ticks; returns the old mask */
+/* In the mask, which never blocks that signal: the program's sandbox forbids it. `inside` has
+ * FM_INSIDE_OPEN then, so that handlers find the hooks off. */
+#define FM_SIGNALS_OPEN FM_SIGNAL_BIT(SIGKILL)
+#define FM_INSIDE_OPEN (1u << 31)
 void fm_restore_signals(uint64_t mask);
-/* Past libc's syscall(), which may be in front of libc's own. Returns -errno. */
-long fm_system_call(long number, long a, long b, long c, long d);
+/* Every system call of the runtime goes through here. Past libc's syscall(), which may be in front
+ * of libc's own. Returns -errno; -EPERM without a call if a filter of the program's forbids it
+ * (sandbox/gate.h). */
+long fm_system_call6(long number, long a, long b, long c, long d, long e, long f);
+static inline long fm_system_call(long number, long a, long b, long c, long d)
+{
+    return fm_system_call6(number, a, b, c, d, 0, 0);
+}
+pid_t fm_thread_id(void); /* of the calling thread; 0 = not known */
+/* Another part of this process's memory; how much of it can be read. */
+size_t fm_copy_readable(void *to, const void *from, size_t bytes);
+/* Reserves addresses for fm_private_alloc(), before a sandbox forbids mmap. */
+void fm_private_reserve(size_t bytes);
 void fm_lock_take(fm_lock *lock);
 bool fm_lock_try(fm_lock *lock); /* false: another thread holds it */
 void fm_lock_give(fm_lock *lock);
+void fm_locks_give_all(void); /* that the calling thread holds */
 uint64_t fm_now_ns(int clock);
+/* As mmap() and the like, see fm_system_call6(). NULL and errno: it failed. */
+void *fm_memory_map(void *at, size_t bytes, int protection, int flags, int fd, uint64_t offset);
+void fm_memory_unmap(void *memory, size_t bytes);
+void fm_memory_advise(void *memory, size_t bytes, int advice);
 void *fm_private_alloc(size_t bytes); /* anonymous memory, zeroed; NULL on failure */
 /* The same, of what will be used all over: its pages are taken at once, large ones if there are. */
 void *fm_private_alloc_ahead(size_t bytes);
@@ -249,9 +272,10 @@ char *fm_addresses_choose(void);     /* where the file is to begin; NULL: there 
 bool fm_addresses_map(uint64_t end); /* from bytes_extended on; errno EEXIST: others stand there */
 
 /* arena.c */
-bool fm_arena_open(void);
-void fm_arena_leave_file(void);                           /* closes its descriptor */
-int fm_descriptor_raise(int fd);                          /* to a number out of the program's way */
+bool fm_arena_open(bool complains);
+void fm_arena_reserve(void);     /* room for what comes when the file cannot grow any more */
+void fm_arena_leave_file(void);  /* closes its descriptor */
+int fm_descriptor_raise(int fd); /* to a number out of the program's way */
 void *fm_arena_alloc(struct fm_bump *bump, size_t bytes); /* NULL: no room */
 /* The same, at the begin of a cache line. */
 void *fm_arena_alloc_line(struct fm_bump *bump, size_t bytes);
@@ -415,6 +439,9 @@ void fm_threads_control(bool stopped, bool between_hooks);
 void fm_threads_end_key_make(void);
 void fm_threads_free_gone(void); /* what was of those that left; signals are blocked */
 void fm_thread_disable(void);    /* the calling thread is not recorded any more */
+/* A handler jumps to a frame with that stack pointer, while tls.open_section is set. If the jump
+ * leaves the section, its locks are freed and the thread is recorded no more. */
+void fm_thread_leave_section(uint64_t sp);
 /* Around fork() in the forking thread: keeps its open frames for the child; what is kept goes. */
 void fm_threads_before_fork(void);
 void fm_threads_fork_done(void);
@@ -427,6 +454,7 @@ void fm_held_thread_done(struct fm_thread *thread);
 void fm_held_flush(struct fm_thread *thread); /* tells the header what it does not know yet */
 void fm_held_many(void);                      /* threads_lock is held: there is a second thread */
 void fm_held_after_fork(void);                /* the new file is open */
+void fm_held_forget(void);                    /* there is no file for it */
 
 /* ticks/ticks.c */
 /* The edge by which the code that was interrupted has been entered from the top's function, if it
@@ -443,6 +471,7 @@ void fm_tick_event_wish(const char *wish);
  * its own part. */
 bool fm_tick_event_start(struct fm_thread *thread, bool *ret_user_alone);
 void fm_tick_event_again(struct fm_thread *thread); /* a signal of it has come */
+void fm_tick_event_hold(struct fm_thread *thread, bool held);
 /* How many there were since the last look. */
 uint64_t fm_tick_events_passed(struct fm_thread *thread);
 /* Those are charged to csd. */
@@ -456,6 +485,7 @@ void fm_tick_random_seed(struct fm_thread *thread);
 void fm_ticks_prepare(void);
 void fm_ticks_start(struct fm_thread *thread);
 void fm_ticks_stop(struct fm_thread *thread);
+void fm_ticks_hold(bool held); /* stops the ticks of all threads, also of later ones; or starts */
 void fm_ticks_leave(struct fm_thread *thread); /* in a child of fork: the parent's descriptor */
 /* ticks/signal.c */
 #define FM_TICK_SIGNAL 33         /* SIGSETXID of libc's */

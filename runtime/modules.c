@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Loaded objects by address, and what their unwind tables say of functions and stacks. */
+#include "files.h"
 #include "internal.h"
 #include "unwind/rules.h"
 #include "unwind/unwind.h"
@@ -67,7 +68,7 @@ static struct fm_rec_module *module_record(const struct dl_phdr_info *info, uint
         path[used] = '\0';
     } else if (info->dlpi_name != NULL && info->dlpi_name[0] != '\0') {
         if (info->dlpi_name[0] != '/' && strchr(info->dlpi_name, '/') != NULL &&
-            getcwd(path, sizeof path) != NULL) {
+            fm_folder_of_process(path, sizeof path)) {
             used = strlen(path);
             used = fm_text_append(path, sizeof path, used, "/");
         }

@@ -32,6 +32,8 @@ static void after_fork_in_child(void)
 {
     if (fm_process.state == FM_RECORDING && fm_process_is_copy())
         fm_process_after_fork();
+    else if (fm_process.state == FM_INERT && fm_process.lost_in != NULL)
+        __atomic_add_fetch(&fm_process.lost_in->children_lost, 1, __ATOMIC_RELAXED);
 }
 
 static void wipe_page_make(void)
@@ -65,7 +67,7 @@ static int mark(const char *name, uint32_t snapshot, uint64_t monotonic_ns)
     struct fm_rec_mark *mark = fm_arena_alloc_shared(sizeof *mark);
     if (mark == NULL || text == 0)
         return -ENOSPC;
-    mark->tid = (uint32_t)gettid();
+    mark->tid = (uint32_t)fm_thread_id();
     mark->monotonic_ns = monotonic_ns;
     mark->user_quanta = all_user_quanta();
     mark->snapshot = snapshot;
@@ -122,7 +124,7 @@ static void times_prepare(void)
 
 static void start_locked(void)
 {
-    if (!fm_arena_open()) {
+    if (!fm_arena_open(true)) {
         __atomic_store_n(&fm_process.state, FM_INERT, __ATOMIC_RELEASE);
         return;
     }
@@ -171,6 +173,20 @@ bool fm_process_start(void)
     return fm_process.state == FM_RECORDING;
 }
 
+/* The child cannot create its file. The parent's file counts it and is not touched otherwise. */
+static void not_recorded(struct fm_rec_header *parent)
+{
+    struct fm_process *p = &fm_process;
+    p->state = FM_INERT;
+    fm_thread_disable();
+    fm_held_forget();
+    p->threads = p->leaving = NULL;
+    p->header = NULL;
+    p->control = NULL;
+    p->lost_in = parent;
+    __atomic_add_fetch(&parent->children_lost, 1, __ATOMIC_RELAXED);
+}
+
 void fm_process_after_fork(void)
 {
     struct fm_process *p = &fm_process;
@@ -186,14 +202,14 @@ void fm_process_after_fork(void)
     fm_arena_leave_file();
     p->thread_count = 0;
     p->snapshots = 0;
-    if (!fm_arena_open()) {
-        p->state = FM_INERT;
-        fm_thread_disable(); /* the parent's file is left alone */
-        p->threads = NULL;
+    struct fm_rec_header *parent = (struct fm_rec_header *)old_base;
+    if (!fm_arena_open(false)) {
+        not_recorded(parent);
     } else {
         p->header->grade_flags |= p->grade_flags | FM_REC_FORKED;
         p->header->recording_on = !p->stopped;
-        struct fm_rec_header *parent = (struct fm_rec_header *)old_base;
+        p->header->sandbox_since_ns = parent->sandbox_since_ns;
+        p->header->sandbox_off = parent->sandbox_off;
         /* Its file tells of ours, which may be gone when they are read. */
         __atomic_add_fetch(&parent->children, 1, __ATOMIC_RELAXED);
         p->header->quantum_ns = parent->quantum_ns;
@@ -204,7 +220,7 @@ void fm_process_after_fork(void)
         fm_modules_after_fork(old_base);
         fm_held_after_fork();
         fm_threads_after_fork(old_base);
-        munmap(old_base, old_bytes);
+        fm_memory_unmap(old_base, old_bytes);
     }
     fm_tls_v2.inside = inside;
     errno = saved_errno;

@@ -95,6 +95,18 @@ enum fm_rec_wait_clock {
     FM_REC_CLOCK_MONOTONIC = 2, /* nanoseconds */
 };
 
+/* Parts that the recording does without since the program entered a sandbox, as the system calls
+ * that they take are forbidden. */
+enum fm_rec_sandbox_off {
+    FM_REC_SANDBOX_TICKS = 1u << 0,     /* where CPU time goes */
+    FM_REC_SANDBOX_NEW_TICKS = 1u << 1, /* the same of threads that began later */
+    FM_REC_SANDBOX_WAITS = 1u << 2,     /* waiting */
+    FM_REC_SANDBOX_ROOM = 1u << 3,      /* the file grows no more; what it has is used */
+    FM_REC_SANDBOX_CHILDREN = 1u << 4,  /* children of fork */
+    FM_REC_SANDBOX_QUEUED = 1u << 5,    /* how long threads were without a processor */
+    FM_REC_SANDBOX_CLOCK = 1u << 6,     /* times finer than the kernel's tick */
+};
+
 /* One moment by the wait's clock and by CLOCK_MONOTONIC. */
 struct fm_rec_moment {
     uint64_t ticks, ns;
@@ -203,9 +215,17 @@ struct fm_rec_header {
     uint32_t forked_in;   /* fm_rec_csd: of a child of fork, the innermost call open then; or 0 */
     uint32_t children;    /* forked by it, that record: each counts itself here, once begun */
     uint32_t sleeps;      /* fm_rec_sleeps, or 0 */
-    uint32_t reserved;
+    /* Forked by it or by such a child, and not recorded: the file could not be made (chroot,
+     * setuid, a sandbox). */
+    uint32_t children_lost;
+
+    /* A sandbox (seccomp) that the program has put itself in; all 0: none. */
+    uint64_t sandbox_since_ns; /* CLOCK_MONOTONIC */
+    uint32_t sandbox_off;      /* enum fm_rec_sandbox_off, or-ed: what is not recorded since then */
+    uint32_t sandbox_left;     /* threads recorded until a handler jumped out of the runtime */
+    uint64_t sandbox_missed;   /* calls in signal handlers that interrupted the runtime */
 };
-static_assert(sizeof(struct fm_rec_header) == 328, "docs/format-recording.md");
+static_assert(sizeof(struct fm_rec_header) == 352, "docs/format-recording.md");
 
 /* What others ask of the program: the only part of the file that it reads. Whoever asks holds the
  * file locked (flock), fills requests[asked % FM_REC_REQUESTS] while asked - done is less than

@@ -2,12 +2,12 @@
 /* Stacks of memory: the thread's own, signal stacks, coroutines. Frame addresses can be compared
  * within one of them only, so each has a shadow stack of its own. Callers hold the thread's lock
  * and have blocked signals. */
+#include "files.h"
 #include "internal.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/resource.h>
 
 /* Stacks made known by makecontext: the only coroutines whose bounds are told to anybody. */
 #define NOTED_MAX 1024u
@@ -58,7 +58,8 @@ static bool bounds_find(uint64_t address, uint64_t *low, uint64_t *high)
     if (noted_find(address, low, high))
         return true;
     stack_t alternate;
-    if (sigaltstack(NULL, &alternate) == 0 && (alternate.ss_flags & SS_DISABLE) == 0) {
+    if (fm_system_call(SYS_sigaltstack, 0, (long)&alternate, 0, 0) == 0 &&
+        (alternate.ss_flags & SS_DISABLE) == 0) {
         uint64_t start = (uint64_t)alternate.ss_sp;
         if (start <= address && address <= start + alternate.ss_size) {
             *low = start;
@@ -72,7 +73,7 @@ static bool bounds_find(uint64_t address, uint64_t *low, uint64_t *high)
             return true;
         struct rlimit limit;
         uint64_t bytes = 8u << 20;
-        if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur > bytes)
+        if (fm_limit_of(RLIMIT_STACK, &limit) && limit.rlim_cur > bytes)
             bytes = limit.rlim_cur < (1ull << 30) ? limit.rlim_cur : 1ull << 30;
         *low = *high > bytes ? *high - bytes : 0;
         return true;

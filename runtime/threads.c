@@ -138,6 +138,30 @@ void fm_thread_disable(void)
     tls_disable(&fm_tls_v2);
 }
 
+/* Whether a jump to sp leaves the section that began at the frame `section` of the same stack. */
+static bool is_left(const struct fm_thread *thread, uint64_t section, uint64_t sp)
+{
+    if (sp <= section)
+        return false;
+    const struct fm_stack *stack =
+        thread != NULL && thread->stack != NULL ? fm_stack_of(thread, section) : NULL;
+    return stack == NULL || (stack->low <= section && sp <= stack->high);
+}
+
+void fm_thread_leave_section(uint64_t sp)
+{
+    struct fm_tls *tls = &fm_tls_v2;
+    if (!is_left(tls->thread, tls->open_section, sp))
+        return; /* within the handler */
+    fm_locks_give_all();
+    if (fm_process.header != NULL)
+        __atomic_add_fetch(&fm_process.header->sandbox_left, 1, __ATOMIC_RELAXED);
+    tls->signals_blocked = tls->calling = 0;
+    tls->open_section = 0;
+    fm_thread_disable(); /* its records may be half written */
+    tls->inside = 0;
+}
+
 void fm_threads_end_key_make(void)
 {
     has_end_key = pthread_key_create(&end_key, thread_end) == 0;
@@ -155,9 +179,9 @@ static bool graph_init(struct fm_thread *thread, uint64_t stack_address)
     fm_held_thread(thread);
     struct fm_rec_thread *rec = thread->rec;
     rec->state = FM_REC_THREAD_LIVE;
-    rec->tid = (uint32_t)fm_system_call(SYS_gettid, 0, 0, 0, 0);
+    rec->tid = (uint32_t)fm_thread_id();
     rec->start_monotonic_ns = fm_now_ns(CLOCK_MONOTONIC);
-    prctl(PR_GET_NAME, rec->name);
+    fm_system_call(SYS_prctl, PR_GET_NAME, (long)rec->name, 0, 0);
     thread->stack = NULL;
     thread->stacks = NULL;
     thread->entries_used = 0;

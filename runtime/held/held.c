@@ -24,12 +24,12 @@ static struct fm_flow_slot no_flows[2] __attribute__((aligned(FM_FLOW_SHIFT + 1)
 /* Address space, of which what is used is there. */
 static void *map_reserve(size_t bytes)
 {
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED)
-        return NULL;
-    madvise(memory, bytes, MADV_DONTDUMP);
-    madvise(memory, bytes, MADV_NOHUGEPAGE); /* each thread's heap would take large ones */
+    void *memory = fm_memory_map(NULL, bytes, PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == NULL)
+        return fm_private_alloc(bytes); /* of a reserve, if there is one */
+    fm_memory_advise(memory, bytes, MADV_DONTDUMP);
+    fm_memory_advise(memory, bytes, MADV_NOHUGEPAGE); /* each thread's heap would take large ones */
     return memory;
 }
 
@@ -95,6 +95,16 @@ void fm_held_after_fork(void)
     }
 }
 
+/* In a child without a file: the map leads to records of the parent's file. */
+void fm_held_forget(void)
+{
+    fm_held.map = NULL;
+    fm_held.rec = NULL;
+    fm_held.births = NULL;
+    memset(fm_held.inherited, 0, sizeof fm_held.inherited);
+    fm_held.refused = true;
+}
+
 /* A region of a map, made if need be. NULL: no memory for it. */
 static void *region_make(void **region, size_t bytes)
 {
@@ -105,7 +115,7 @@ static void *region_make(void **region, size_t bytes)
     if (fresh == NULL || __atomic_compare_exchange_n(region, &cells, fresh, false, __ATOMIC_ACQ_REL,
                                                      __ATOMIC_ACQUIRE))
         return fresh;
-    munmap(fresh, bytes); /* another thread was faster */
+    fm_private_free(fresh, bytes); /* another thread was faster */
     return cells;
 }
 

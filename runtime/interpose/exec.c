@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -64,7 +65,7 @@ static struct before ticks_off(void)
         resolve();
 #endif
     if (thread == NULL || fm_process.state != FM_RECORDING || fm_process_is_copy() ||
-        (uint32_t)getpid() != fm_process.header->pid)
+        fm_system_call(SYS_getpid, 0, 0, 0, 0) != fm_process.header->pid)
         return (struct before){NULL, lent};
     fm_ticks_stop(thread);
     fm_process.header->end_monotonic_ns = fm_now_ns(CLOCK_MONOTONIC);

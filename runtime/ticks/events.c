@@ -75,7 +75,7 @@ void fm_tick_event_wish(const char *wish)
 static bool has_queue(void)
 {
     struct rlimit limit;
-    return getrlimit(RLIMIT_SIGPENDING, &limit) == 0 && limit.rlim_cur >= QUEUE_LEAST;
+    return fm_limit_of(RLIMIT_SIGPENDING, &limit) && limit.rlim_cur >= QUEUE_LEAST;
 }
 
 static struct perf_event_attr wished_attributes(bool samples)
@@ -104,6 +104,12 @@ static bool ask_event(int fd, unsigned long request, const void *to)
     return fm_system_call(SYS_ioctl, fd, (long)request, (long)to, 0) == 0;
 }
 
+static int open_for_thread(const struct perf_event_attr *attributes)
+{
+    return (int)fm_system_call6(SYS_perf_event_open, (long)attributes, 0, -1, -1,
+                                PERF_FLAG_FD_CLOEXEC, 0);
+}
+
 static bool open_event(struct fm_thread *thread, bool samples, bool *user_alone,
                        struct fm_perf_event *ret_event)
 {
@@ -111,11 +117,11 @@ static bool open_event(struct fm_thread *thread, bool samples, bool *user_alone,
     if (samples && fm_process.tick_source == FM_REC_TICK_PERF)
         attributes.sample_period = fm_tick_random(thread, attributes.sample_period);
     attributes.exclude_kernel = *user_alone;
-    int fd = (int)syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    int fd = open_for_thread(&attributes);
     if (fd < 0 && fm_process.tick_source == FM_REC_TICK_EVENT && !fm_process.tick_counts) {
         attributes.exclude_kernel = 1; /* what users may count by themselves */
         *user_alone = true;
-        fd = (int)syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+        fd = open_for_thread(&attributes);
     }
     if (fd < 0)
         return false;
@@ -130,8 +136,9 @@ static bool open_event(struct fm_thread *thread, bool samples, bool *user_alone,
 static bool sends_ticks(const struct fm_perf_event *event, pid_t tid)
 {
     struct f_owner_ex owner = {.type = OWNER_THREAD, .pid = tid};
-    return fcntl(event->fd, F_SETSIG, FM_TICK_SIGNAL) == 0 &&
-           fcntl(event->fd, F_SETOWN_EX, &owner) == 0 && fcntl(event->fd, F_SETFL, O_ASYNC) == 0 &&
+    return fm_file_control(event->fd, F_SETSIG, FM_TICK_SIGNAL) == 0 &&
+           fm_file_control(event->fd, F_SETOWN_EX, (long)&owner) == 0 &&
+           fm_file_control(event->fd, F_SETFL, O_ASYNC) == 0 &&
            ask_event(event->fd, PERF_EVENT_IOC_REFRESH, (void *)QUEUED_MAX);
 }
 
@@ -172,6 +179,16 @@ void fm_tick_event_again(struct fm_thread *thread)
     if (fm_process.tick_source == FM_REC_TICK_PERF)
         vary_period(thread);
     ask_event(thread->sampler.fd, PERF_EVENT_IOC_REFRESH, (void *)1);
+}
+
+void fm_tick_event_hold(struct fm_thread *thread, bool held)
+{
+    if (!is_there(&thread->sampler))
+        return;
+    if (held)
+        ask_event(thread->sampler.fd, PERF_EVENT_IOC_DISABLE, NULL);
+    else
+        ask_event(thread->sampler.fd, PERF_EVENT_IOC_REFRESH, (void *)QUEUED_MAX);
 }
 
 uint64_t fm_tick_events_passed(struct fm_thread *thread)

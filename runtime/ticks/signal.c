@@ -91,6 +91,8 @@ static void on_signal(int signal, siginfo_t *info, void *context)
     }
     if (info->si_code != SI_TIMER && tls->thread != NULL && !fm_process_is_copy())
         fm_tick_event_again(tls->thread);
+    if (info->si_code == SI_TIMER && tls->thread != NULL)
+        tls->thread->expirations += 1 + (info->si_overrun > 0 ? (uint64_t)info->si_overrun : 0);
     if (tls->signals_blocked != 0) {
         tls->tick_waits = 1;
     } else {

@@ -169,14 +169,6 @@ static uint64_t time_passed(struct fm_thread *thread, uint64_t cpu_ns)
     return quanta;
 }
 
-/* Not by libc's function: a sanitizer stands in front of it, which may be what was interrupted. */
-static uint64_t cpu_time_now(void)
-{
-    struct timespec now = {0};
-    fm_system_call(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, (long)&now, 0, 0);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static void charge(struct fm_thread *thread, const mcontext_t *registers, uint64_t quanta)
 {
     uint64_t pc = (uint64_t)registers->gregs[REG_RIP], sp = (uint64_t)registers->gregs[REG_RSP];
@@ -200,7 +192,10 @@ static void take(const ucontext_t *context)
     if (thread == NULL || fm_process_is_copy())
         return;
     int saved_errno = errno;
-    uint64_t cpu_ns = cpu_time_now();
+    uint64_t cpu_ns = fm_now_ns(CLOCK_THREAD_CPUTIME_ID);
+    if (cpu_ns == 0) /* a sandbox: the timer has counted how often it would have come */
+        cpu_ns = thread->cpu_charged_ns + thread->expirations * (uint64_t)TIMER_NS;
+    thread->expirations = 0;
     bool is_time = fm_process.tick_source != FM_REC_TICK_EVENT;
     uint64_t quanta = is_time ? time_passed(thread, cpu_ns) : fm_tick_events_passed(thread);
     thread->rec->ticks++;
@@ -251,6 +246,13 @@ void fm_ticks_prepare(void)
     fm_process.header->quantum_ns = fm_process.quantum_ns;
 }
 
+/* 0: it stands still. */
+static bool set_timer(int id, long first_ns, long every_ns)
+{
+    struct itimerspec every = {.it_interval.tv_nsec = every_ns, .it_value.tv_nsec = first_ns};
+    return fm_system_call(SYS_timer_settime, id, 0, (long)&every, 0) == 0;
+}
+
 static bool start_timer(struct fm_thread *thread)
 {
     struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID,
@@ -261,9 +263,7 @@ static bool start_timer(struct fm_thread *thread)
     /* The system call itself: libc's timer_create allocates memory. */
     if (fm_system_call(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, (long)&event, (long)&id, 0) != 0)
         return false;
-    struct itimerspec every = {.it_interval.tv_nsec = TIMER_NS,
-                               .it_value.tv_nsec = (long)fm_tick_random(thread, TIMER_NS)};
-    if (fm_system_call(SYS_timer_settime, id, 0, (long)&every, 0) != 0) {
+    if (!set_timer(id, (long)fm_tick_random(thread, TIMER_NS), TIMER_NS)) {
         fm_system_call(SYS_timer_delete, id, 0, 0, 0);
         return false;
     }
@@ -276,6 +276,8 @@ void fm_ticks_start(struct fm_thread *thread)
 {
     int source = fm_process.tick_source;
     bool is_event = source == FM_REC_TICK_EVENT, user_alone = false;
+    if (fm_process.ticks_held)
+        source = FM_REC_TICK_NONE;
     if (source != FM_REC_TICK_NONE)
         fm_tick_signal_take();
     thread->cpu_charged_ns = fm_now_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -297,6 +299,18 @@ void fm_ticks_start(struct fm_thread *thread)
         (is_event && source != FM_REC_TICK_NONE
              ? fm_process.tick_event << 8 | (user_alone ? FM_REC_TICK_USER_ALONE : 0)
              : 0);
+}
+
+void fm_ticks_hold(bool held)
+{
+    fm_lock_take(&fm_process.threads_lock);
+    fm_process.ticks_held = held;
+    for (struct fm_thread *t = fm_process.threads; t != NULL; t = t->next) {
+        if (t->has_timer)
+            set_timer(t->timer, held ? 0 : TIMER_NS, held ? 0 : TIMER_NS);
+        fm_tick_event_hold(t, held);
+    }
+    fm_lock_give(&fm_process.threads_lock);
 }
 
 void fm_ticks_stop(struct fm_thread *thread)

@@ -127,12 +127,12 @@ static void scan(const struct fm_rec_module *module)
         return;
     long size = fm_system_call(8 /* lseek */, fd, 0, 2 /* SEEK_END */, 0);
     void *file =
-        size > 0 ? mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, (int)fd, 0) : MAP_FAILED;
+        size > 0 ? fm_memory_map(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, (int)fd, 0) : NULL;
     fm_system_call(3 /* close */, fd, 0, 0, 0);
-    if (file == MAP_FAILED)
+    if (file == NULL)
         return;
     scan_file(file, (uint64_t)size, module->bias);
-    munmap(file, (size_t)size);
+    fm_memory_unmap(file, (size_t)size);
 }
 
 bool fm_traced_is(uint64_t fn)

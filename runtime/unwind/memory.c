@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "memory.h"
+#include "../sandbox/gate.h"
 
 #include "../valgrind.h"
 
@@ -9,14 +10,16 @@
 #define PAGE_BITS 12
 
 /* The kernel reads the signal set before it refuses what is to be done with it. So nothing changes,
- * and no system call comes in that the runtime's slow paths do not make anyway: a filter of a
- * sandbox that forbids more does not meet it. Not by libc's function, which a sanitizer stands in
- * front of. */
+ * and no system call comes in that the runtime's slow paths do not make anyway. Not by libc's
+ * function, which a sanitizer stands in front of. */
 bool fm_unwind_is_readable(uint64_t address)
 {
     if (fm_under_valgrind()) /* it would tell of bytes that are not there, or never written */
         return false;
     long result = SYS_rt_sigprocmask;
+    const uint64_t arguments[6] = {(uint64_t)-1, address, 0, 8};
+    if (fm_sandbox.on && !fm_sandbox_allows(result, arguments))
+        return false;
     register long size __asm__("r10") = 8;
     __asm__ volatile("syscall"
                      : "+a"(result)

@@ -43,8 +43,7 @@ void fm_waiting_note_moment(void)
     fm_lock_give(&fm_process.moment_lock);
 }
 
-/* As the kernel does: it knows whether the counters of all processors go together. */
-static bool kernel_uses_tsc(void)
+bool fm_clock_is_tsc(void)
 {
     static const char path[] = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
     char word[4] = "";
@@ -73,7 +72,7 @@ void fm_wait_clock_begin(void)
 {
     struct fm_process *p = &fm_process;
     if (p->wait_clock == 0) {
-        p->wait_clock = kernel_uses_tsc() ? FM_REC_CLOCK_TSC : FM_REC_CLOCK_MONOTONIC;
+        p->wait_clock = fm_clock_is_tsc() ? FM_REC_CLOCK_TSC : FM_REC_CLOCK_MONOTONIC;
         calibrate();
     }
     struct fm_rec_header *header = p->header;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Threads that wait for each other but for locks: conditions, semaphores, barriers, ends, futexes.
  */
+#include "../sandbox/sandbox.h"
 #include "waiting.h"
 
 #include <errno.h>
@@ -202,6 +203,13 @@ FM_WAIT_SEES(long, syscall, syscall, (long number, long a, long b, long c, long 
         if (told < 0)
             errno = (int)-told;
         return told < 0 ? -1 : told;
+    }
+    if (FM_UNLIKELY(number == SYS_seccomp || number == SYS_prctl)) {
+        unsigned entered =
+            fm_sandbox_enter(number, (unsigned long)a, (unsigned long)b, (unsigned long)c);
+        long result = call(number, a, b, c, d, e, f);
+        fm_sandbox_entered(entered, number, (unsigned long)b, result);
+        return result;
     }
     if (!call_waits(number, b, d))
         return call(number, a, b, c, d, e, f);

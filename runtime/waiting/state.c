@@ -179,7 +179,7 @@ static void close_left(struct fm_thread *thread)
     uint64_t since = rec->wait_since;
     struct fm_rec_wait *record = thread->waiting.record;
     __atomic_store_n(&rec->wait_since, 0, __ATOMIC_RELEASE);
-    if (record == NULL || since == 0)
+    if (record == NULL || since == 0 || fm_process.wait_clock == 0)
         return;
     record->left++;
     fm_wait_add(&record->calls, 1);
@@ -373,6 +373,10 @@ void fm_wait_end(uint64_t cfa)
     if (FM_UNLIKELY(thread == NULL))
         return;
     struct fm_rec_thread *rec = thread->rec;
+    if (FM_UNLIKELY(fm_process.wait_clock == 0)) { /* out of reach since the call began */
+        __atomic_store_n(&rec->wait_since, 0, __ATOMIC_RELEASE);
+        return;
+    }
     uint64_t now = fm_wait_clock_now(), since = rec->wait_since,
              elapsed = now - since - rec->wait_away;
     if (FM_UNLIKELY(since == 0 || thread->waiting.cfa != cfa ||

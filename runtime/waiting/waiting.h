@@ -20,6 +20,8 @@
 
 /* clock.c */
 void fm_wait_clock_begin(void) FM_HIDDEN; /* for the process's new recording, after fork too */
+/* The kernel knows whether the counters of all processors go together: then it uses them. */
+bool fm_clock_is_tsc(void);
 /* In ticks of it. */
 static inline uint64_t fm_wait_clock_now(void)
 {

@@ -13,6 +13,68 @@ static uint64_t calls_lost(const struct fm_raw_recording *recording)
     return lost;
 }
 
+/* Since when the program was in a sandbox, and what is not recorded since then. */
+static void find_sandbox(const struct fm_raw_recording *recording, struct fm_finish_notes *notes)
+{
+    static const struct {
+        uint32_t flag;
+        const char *words;
+    } parts[] = {
+        {FM_REC_SANDBOX_TICKS, "where CPU time goes"},
+        {FM_REC_SANDBOX_WAITS, "waiting"},
+        {FM_REC_SANDBOX_QUEUED, "how long threads waited for a processor"},
+        {FM_REC_SANDBOX_CLOCK, "durations to less than some milliseconds"},
+    };
+    const struct fm_rec_header *header = &recording->header;
+    if (header->sandbox_since_ns == 0)
+        return;
+    bool timed = recording->traced[0] != '\0' || (header->grade_flags & FM_REC_LIFETIMES) != 0;
+    g_autoptr(GString) off = g_string_new(NULL);
+    for (size_t i = 0; i < G_N_ELEMENTS(parts); i++)
+        if ((header->sandbox_off & parts[i].flag) != 0 &&
+            (parts[i].flag != FM_REC_SANDBOX_CLOCK || timed))
+            g_string_append_printf(off, "%s%s", off->len > 0 ? ", " : "", parts[i].words);
+    unsigned without_ticks = 0;
+    for (uint32_t i = 0; i < recording->thread_count; i++)
+        without_ticks += recording->threads[i].without_ticks &&
+                         recording->threads[i].start_ns > header->sandbox_since_ns;
+    if ((header->sandbox_off & FM_REC_SANDBOX_TICKS) == 0 &&
+        (header->sandbox_off & FM_REC_SANDBOX_NEW_TICKS) != 0 && without_ticks > 0)
+        g_string_append_printf(off, "%swhere the CPU time of %u later threads goes",
+                               off->len > 0 ? ", " : "", without_ticks);
+    double after = (double)fm_raw_less(header->sandbox_since_ns, header->start_monotonic_ns) / 1e9;
+    fm_notes_add(
+        notes,
+        "the program entered a sandbox (seccomp) %.2f s after its start, and the recording "
+        "makes no system calls that it forbids%s%s",
+        after, off->len > 0 ? ". Not recorded from then on: " : "", off->str);
+    if (header->sandbox_missed != 0)
+        fm_notes_add(notes,
+                     "%" G_GUINT64_FORMAT " calls in signal handlers are not counted: in the "
+                     "sandbox they interrupted the recording itself",
+                     (guint64)header->sandbox_missed);
+    if (header->sandbox_left != 0)
+        fm_notes_add(notes,
+                     "%u thread%s recorded only until a signal handler left, by longjmp, the "
+                     "recording that it had interrupted in the sandbox",
+                     header->sandbox_left, header->sandbox_left == 1 ? " is" : "s are");
+}
+
+static void find_lost_children(const struct fm_rec_header *header, struct fm_finish_notes *notes)
+{
+    if (header->children_lost == 0)
+        return;
+    bool confined = (header->sandbox_off & FM_REC_SANDBOX_CHILDREN) != 0;
+    fm_notes_add(notes,
+                 "%u process%s that the program forked %s not recorded, as %s could not create a "
+                 "recording file (%s): what %s did is in no profile",
+                 header->children_lost, header->children_lost == 1 ? "" : "es",
+                 header->children_lost == 1 ? "is" : "are",
+                 header->children_lost == 1 ? "it" : "they",
+                 confined ? "the sandbox forbids it" : "after chroot or setuid, perhaps",
+                 header->children_lost == 1 ? "it" : "they");
+}
+
 void fm_findings_of_recording(const struct fm_raw_recording *recording, const char *again,
                               struct fm_finish_notes *notes)
 {
@@ -65,6 +127,8 @@ void fm_findings_of_recording(const struct fm_raw_recording *recording, const ch
                 ? "recording was stopped then"
                 : "of calls made before the recording began, or on stacks that the program "
                   "switches by itself: sums of such calls are exact, their contexts may be wrong");
+    find_sandbox(recording, notes);
+    find_lost_children(header, notes);
     g_autofree char *alone = g_strdup_printf("fathom finish %s", recording->path);
     if (notes->live)
         fm_notes_add(notes,

@@ -147,6 +147,7 @@ struct fm_raw_point {
 struct fm_raw_thread {
     uint32_t number, tid; /* number: in order of creation, from 1 */
     bool ended;
+    bool without_ticks;         /* none could be had */
     bool before;                /* of a phase: it had ended when that began */
     uint32_t root_pd, root_csd; /* indices */
     uint64_t started_in;
