@@ -29,7 +29,7 @@ enum { CANNOT_RUN = 126, NOT_FOUND = 127 };
 
 #define RUNS_MAX 100000u
 
-static volatile sig_atomic_t child_pid;
+static volatile sig_atomic_t child_pid, started_pid;
 static volatile sig_atomic_t asked_to_end; /* when there was no program any more */
 
 /* The terminal sends its signals to the program too; those sent to us alone are for the program. */
@@ -121,7 +121,7 @@ static int run(char **argv, struct fm_looks *looks, struct fm_live_run *live,
         ssize_t written = write(report[1], &failure, sizeof failure);
         _exit(written == (ssize_t)sizeof failure ? CANNOT_RUN : NOT_FOUND);
     }
-    child_pid = pid;
+    child_pid = started_pid = pid;
     sigprocmask(SIG_SETMASK, &mask, NULL);
     close(report[1]);
     int failure = pid < 0 ? errno : 0, status = -1;
@@ -259,8 +259,7 @@ struct keeping {
     struct fm_rotation rotation; /* keep 0: a run is one */
 };
 
-/* *ret_wait_status: how the program ended; -1: it was not started. view: NULL, or how its pages are
- * served. */
+/* *ret_wait_status: the program's; -1: not started. view: NULL, or how its pages are served. */
 static int record(struct fm_finishing *how, const char *base, const struct keeping *keeping,
                   const struct fm_live_options *view, char **command, int *ret_wait_status)
 {
@@ -279,6 +278,7 @@ static int record(struct fm_finishing *how, const char *base, const struct keepi
         return fm_cli_fail("record", error);
     int status = FM_EXIT_FAILED;
     struct fm_looks *looks = fm_looks_new(base, before);
+    how->began_ns = (uint64_t)g_get_real_time() * 1000;
     int wait_status = run(command, looks, live, rotating, &status);
     fm_looks_free(looks);
     g_unsetenv("FATHOM_OUTPUT");
@@ -294,6 +294,7 @@ static int record(struct fm_finishing *how, const char *base, const struct keepi
                 WTERMSIG(wait_status), strsignal(WTERMSIG(wait_status)));
     }
     how->ended_ns = (uint64_t)g_get_monotonic_time() * 1000;
+    how->pid = (uint32_t)started_pid;
     *ret_wait_status = wait_status;
     if (rotating != NULL)
         return fm_rotating_end(rotating, how->ended_ns) ? FM_EXIT_DONE : FM_EXIT_FAILED;

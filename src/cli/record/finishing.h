@@ -32,6 +32,8 @@ struct fm_finishing {
     bool several;           /* notes name the recording that they are of */
     unsigned lost;          /* recordings of processes of the run that are gone */
     uint64_t ended_ns;      /* when the program ended, by CLOCK_MONOTONIC; 0 = not known */
+    uint64_t began_ns;      /* when it was started, since 1970; its process */
+    uint32_t pid;
     struct fm_known *known; /* what the files say, for several recordings; NULL */
     GHashTable *profiles;   /* to be filled: path of a recording -> of the profile that has it, both
                                owned; NULL */

@@ -120,11 +120,46 @@ static void tell_of_others(enum fm_join join, const char *base, GPtrArray *found
 static void tell_of_vanished(const char *base, const GPtrArray *found)
 {
     g_autofree char *first = g_strdup_printf("%s.rec", base);
-    if (found->len > 0 && strcmp(g_ptr_array_index(found, 0), first) != 0)
+    if (strcmp(g_ptr_array_index(found, 0), first) != 0)
         fprintf(stderr,
                 "fathom record: note: %s, the recording of the first process, was removed while "
                 "the program ran: that process is in no profile\n",
                 first);
+}
+
+/* Recordings of processes that were started without the run's environment get a name of the run.
+ * The number of those that began meanwhile and may be of other programs. */
+static guint take_astray(const struct fm_finishing *how, const char *base, GPtrArray *found)
+{
+    g_autofree char *folder = g_get_current_dir();
+    g_autofree char *prefix = g_build_filename(folder, "Deep", NULL);
+    g_autoptr(GPtrArray) of_run = NULL;
+    g_autoptr(GPtrArray) others = NULL;
+    guint taken = 0;
+    fm_raw_recordings_astray(folder, how->began_ns, how->pid, found, &of_run, &others);
+    for (guint i = 0; i < of_run->len; i++) {
+        const char *path = of_run->pdata[i];
+        g_autofree char *name = g_strconcat(base, path + strlen(prefix), NULL);
+        if (fm_raw_recording_writer(path) != 0 || g_rename(path, name) != 0) {
+            g_ptr_array_add(others, g_strdup(path)); /* whoever writes it knows it by its name */
+            continue;
+        }
+        g_ptr_array_add(found, g_steal_pointer(&name));
+        taken++;
+    }
+    if (taken > 0 && !how->quiet)
+        fprintf(stderr,
+                "fathom record: note: %u process%s started without this run's environment (env -i, "
+                "sudo): the recordings, %s.*.rec, are taken into the run\n",
+                taken, taken == 1 ? " was" : "es were", prefix);
+    if (others->len > 0)
+        fprintf(stderr,
+                "fathom record: note: %u recording%s began in this folder meanwhile, perhaps of "
+                "processes that were started without this run's environment (env -i, sudo): "
+                "`fathom finish %s%s` makes the profile%s\n",
+                others->len, others->len == 1 ? "" : "s", (const char *)others->pdata[0],
+                others->len == 1 ? "" : " ...", others->len == 1 ? "" : "s");
+    return others->len;
 }
 
 static void say_nothing_recorded(const char *program, const char *base)
@@ -147,7 +182,8 @@ static void say_nothing_recorded(const char *program, const char *base)
         fprintf(stderr,
                 "fathom record: %s is not built with `fathom cc` (or is a script that runs no such "
                 "program), so there is nothing to record. Build it with, for example, `make "
-                "CC=\"fathom cc\" CXX=\"fathom c++\"`.\n",
+                "CC=\"fathom cc\" CXX=\"fathom c++\"`. A program started in another folder with "
+                "another environment writes Deep.PID.N.rec there.\n",
                 program);
 }
 
@@ -232,12 +268,14 @@ int fm_cli_finish_run(const struct fm_finishing *how, const char *base, GPtrArra
     unsigned begun = leave_out_begun(how, base, found);
     if (!how->quiet)
         tell_of_others(how->join, base, found);
+    if (found->len > 0)
+        tell_of_vanished(base, found);
+    guint others = take_astray(how, base, found);
     if (found->len == 0) {
-        if (begun == 0)
+        if (begun == 0 && others == 0)
             say_nothing_recorded(program, base);
         return FM_EXIT_FAILED;
     }
-    tell_of_vanished(base, found);
     unsigned execs = leave_out_execs(how, found);
     if (execs > 0 && !how->quiet)
         fprintf(stderr,

@@ -92,6 +92,74 @@ unsigned fm_raw_recordings_lost(const GPtrArray *found)
     return (unsigned)MAX(lost, 0);
 }
 
+struct astray {
+    char *path;
+    struct fm_rec_header header;
+};
+
+static void astray_clear(gpointer data)
+{
+    g_free(((struct astray *)data)->path);
+}
+
+static bool is_in(GHashTable *pids, uint32_t pid)
+{
+    return g_hash_table_contains(pids, GUINT_TO_POINTER(pid));
+}
+
+/* Moves those to of_run whose process, or its parent, is among the pids, and adds theirs; whether
+ * there was any. */
+static bool take_of_run(GArray *all, GHashTable *pids, GPtrArray *of_run)
+{
+    guint before = of_run->len;
+    for (guint i = 0; i < all->len; i++) {
+        struct astray *one = &g_array_index(all, struct astray, i);
+        if (one->path == NULL ||
+            !(is_in(pids, one->header.pid) || is_in(pids, one->header.parent_pid)))
+            continue;
+        g_hash_table_add(pids, GUINT_TO_POINTER(one->header.pid));
+        g_ptr_array_add(of_run, g_steal_pointer(&one->path));
+    }
+    return of_run->len > before;
+}
+
+void fm_raw_recordings_astray(const char *folder, uint64_t since_ns, uint32_t pid,
+                              const GPtrArray *found, GPtrArray **ret_of_run,
+                              GPtrArray **ret_others)
+{
+    g_return_if_fail(folder != NULL && found != NULL && ret_of_run != NULL && ret_others != NULL);
+    g_autofree char *base = g_build_filename(folder, "Deep", NULL);
+    g_autoptr(GPtrArray) named = fm_raw_recordings_of_run(base, NULL);
+    g_autoptr(GHashTable) pids = g_hash_table_new(NULL, NULL);
+    g_autoptr(GArray) all = g_array_new(FALSE, TRUE, sizeof(struct astray));
+    g_array_set_clear_func(all, astray_clear);
+    *ret_of_run = g_ptr_array_new_with_free_func(g_free);
+    *ret_others = g_ptr_array_new_with_free_func(g_free);
+    g_hash_table_add(pids, GUINT_TO_POINTER(pid));
+    for (guint i = 0; i < found->len; i++) {
+        struct fm_rec_header header;
+        if (read_header(found->pdata[i], &header))
+            g_hash_table_add(pids, GUINT_TO_POINTER(header.pid));
+    }
+    for (guint i = 0; i < named->len; i++) {
+        struct astray one = {0};
+        if (!read_header(named->pdata[i], &one.header) || one.header.snapshot_of != 0 ||
+            one.header.start_realtime_ns < since_ns ||
+            g_ptr_array_find_with_equal_func((GPtrArray *)(uintptr_t)found, named->pdata[i],
+                                             g_str_equal, NULL))
+            continue;
+        one.path = g_strdup(named->pdata[i]);
+        g_array_append_val(all, one);
+    }
+    while (take_of_run(all, pids, *ret_of_run))
+        ;
+    for (guint i = 0; i < all->len; i++) {
+        struct astray *one = &g_array_index(all, struct astray, i);
+        if (one->path != NULL)
+            g_ptr_array_add(*ret_others, g_steal_pointer(&one->path));
+    }
+}
+
 bool fm_raw_recording_make_room(const char *base, GError **error)
 {
     g_return_val_if_fail(base != NULL, false);
