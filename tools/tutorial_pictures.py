@@ -69,7 +69,7 @@ def main(build="build", folder=SOURCE / "docs" / "pictures"):
         told = subprocess.run([fathom, "diff", "--html", "report.data", "mended.data"], capture_output=True, check=False,
                               cwd=work)
         (work / "diff.html").write_bytes(told.stdout)
-        shoot(f"file://{work}/diff.html", 560, work, out / "page-diff.png")
+        shoot(f"file://{work}/diff.html", 780, work, out / "page-diff.png")
         server = subprocess.Popen([fathom, "view", "--no-open", *(work / f"{each}.data" for each in (*PROGRAMS, "demo"))],
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         try:

@@ -61,7 +61,7 @@ static void the_answer_comes_first(void)
     struct page page = page_of(recording, "menu");
     g_assert_cmpstr(page_title(&page), ==, "btree");
     g_assert_nonnull(strstr(page_text(&page), "400 ms of CPU time in 17 calls of 5 functions"));
-    g_assert_nonnull(strstr(page_text(&page), "4,096 bytes allocated in 3 pieces"));
+    g_assert_nonnull(strstr(page_text(&page), "4,096 bytes allocated in 3 blocks"));
     g_assert_nonnull(strstr(page_text(&page), "\u2713 all figures agree"));
     g_assert_nonnull(
         strstr(page_text(&page), "In the rest it waited, or other programs had the processor"));

@@ -92,7 +92,7 @@ char *fm_summary_lead(const struct fm_page *page)
     int64_t call_count = count_calls(page->analysis);
     g_autofree char *calls = fm_format_int(call_count);
     g_autofree char *bytes = text_of(page, FM_QUERY_BY_BYTES);
-    g_autofree char *pieces = fm_format_int(fm_cost_total(&page->analysis->root_total, FM_ALLOCS));
+    g_autofree char *blocks = fm_format_int(fm_cost_total(&page->analysis->root_total, FM_ALLOCS));
     g_autofree char *functions = fm_format_int(count_functions(profile));
     g_autofree char *peak =
         fm_format_bytes_said((int64_t)MIN(profile->run_info.peak_bytes, (uint64_t)INT64_MAX));
@@ -110,7 +110,7 @@ char *fm_summary_lead(const struct fm_page *page)
     if (fm_measure_is_recorded(page->recording, FM_QUERY_BY_BYTES)) {
         g_string_append_printf(lead, "; %s allocated", bytes);
         if (fm_profile_knows(profile, FM_ALLOCS))
-            g_string_append_printf(lead, " in %s piece%s", pieces,
+            g_string_append_printf(lead, " in %s block%s", blocks,
                                    s_of(fm_cost_total(&page->analysis->root_total, FM_ALLOCS)));
         if (profile->run_info.peak_bytes > 0)
             g_string_append_printf(lead, ", at most %s at once%s", peak,
