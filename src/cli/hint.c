@@ -2,12 +2,12 @@
 #include "cli/hint.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/files/beside.h"
+#include "base/text/shell.h"
 #include "cli/cli.h"
 #include "exchange/import/import.h"
 
@@ -57,32 +57,63 @@ enum fm_cli_file_kind fm_cli_file_kind(const char *path)
     return size > 0 && fm_import_recognises(path) ? FM_FILE_FOREIGN : FM_FILE_OTHER;
 }
 
+/* What reads a kind of file; "%s" is the file. A command that has just failed to is no help. */
+struct reader {
+    const char *command; /* as fm_cli_fail_file() has it; NULL: none of the commands */
+    const char *help;
+};
+
+static char *helps(const struct reader *readers, const char *command, const char *path)
+{
+    GString *text = g_string_new(NULL);
+    g_autofree char *word = fm_shell_word(path);
+    for (; readers->help != NULL; readers++) {
+        if (g_strcmp0(readers->command, command) == 0)
+            continue;
+        g_auto(GStrv) parts = g_strsplit(readers->help, "%s", -1);
+        g_autofree char *help = g_strjoinv(word, parts);
+        g_string_append_printf(text, "%s%s", text->len > 0 ? ", or " : "", help);
+    }
+    return g_string_free(text, FALSE);
+}
+
 int fm_cli_fail_file(const char *command, const char *path, enum fm_cli_file_kind wanted,
                      GError *error)
 {
     static const struct {
-        const char *what, *commands;
+        const char *what;
+        struct reader readers[4];
     } kinds[] = {
-        [FM_FILE_OTHER] = {NULL, NULL},
-        [FM_FILE_PROFILE] = {"a deep profile", "fathom view %s, or fathom report %s"},
-        [FM_FILE_BODIES] = {"what belongs to a profile", "give the .data file beside it"},
-        [FM_FILE_LINES] = {"what belongs to a profile", "give the .data file beside it"},
-        [FM_FILE_FEEDBACK] = {"advice for Mercury's compiler", "fathom feedback report %s"},
+        [FM_FILE_PROFILE] = {"a deep profile",
+                             {{"view", "fathom view %s"}, {"report", "fathom report %s"}}},
+        [FM_FILE_BODIES] = {"what belongs to a profile", {{NULL, "give the .data file beside it"}}},
+        [FM_FILE_LINES] = {"what belongs to a profile", {{NULL, "give the .data file beside it"}}},
+        [FM_FILE_FEEDBACK] = {"advice for Mercury's compiler",
+                              {{"feedback", "fathom feedback report %s"}}},
         [FM_FILE_RECORDING] = {"a recording that is not finished",
-                               "fathom finish %s makes a "
-                               "profile of it; while its program runs, fathom "
-                               "top %s and fathom view %s show it"},
-        [FM_FILE_EVENT_LOG] = {"an event log", "fathom view %s, or fathom log stat %s"},
-        [FM_FILE_CTF] = {"a trace", "fathom view %s"},
+                               {{"finish", "fathom finish %s makes a profile of it"},
+                                {"top", "while its program runs, fathom top %s shows it"},
+                                {"view", "fathom view %s shows it"}}},
+        [FM_FILE_EVENT_LOG] = {"an event log",
+                               {{"view", "fathom view %s"}, {"log stat", "fathom log stat %s"}}},
+        [FM_FILE_CTF] = {"a trace",
+                         {{"view", "fathom view %s"}, {"log stat", "fathom log stat %s"}}},
         [FM_FILE_FOREIGN] = {"a profile of another tool",
-                             "fathom view %s, or fathom import %s makes a profile of it"},
+                             {{"view", "fathom view %s"},
+                              {"import", "fathom import %s makes a profile of it"}}},
     };
     int status = fm_cli_fail(command, error);
     enum fm_cli_file_kind kind = fm_cli_file_kind(path);
-    if (kind == wanted || kind == FM_FILE_OTHER)
+    if (kind == FM_FILE_OTHER) {
+        g_autofree char *known = fm_import_describe(path);
+        if (known != NULL && strcmp(command, "import") != 0)
+            fm_cli_print_error("It is %s\n", known);
         return status;
-    g_auto(GStrv) parts = g_strsplit(kinds[kind].commands, "%s", -1);
-    g_autofree char *commands = g_strjoinv(path, parts);
-    fprintf(stderr, "It is %s: %s\n", kinds[kind].what, commands);
+    }
+    if (kind == wanted || (kind == FM_FILE_CTF && wanted == FM_FILE_EVENT_LOG) ||
+        (kind == FM_FILE_FOREIGN && strcmp(command, "view") == 0)) /* it opens these, too */
+        return status;
+    g_autofree char *help = helps(kinds[kind].readers, command, path);
+    fm_cli_print_error("It is %s%s%s\n", kinds[kind].what, help[0] != '\0' ? ": " : "", help);
     return status;
 }

@@ -45,6 +45,13 @@ static bool parse_version(const char *digits, size_t length, unsigned *ret)
     return true;
 }
 
+static const char *whose_version(const struct fm_profile *profile)
+{
+    if (profile->flavour == FM_FLAVOUR_C)
+        return profile->version > FM_C_VERSION ? ": a newer fathom wrote it" : "";
+    return profile->version > 9 ? ": a newer Mercury wrote it, and a newer fathom may read it" : "";
+}
+
 static bool read_id_line(struct fm_profile_reading *reading, GError **error)
 {
     struct fm_reader *in = &reading->in;
@@ -69,8 +76,9 @@ static bool read_id_line(struct fm_profile_reading *reading, GError **error)
                                              : profile->version == 8 || profile->version == 9;
         if (!known)
             return fm_reader_fail(in, in->at + prefix, FM_ERROR_VERSION, error,
-                                  "version number mismatch: version is %u, expected %s",
-                                  profile->version, flavour == FM_FLAVOUR_C ? "1" : "8 or 9");
+                                  "version number mismatch: version is %u, expected %s%s",
+                                  profile->version, flavour == FM_FLAVOUR_C ? "1" : "8 or 9",
+                                  whose_version(profile));
         in->at = newline + 1;
         return true;
     }
@@ -168,8 +176,10 @@ static bool read_measures(struct fm_profile_reading *reading, GError **error)
         return false;
     if (count < FM_MEASURES_MERCURY || count > FM_MEASURES_MAX)
         return fm_reader_fail(in, at, FM_ERROR_FORMAT, error,
-                              "number of measures is %" G_GUINT64_FORMAT ", expected %d to %d",
-                              count, FM_MEASURES_MERCURY, FM_MEASURES_MAX);
+                              "number of measures is %" G_GUINT64_FORMAT ", expected %d to %d%s",
+                              count, FM_MEASURES_MERCURY, FM_MEASURES_MAX,
+                              count > FM_MEASURES_MAX ? ": a newer fathom may have written it"
+                                                      : "");
     profile->measure_count = (unsigned)count;
     for (unsigned m = 0; m < profile->measure_count; m++) {
         at = in->at;

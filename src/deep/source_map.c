@@ -132,10 +132,14 @@ static bool read_header(struct fm_reader *in, const struct fm_profile *profile, 
 {
     size_t length = strlen(id_line);
     *ret_times = fm_reader_left(in) >= length && memcmp(in->at, id_line_times, length) == 0;
-    if (!*ret_times && (fm_reader_left(in) < length || memcmp(in->at, id_line, length) != 0))
-        return fm_reader_fail(in, in->at, FM_ERROR_FORMAT, error,
-                              "not the source lines of a C program: expected \"%.*s\"",
-                              (int)length - 1, id_line);
+    if (!*ret_times && (fm_reader_left(in) < length || memcmp(in->at, id_line, length) != 0)) {
+        size_t name = strlen(id_line) - strlen("1\n");
+        bool newer = fm_reader_left(in) >= length && memcmp(in->at, id_line, name) == 0 &&
+                     g_ascii_isdigit((char)in->at[name]);
+        return fm_reader_fail(in, in->at, newer ? FM_ERROR_VERSION : FM_ERROR_FORMAT, error,
+                              "not the source lines of a C program: expected \"%.*s\"%s",
+                              (int)length - 1, id_line, newer ? ": a newer fathom wrote them" : "");
+    }
     in->at += length;
     return fm_read_owner(in, profile, "lines", error);
 }

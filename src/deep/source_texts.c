@@ -215,9 +215,9 @@ char *fm_source_texts_get(const struct fm_source_texts *texts, const char *file,
     char *text = g_malloc(stored->size + 1);
     size_t size = ZSTD_decompress(text, stored->size, stored->packed, stored->packed_size);
     if (ZSTD_isError(size) || size != stored->size) {
-        g_set_error(
-            error, FM_ERROR, FM_ERROR_FORMAT, "%s: the text of %s is damaged: %s", texts->name,
-            file, ZSTD_isError(size) ? ZSTD_getErrorName(size) : "it is shorter than it should be");
+        g_set_error(error, FM_ERROR, FM_ERROR_FORMAT, "%s: the text of %s is damaged: %s",
+                    texts->name, file,
+                    ZSTD_isError(size) ? "damaged data" : "it is shorter than it should be");
         g_free(text);
         return NULL;
     }

@@ -36,7 +36,27 @@ struct ctf_graph {
 
 /* --- words --- */
 
-/* The library's words for what went wrong in this thread; they are forgotten. Caller frees. */
+/* A cause in the library's words, up to the values of its variables, which mean nothing to people:
+ * "Cannot decode packet: msg-it-addr=0x55d0c0, cur=32" -> "Cannot decode packet". */
+static void add_cause(GString *text, const char *message)
+{
+    size_t length = strlen(message);
+    for (size_t at = 0; at + 2 < length; at++) {
+        if (message[at] != ':' || message[at + 1] != ' ')
+            continue;
+        size_t word = strcspn(message + at + 2, " =,");
+        if (message[at + 2 + word] == '=')
+            length = at;
+    }
+    while (length > 0 && strchr(" .,:", message[length - 1]) != NULL)
+        length--;
+    g_autofree char *cause = g_strndup(message, length);
+    if (length > 0 && strstr(text->str, cause) == NULL && strstr(cause, "0x") == NULL &&
+        strchr(cause, '=') == NULL)
+        g_string_append_printf(text, "%s%s", text->len == 0 ? "" : "; ", cause);
+}
+
+/* What went wrong in this thread; the library forgets it. Caller frees. */
 static char *take_error(void)
 {
     const bt_error *error = bt_current_thread_take_error();
@@ -45,11 +65,11 @@ static char *take_error(void)
     GString *text = g_string_new(NULL);
     /* Cause 0 is the root; what is nearer to us only says that something failed. */
     uint64_t count = MIN(bt_error_get_cause_count(error), 3);
-    for (uint64_t i = 0; i < count; i++) {
-        const bt_error_cause *cause = bt_error_borrow_cause_by_index(error, i);
-        g_string_append_printf(text, "%s%s", i == 0 ? "" : "; ", bt_error_cause_get_message(cause));
-    }
+    for (uint64_t i = 0; i < count; i++)
+        add_cause(text, bt_error_cause_get_message(bt_error_borrow_cause_by_index(error, i)));
     bt_error_release(error);
+    if (text->len == 0)
+        g_string_append(text, "damaged");
     char *valid = g_utf8_make_valid(text->str, (gssize)text->len);
     g_string_free(text, TRUE);
     return g_strdelimit(valid, "\n\r", ' ');

@@ -75,11 +75,32 @@ static void remove_salvaged(void *folder)
     g_free(folder);
 }
 
+/* LTTng 2.15 and babeltrace 2.1 write it. */
+static char *refuse_ctf_2(const char *folder, const char *name)
+{
+    bool reads =
+        bt_version_get_major() > 2 || (bt_version_get_major() == 2 && bt_version_get_minor() >= 1);
+    if (reads || !fm_ctf_metadata_is_2(folder))
+        return NULL;
+    return g_strdup_printf(
+        "%s: it is a trace in CTF 2, which libbabeltrace2 %u.%u does not read (2.1 does); "
+        "babeltrace2 2.1 writes it as CTF 1.8: babeltrace2 convert %s --component=sink.ctf.fs "
+        "--params='path=\"OUT\",ctf-version=\"1\"'",
+        name, bt_version_get_major(), bt_version_get_minor(), name);
+}
+
 /* name: for people. */
 static void add_folder(struct ctf_graph *graph, struct sources *sources, const char *folder,
                        const char *name)
 {
     g_autoptr(GString) notes = g_string_new(NULL);
+    g_autofree char *refused = refuse_ctf_2(folder, name);
+    if (refused != NULL) {
+        fm_ctf_graph_note_lines(graph, refused);
+        if (sources->first_message == NULL)
+            sources->first_message = g_steal_pointer(&refused);
+        return;
+    }
     char *mended = fm_ctf_metadata_mend(folder, name, notes);
     fm_ctf_graph_note_lines(graph, notes->str);
     if (mended != NULL)
@@ -136,7 +157,7 @@ bool fm_ctf_import(const char *path, int folder, int fd, bool careful,
                     sources.first_message != NULL
                         ? sources.first_message
                         : "no CTF trace: no folder with \"metadata\" in it");
-    if (!good)
+    if (!good && (error == NULL || !g_str_has_prefix((*error)->message, path)))
         g_prefix_error(error, "%s: ", path);
     bt_graph_put_ref(sources.graph);
     fm_ctf_graph_free(graph);

@@ -71,6 +71,8 @@ char *fm_ctf_absolute_path(const char *path);
  * line that says what is wrong. name: the folder for people. Remove with fm_ctf_folder_remove().
  */
 char *fm_ctf_metadata_mend(const char *folder, const char *name, GString *notes);
+/* Whether the folder's trace is one in CTF 2, whose metadata is JSON. */
+bool fm_ctf_metadata_is_2(const char *folder);
 
 /* --- ctf_private.c: what was opened, whatever its names come to mean --- */
 

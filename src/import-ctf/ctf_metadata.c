@@ -123,3 +123,15 @@ char *fm_ctf_metadata_mend(const char *folder, const char *name, GString *notes)
     fm_mapped_file_free(file);
     return mended;
 }
+
+bool fm_ctf_metadata_is_2(const char *folder)
+{
+    static const char begin[] = "\x1e{";
+    g_autofree char *metadata = g_build_filename(folder, "metadata", NULL);
+    struct fm_mapped_file *file;
+    if (!fm_mapped_file_open(metadata, &file, NULL))
+        return false;
+    bool is_2 = file->size >= strlen(begin) && memcmp(file->bytes, begin, strlen(begin)) == 0;
+    fm_mapped_file_free(file);
+    return is_2;
+}

@@ -170,7 +170,7 @@ uint8_t *fm_machine_code_bytes(const struct fm_machine_code *code, const struct 
                 "the stored code of %s at 0x%" G_GINT64_MODIFIER "x is damaged: %s",
                 g_array_index(code->images, struct fm_code_image, part->image).path,
                 (guint64)part->start,
-                ZSTD_isError(size) ? ZSTD_getErrorName(size) : "it is shorter than it should be");
+                ZSTD_isError(size) ? "damaged data" : "it is shorter than it should be");
     g_free(bytes);
     return NULL;
 }

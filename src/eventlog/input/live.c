@@ -118,11 +118,13 @@ static bool check_head(struct fm_live *live, const struct stat *own, GError **er
     live->head = (const void *)live->data;
     if (memcmp(live->head->magic, none, sizeof none) == 0)
         return never_began(live, error);
-    if (memcmp(live->head->magic, FM_LIVE_MAGIC, sizeof live->head->magic) != 0 ||
-        live->head->version != FM_LIVE_VERSION) {
-        g_set_error(error, FM_ERROR, FM_ERROR_FORMAT,
-                    "%s: offset 0: expected \"" FM_LIVE_MAGIC "\" and version %u of this fathom",
-                    live->path, FM_LIVE_VERSION);
+    bool ours = memcmp(live->head->magic, FM_LIVE_MAGIC, sizeof live->head->magic) == 0;
+    if (!ours || live->head->version != FM_LIVE_VERSION) {
+        g_set_error(error, FM_ERROR, ours ? FM_ERROR_VERSION : FM_ERROR_FORMAT,
+                    "%s: offset 0: expected \"" FM_LIVE_MAGIC "\" and version %u of this fathom%s",
+                    live->path, FM_LIVE_VERSION,
+                    ours && live->head->version > FM_LIVE_VERSION ? ": a newer fathom wrote it"
+                                                                  : "");
         return false;
     }
     if (running(live->fd, live->head)) {

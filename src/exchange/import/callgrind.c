@@ -40,6 +40,7 @@ struct callgrind {
     bool calling;   /* the next line is what these calls cost */
     uint64_t calls, called_line;
     bool any_calls;
+    uint64_t unnamed;                  /* references to numbers that have no name */
     uint64_t totals[FM_MEASURES_MAX];  /* as the parts say */
     uint64_t summary[FM_MEASURES_MAX]; /* as the heads say, before what they are of */
     bool totals_known, summary_known;
@@ -164,12 +165,11 @@ static bool name_of(struct callgrind *in, enum names kind, struct slice text, st
                              g_memdup2(ret, sizeof *ret));
         return true;
     }
+    /* Some writers use numbers that they never name. A function is called by its number then. */
+    static const struct slice unknown = {"???", 3};
     const struct slice *known = g_hash_table_lookup(in->names[kind], &number);
-    if (known == NULL)
-        return fm_import_text_fail(&in->text, FM_ERROR_FORMAT, error,
-                                   "(%" G_GUINT64_FORMAT ") stands for no name so far",
-                                   (guint64)number);
-    *ret = *known;
+    in->unnamed += known == NULL;
+    *ret = known != NULL ? *known : kind == FUNCTIONS ? (struct slice){text.at, end + 1} : unknown;
     return true;
 }
 
@@ -484,6 +484,17 @@ static void note_totals(const struct callgrind *in)
     fm_build_note(fm_stacks_build(fm_import_arcs_stacks(in->arcs)), note);
 }
 
+static void note_unnamed(const struct callgrind *in)
+{
+    if (in->unnamed == 0)
+        return;
+    g_autofree char *note = g_strdup_printf("the file refers to names by number that it does not "
+                                            "give, %" G_GUINT64_FORMAT " times: functions "
+                                            "without a name are called by their number, as (7)",
+                                            (guint64)in->unnamed);
+    fm_build_note(fm_stacks_build(fm_import_arcs_stacks(in->arcs)), note);
+}
+
 static void set_known(const struct callgrind *in)
 {
     struct fm_build *build = fm_stacks_build(fm_import_arcs_stacks(in->arcs));
@@ -524,6 +535,7 @@ bool fm_import_callgrind(const struct fm_import_input *input, struct fm_profile 
     bool done = read_lines(&in, error);
     if (done) {
         note_totals(&in);
+        note_unnamed(&in);
         fm_import_events_choose(&in.events, in.arcs);
         set_known(&in);
         done = fm_import_arcs_finish(g_steal_pointer(&in.arcs), ret, error);

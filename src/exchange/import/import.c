@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/files/mapped.h"
+#include "base/text/shell.h"
 #include "exchange/import/folder.h"
 #include "exchange/import/internal.h"
 
@@ -19,15 +20,20 @@ static const struct {
     fm_import_read *read;
 } doors[] = {
     /* In the order in which they are asked: what looks like folded stacks may be much else. */
-    {fm_import_is_pprof, fm_import_pprof},         {fm_import_is_speedscope, fm_import_speedscope},
-    {fm_import_is_callgrind, fm_import_callgrind}, {fm_import_is_gmon, fm_import_gmon},
-    {fm_import_is_perf, fm_import_perf},           {fm_import_is_folded, fm_import_folded},
+    {fm_import_is_pprof, fm_import_pprof},
+    {fm_import_is_speedscope, fm_import_speedscope},
+    {fm_import_is_callgrind, fm_import_callgrind},
+    {fm_import_is_gmon, fm_import_gmon},
+    {fm_import_is_gperftools, fm_import_gperftools},
+    {fm_import_is_perf, fm_import_perf},
+    {fm_import_is_folded, fm_import_folded},
 };
 static const struct fm_import_format formats[] = {
-    {"pprof", "protobuf of pprof, gzipped or not (Go, gperftools, py-spy, ...)"},
+    {"pprof", "protobuf of pprof, gzipped or not (Go, `pprof -proto`, py-spy, ...)"},
     {"speedscope", "JSON of speedscope, sampled or evented"},
     {"callgrind", "callgrind.out of valgrind and other tools: functions and their callers"},
     {"gmon", "gmon.out of programs built with -pg; needs --program"},
+    {"gperftools", "CPU profiles of gperftools' libprofiler (CPUPROFILE=FILE)"},
     {"perf", "text of `perf script`"},
     {"folded", "folded stacks: main;parse;term 12"},
     {"uftrace", "a folder of uftrace record"},
@@ -48,7 +54,6 @@ static bool unpack_failed(const char *name, const z_stream *stream, int status, 
     g_set_error(error, FM_ERROR, status == Z_BUF_ERROR ? FM_ERROR_TRUNCATED : FM_ERROR_FORMAT,
                 "%s: offset %lu: %s", name, stream->total_in,
                 status == Z_BUF_ERROR ? "unexpected end of file within gzipped data"
-                : stream->msg != NULL ? stream->msg
                                       : "damaged gzipped data");
     return false;
 }
@@ -97,6 +102,21 @@ static bool unpack(const char *name, const uint8_t *bytes, size_t size, GByteArr
 
 /* --- recognising --- */
 
+/* What PowerShell writes by ">" is UTF-16. NULL: it is none. */
+static char *to_utf8(const uint8_t *bytes, size_t *size)
+{
+    bool little = *size >= 2 && bytes[0] == 0xff && bytes[1] == 0xfe;
+    bool big = *size >= 2 && bytes[0] == 0xfe && bytes[1] == 0xff;
+    gsize written = 0;
+    if (!little && !big)
+        return NULL;
+    char *text = g_convert((const char *)bytes + 2, (gssize)*size - 2, "UTF-8",
+                           little ? "UTF-16LE" : "UTF-16BE", NULL, &written, NULL);
+    if (text != NULL)
+        *size = written;
+    return text;
+}
+
 static char *program_of(const char *name)
 {
     static const char *const suffixes[] = {".gz",     ".pb",        ".prof", ".pprof",
@@ -109,6 +129,42 @@ static char *program_of(const char *name)
             base[size - suffix] = '\0';
     }
     return base;
+}
+
+/* "perf's own file: perf script -i prof ..." */
+static char *sentence(const struct fm_import_known *known, const char *path, bool packed)
+{
+    g_autofree char *word = packed ? g_strdup("FILE") : fm_shell_word(path);
+    g_auto(GStrv) parts = g_strsplit(known->help, "%s", -1);
+    g_autofree char *help = g_strjoinv(word, parts);
+    return packed ? g_strdup_printf("%s within gzip (gunzip -k makes a FILE of it): %s",
+                                    known->what, help)
+                  : g_strdup_printf("%s: %s", known->what, help);
+}
+
+static void refuse(const struct fm_import_input *input, const char *names, GError **error)
+{
+    struct fm_import_known known;
+    if (input->size == 0) {
+        g_set_error(error, FM_ERROR, FM_ERROR_FORMAT, "%s: offset 0: it is empty", input->name);
+        return;
+    }
+    if (!fm_import_is_known(input->bytes, input->size, &known)) {
+        g_set_error(error, FM_ERROR, FM_ERROR_FORMAT,
+                    "%s: offset 0: unknown format, expected one of %s", input->name, names);
+        return;
+    }
+    g_autofree char *told = sentence(&known, input->name, input->packed);
+    g_set_error(error, FM_ERROR, FM_ERROR_FORMAT, "%s: offset 0: it cannot be imported: it is %s",
+                input->name, told);
+}
+
+/* Many a file's first line is some words and a number. */
+static bool looks_like(unsigned door, const struct fm_import_input *input)
+{
+    struct fm_import_known known;
+    return doors[door].is(input) && (doors[door].is != fm_import_is_folded ||
+                                     !fm_import_is_known(input->bytes, input->size, &known));
 }
 
 /* Some editors put U+FEFF in front of UTF-8: no format begins with it. */
@@ -124,7 +180,7 @@ static bool choose(struct fm_import_input *input, unsigned *ret, GError **error)
     GString *names = g_string_new(NULL);
     for (unsigned i = 0; i < G_N_ELEMENTS(doors); i++) {
         g_string_append_printf(names, "%s%s", i > 0 ? ", " : "", formats[i].name);
-        if (asked != NULL ? strcmp(asked, formats[i].name) == 0 : doors[i].is(input)) {
+        if (asked != NULL ? strcmp(asked, formats[i].name) == 0 : looks_like(i, input)) {
             *ret = i;
             g_string_free(names, TRUE);
             return true;
@@ -134,8 +190,7 @@ static bool choose(struct fm_import_input *input, unsigned *ret, GError **error)
         g_set_error(error, FM_ERROR, FM_ERROR_USAGE, "unknown format '%s', expected one of %s",
                     asked, names->str);
     else
-        g_set_error(error, FM_ERROR, FM_ERROR_FORMAT,
-                    "%s: offset 0: unknown format, expected one of %s", input->name, names->str);
+        refuse(input, names->str, error);
     g_string_free(names, TRUE);
     return false;
 }
@@ -150,13 +205,17 @@ bool fm_import_bytes(const char *name, const uint8_t *bytes, size_t size,
         options->program != NULL ? g_strdup(options->program) : program_of(name);
     unsigned format;
     size_t file_size = size;
-    if (is_gzip(bytes, size)) {
+    bool packed = is_gzip(bytes, size);
+    if (packed) {
         if (!unpack(name, bytes, size, unpacked, error))
             return false;
         bytes = unpacked->data;
         size = unpacked->len;
     }
-    struct fm_import_input input = {name, program, bytes, size, 0, file_size, options};
+    g_autofree char *converted = to_utf8(bytes, &size);
+    if (converted != NULL)
+        bytes = (const uint8_t *)converted;
+    struct fm_import_input input = {name, program, bytes, size, 0, file_size, packed, options};
     if (!choose(&input, &format, error))
         return false;
     GError *of_file = NULL;
@@ -221,28 +280,83 @@ bool fm_import(const char *path, const struct fm_import_options *options, struct
     return done;
 }
 
-bool fm_import_recognises(const char *path)
+/* The first bytes, unpacked and as UTF-8. */
+struct head {
+    uint8_t *unpacked;
+    char *converted;
+    const uint8_t *bytes;
+    size_t size;
+    bool packed;
+};
+
+static void head_clear(struct head *head)
+{
+    g_free(head->unpacked);
+    g_free(head->converted);
+}
+
+static bool read_head(const struct fm_mapped_file *file, struct head *ret)
+{
+    *ret = (struct head){.bytes = file->bytes, .size = MIN(file->size, HEAD_BYTES)};
+    ret->packed = is_gzip(file->bytes, file->size);
+    if (ret->packed) {
+        ret->unpacked = g_malloc(HEAD_BYTES);
+        z_stream stream = {.next_in = (uint8_t *)(uintptr_t)file->bytes,
+                           .avail_in = (uInt)MIN(file->size, G_MAXUINT32 / 2),
+                           .next_out = ret->unpacked,
+                           .avail_out = (uInt)HEAD_BYTES};
+        if (inflateInit2(&stream, WINDOW_OF_GZIP) != Z_OK)
+            g_error("zlib: no memory");
+        int status = inflate(&stream, Z_SYNC_FLUSH);
+        inflateEnd(&stream);
+        ret->bytes = ret->unpacked;
+        ret->size = HEAD_BYTES - stream.avail_out;
+        if (status != Z_OK && status != Z_STREAM_END)
+            return false;
+    }
+    size_t size = ret->size & ~(size_t)1; /* UTF-16 has two bytes each */
+    ret->converted = to_utf8(ret->bytes, &size);
+    if (ret->converted != NULL) {
+        ret->bytes = (const uint8_t *)ret->converted;
+        ret->size = size;
+    }
+    return true;
+}
+
+static bool choose_head(const char *path, const struct head *head)
 {
     static const struct fm_import_options options = {0};
-    g_autoptr(FmMappedFile) file = NULL;
-    g_autoptr(GByteArray) unpacked = g_byte_array_new();
     unsigned format;
+    return choose(&(struct fm_import_input){.name = path,
+                                            .program = "",
+                                            .bytes = head->bytes,
+                                            .size = head->size,
+                                            .options = &options},
+                  &format, NULL);
+}
+
+bool fm_import_recognises(const char *path)
+{
+    g_autoptr(FmMappedFile) file = NULL;
+    struct head head;
     if (fm_import_is_uftrace(path))
         return true;
     if (!fm_mapped_file_open(path, &file, NULL) || file->size == 0)
         return false;
-    if (is_gzip(file->bytes, file->size))
-        return unpack(path, file->bytes, file->size, unpacked, NULL) &&
-               choose(&(struct fm_import_input){.name = path,
-                                                .program = "",
-                                                .bytes = unpacked->data,
-                                                .size = unpacked->len,
-                                                .options = &options},
-                      &format, NULL);
-    return choose(&(struct fm_import_input){.name = path,
-                                            .program = "",
-                                            .bytes = file->bytes,
-                                            .size = MIN(file->size, HEAD_BYTES),
-                                            .options = &options},
-                  &format, NULL);
+    bool found = read_head(file, &head) && choose_head(path, &head);
+    head_clear(&head);
+    return found;
+}
+
+char *fm_import_describe(const char *path)
+{
+    struct fm_import_known known;
+    g_autoptr(FmMappedFile) file = NULL;
+    struct head head;
+    if (!fm_mapped_file_open(path, &file, NULL) || file->size == 0)
+        return NULL;
+    bool found = read_head(file, &head) && !choose_head(path, &head) &&
+                 fm_import_is_known(head.bytes, head.size, &known);
+    head_clear(&head);
+    return found ? sentence(&known, path, head.packed) : NULL;
 }

@@ -32,3 +32,14 @@ FM_MUST_USE bool fm_import_bytes(const char *name, const uint8_t *bytes, size_t 
 /* Whether the file looks like one of another tool's profiles: by its first bytes; false also when
  * it cannot be read. */
 bool fm_import_recognises(const char *path);
+
+/* What cannot be imported, as far as it is known. */
+struct fm_import_known {
+    const char *what; /* "perf's own file" */
+    const char *help; /* what reads it, or makes of it what can be imported; "%s" is for the path */
+};
+/* By the first bytes; false: not known. */
+bool fm_import_is_known(const uint8_t *bytes, size_t size, struct fm_import_known *ret);
+/* Of a file, gzipped or not: a sentence for people, g_free(); NULL: it is not known, or can be
+ * imported. */
+char *fm_import_describe(const char *path);

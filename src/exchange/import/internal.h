@@ -12,16 +12,17 @@ struct fm_import_input {
     size_t size;
     size_t skipped;   /* bytes before them: a mark of the byte order */
     size_t file_size; /* before it was unpacked */
+    bool packed;      /* it was gzipped */
     const struct fm_import_options *options;
 };
 
 typedef bool fm_import_read(const struct fm_import_input *input, struct fm_profile **ret,
                             GError **error);
-fm_import_read fm_import_callgrind, fm_import_folded, fm_import_gmon, fm_import_perf,
-    fm_import_pprof, fm_import_speedscope;
+fm_import_read fm_import_callgrind, fm_import_folded, fm_import_gmon, fm_import_gperftools,
+    fm_import_perf, fm_import_pprof, fm_import_speedscope;
 typedef bool fm_import_is(const struct fm_import_input *input);
-fm_import_is fm_import_is_callgrind, fm_import_is_folded, fm_import_is_gmon, fm_import_is_perf,
-    fm_import_is_pprof, fm_import_is_speedscope;
+fm_import_is fm_import_is_callgrind, fm_import_is_folded, fm_import_is_gmon,
+    fm_import_is_gperftools, fm_import_is_perf, fm_import_is_pprof, fm_import_is_speedscope;
 
 /* --- lines of text --- */
 

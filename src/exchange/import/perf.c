@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text of `perf script`: a line that begins at the margin for each sample, a line for each of its
- * frames, the innermost first, and an empty line. The first event's cost is the profile's. */
+/* Text of `perf script`: a line for each sample, a line for each of its frames, the innermost
+ * first, and an empty line. Which fields a sample's line has depends on perf's version and options:
+ * time, processor and period may be missing. The first event's cost is the profile's. */
 #include <string.h>
 
 #include "base/error.h"
@@ -19,6 +20,7 @@ struct event {
     struct slice name;
     unsigned measure; /* 0: there is no room for it */
     bool time;        /* periods are nanoseconds */
+    bool counted;     /* without periods: its samples are counted */
     uint64_t sum;
 };
 
@@ -34,8 +36,11 @@ struct perf {
     unsigned event_count;
     uint64_t dropped; /* samples of events that there is no room for */
     uint64_t charges, squares;
+    uint64_t lines_skipped, frame_lines;
+    bool without_period;
     /* The sample that is being read. */
     bool open, alone; /* alone: its frame stands on the same line */
+    bool blank;       /* an empty line came before any frame */
     struct slice command;
     struct event *event;
     uint64_t period;
@@ -102,15 +107,47 @@ static bool is_cpu(struct slice word)
 struct header {
     struct slice command, event, rest;
     uint64_t period;
-    bool has_period;
+    bool timed, has_period;
 };
 
+static bool is_number(struct slice word)
+{
+    uint64_t number;
+    return fm_import_number(word.at, word.size, &number);
+}
+
+/* "cycles:", "cpu-clock:pppH:", "cpu_core/cycles:u/:" */
+static bool is_event(struct slice word)
+{
+    for (size_t i = 0; i < word.size; i++) {
+        if (!g_ascii_isalnum(word.at[i]) && strchr("_-:/,.=", word.at[i]) == NULL)
+            return false;
+    }
+    return word.size >= 2 && word.at[word.size - 1] == ':' && !is_time(word);
+}
+
+/* What follows the time: a period, an event, either or both. */
+static bool parse_event(struct slice rest, struct header *ret)
+{
+    struct slice word = take_word(&rest);
+    if (fm_import_number(word.at, word.size, &ret->period)) {
+        ret->has_period = true;
+        word = take_word(&rest);
+    }
+    if (word.size > 0 && (word.size < 2 || word.at[word.size - 1] != ':'))
+        return false;
+    ret->event = word.size > 0 ? (struct slice){word.at, word.size - 1}
+                               : (struct slice){"samples", strlen("samples")};
+    ret->rest = trimmed(rest);
+    return true;
+}
+
 /* The name may hold blanks: it ends where process, CPU and time follow. */
-static bool parse_header(struct slice line, struct header *ret)
+static bool parse_timed(struct slice line, struct header *ret)
 {
     struct slice rest = line, word, command_end = {NULL, 0};
     bool timed = false;
-    *ret = (struct header){.period = 1};
+    *ret = (struct header){.period = 1, .timed = true};
     while (!timed && (word = take_word(&rest)).size > 0) {
         timed = is_time(word);
         if (timed || (word.at > line.at && (is_process(word) || is_cpu(word)))) {
@@ -121,33 +158,53 @@ static bool parse_header(struct slice line, struct header *ret)
     if (!timed || command_end.at == NULL)
         return false;
     ret->command = trimmed((struct slice){line.at, (size_t)(command_end.at - line.at)});
-    word = take_word(&rest);
-    if (fm_import_number(word.at, word.size, &ret->period)) {
-        ret->has_period = true;
-        word = take_word(&rest);
-    }
-    if (word.size < 2 || word.at[word.size - 1] != ':')
-        return false;
-    ret->event = (struct slice){word.at, word.size - 1};
-    ret->rest = trimmed(rest);
-    return true;
+    return parse_event(rest, ret);
 }
 
-bool fm_import_is_perf(const struct fm_import_input *input)
+/* "java 19983 cycles:": the event is the first word of its kind with a process in front of it, and
+ * between them at most a CPU and a period. */
+static bool parse_untimed(struct slice line, struct header *ret)
 {
-    struct fm_import_text text;
-    struct header header;
-    struct slice line;
-    fm_import_text_begin(&text, input);
-    while (fm_import_text_next(&text, &line.at, &line.size)) {
-        if (line.size > 0 && line.at[0] != '#')
-            return memchr(line.at, '\0', line.size) == NULL && parse_header(trimmed(line), &header);
+    struct slice rest = line, before[3] = {{NULL, 0}}, word;
+    while ((word = take_word(&rest)).size > 0) {
+        unsigned at = 0;
+        bool period = is_event(word) && is_number(before[0]) &&
+                      (is_cpu(before[1]) || is_process(before[1])) && before[1].at > line.at;
+        at += period;
+        at += at < 2 && is_cpu(before[at]);
+        if (is_event(word) && is_process(before[at]) && before[at].at > line.at) {
+            *ret = (struct header){.period = 1, .has_period = period};
+            if (period)
+                (void)fm_import_number(before[0].at, before[0].size, &ret->period);
+            ret->command = trimmed((struct slice){line.at, (size_t)(before[at].at - line.at)});
+            ret->event = (struct slice){word.at, word.size - 1};
+            ret->rest = trimmed(rest);
+            return true;
+        }
+        before[2] = before[1];
+        before[1] = before[0];
+        before[0] = word;
     }
     return false;
 }
 
-static struct event *event_of(struct perf *in, struct slice name)
+static bool parse_header(struct slice line, struct header *ret)
 {
+    return parse_timed(line, ret) || parse_untimed(line, ret);
+}
+
+/* "cpu-clock:pppH": what follows the colon says how precisely it was taken. */
+static bool is_clock(struct slice name)
+{
+    const char *colon = memchr(name.at, ':', name.size);
+    size_t bare = colon == NULL ? name.size : (size_t)(colon - name.at);
+    return (bare == strlen("cpu-clock") && memcmp(name.at, "cpu-clock", bare) == 0) ||
+           (bare == strlen("task-clock") && memcmp(name.at, "task-clock", bare) == 0);
+}
+
+static struct event *event_of(struct perf *in, const struct header *header)
+{
+    struct slice name = header->event;
     struct fm_build *build = fm_stacks_build(in->stacks);
     for (unsigned i = 0; i < in->event_count; i++) {
         struct event *event = &in->events[i];
@@ -157,22 +214,21 @@ static struct event *event_of(struct perf *in, struct slice name)
     if (in->event_count == G_N_ELEMENTS(in->events))
         return NULL;
     struct event *event = &in->events[in->event_count];
-    g_autofree char *own = g_strndup(name.at, name.size);
-    /* "cpu-clock:pppH": what follows the colon says how precisely it was taken. */
-    const char *colon = memchr(name.at, ':', name.size);
-    size_t bare = colon == NULL ? name.size : (size_t)(colon - name.at);
-    *event = (struct event){.name = name};
-    event->time = (bare == strlen("cpu-clock") && memcmp(name.at, "cpu-clock", bare) == 0) ||
-                  (bare == strlen("task-clock") && memcmp(name.at, "task-clock", bare) == 0);
+    g_autofree char *bare = g_strndup(name.at, name.size);
+    bool plain = !header->has_period && strcmp(bare, "samples") != 0;
+    g_autofree char *own = plain ? g_strconcat("samples of ", bare, NULL) : g_strdup(bare);
+    const char *unit = header->has_period ? NULL : "samples";
+    *event = (struct event){.name = name, .counted = !header->has_period};
+    event->time = header->has_period && is_clock(name);
     if (in->event_count > 0) {
         event->measure =
-            fm_stacks_add_measure(in->stacks, own, event->time ? "microseconds" : NULL);
+            fm_stacks_add_measure(in->stacks, own, event->time ? "microseconds" : unit);
     } else {
         event->measure = FM_QUANTA;
         if (event->time)
             fm_build_header(build)->ticks_per_second = US_PER_SECOND;
         else
-            fm_stacks_name_quanta(in->stacks, own, NULL);
+            fm_stacks_name_quanta(in->stacks, own, unit);
     }
     in->event_count++;
     return event;
@@ -201,13 +257,37 @@ static bool parse_frame(struct slice line, struct frame *ret)
         ret->program_file = (struct slice){rest.at + open, rest.size - open - 1};
         ret->symbol = trimmed((struct slice){rest.at, open - 1});
     }
-    for (size_t i = ret->symbol.size; i > 3; i--) {
-        if (memcmp(ret->symbol.at + i - 3, "+0x", 3) == 0) {
-            ret->symbol.size = i - 3;
-            break;
-        }
-    }
+    size_t end = ret->symbol.size;
+    while (end > 0 && g_ascii_isxdigit(ret->symbol.at[end - 1]))
+        end--;
+    if (end > 3 && end < ret->symbol.size && memcmp(ret->symbol.at + end - 3, "+0x", 3) == 0)
+        ret->symbol.size = end - 3;
     return true;
+}
+
+/* Without a time a line of any text may look like a sample: then a frame must follow. */
+bool fm_import_is_perf(const struct fm_import_input *input)
+{
+    struct fm_import_text text;
+    struct header header;
+    struct frame frame;
+    struct slice line;
+    bool begun = false;
+    fm_import_text_begin(&text, input);
+    while (fm_import_text_next(&text, &line.at, &line.size)) {
+        if (trimmed(line).size == 0 || line.at[0] == '#')
+            continue;
+        if (memchr(line.at, '\0', line.size) != NULL)
+            return false;
+        if (begun)
+            return parse_frame(trimmed(line), &frame);
+        if (parse_timed(trimmed(line), &header))
+            return true;
+        begun = parse_untimed(trimmed(line), &header);
+        if (!begun || header.rest.size > 0)
+            return begun && parse_frame(header.rest, &frame);
+    }
+    return false;
 }
 
 /* "main.c:12" below a frame: where in it the sample was, or the call that the frame before is. */
@@ -271,36 +351,26 @@ static bool end_sample(struct perf *in, GError **error)
     return true;
 }
 
-static bool begin_sample(struct perf *in, struct slice line, GError **error)
+static bool begin_sample(struct perf *in, const struct header *header, GError **error)
 {
-    struct header header;
     struct frame frame;
-    if (!parse_header(line, &header))
-        return fm_import_text_fail(&in->text, FM_ERROR_FORMAT, error,
-                                   "expected a sample: command, process, time, event, as "
-                                   "`perf script -F comm,pid,tid,time,event,period,ip,sym,dso` "
-                                   "prints it");
     g_array_set_size(in->frames, 0);
     in->open = true;
-    in->alone = header.rest.size > 0;
-    in->command = header.command;
-    in->event = event_of(in, header.event);
-    in->period = header.period;
-    if (in->event != NULL && in->event->time && !header.has_period)
+    in->blank = in->alone = false;
+    in->command = header->command;
+    in->event = event_of(in, header);
+    in->period = header->period;
+    in->without_period |= !header->has_period;
+    if (in->event != NULL && in->event->counted)
+        in->period = 1; /* as of the samples before, which have none */
+    else if (in->event != NULL && !header->has_period)
         return fm_import_text_fail(&in->text, FM_ERROR_FORMAT, error,
-                                   "a sample of time without its period: perf script needs "
-                                   "-F +period");
-    if (header.rest.size > 0 && parse_frame(header.rest, &frame))
+                                   "expected a period, as the samples of this event before have");
+    if (header->rest.size > 0 && parse_frame(header->rest, &frame)) {
         g_array_append_val(in->frames, frame); /* recorded without callers */
+        in->alone = true;
+    }
     return true;
-}
-
-static bool is_clock(struct slice name)
-{
-    const char *colon = memchr(name.at, ':', name.size);
-    size_t bare = colon == NULL ? name.size : (size_t)(colon - name.at);
-    return (bare == strlen("cpu-clock") && memcmp(name.at, "cpu-clock", bare) == 0) ||
-           (bare == strlen("task-clock") && memcmp(name.at, "task-clock", bare) == 0);
 }
 
 /* Which of several events comes first in the file is chance: pages begin with time, or else with
@@ -316,34 +386,92 @@ static void choose_main(struct perf *in, const struct fm_import_input *input)
             memchr(line.at, '\0', line.size) != NULL || !parse_header(trimmed(line), &header) ||
             !is_clock(header.event))
             continue;
-        event_of(in, header.event);
+        event_of(in, &header);
         return;
     }
+}
+
+/* Of an open sample: a frame, the place of the one before, or what is not understood. False: the
+ * line is a sample of its own. */
+static bool take_within(struct perf *in, struct slice line, struct header *header)
+{
+    struct frame frame;
+    struct slice content = trimmed(line);
+    bool margin = !is_blank(line.at[0]);
+    if (in->alone || margin || in->frames->len == 0) {
+        /* perf aligns names to the right, so samples may be indented, too. */
+        if (parse_timed(content, header) ||
+            ((in->alone || margin || in->blank) && parse_untimed(content, header)))
+            return false;
+    }
+    if (in->alone)
+        g_array_set_size(in->frames, 0); /* it was the text of a tracepoint */
+    in->alone = false;
+    in->frame_lines++;
+    if (parse_frame(content, &frame))
+        g_array_append_val(in->frames, frame);
+    else if (in->frames->len > 0 && !margin)
+        take_line(in, content);
+    else
+        in->lines_skipped++;
+    return true;
+}
+
+static bool read_line(struct perf *in, struct slice line, GError **error)
+{
+    struct slice content = trimmed(line);
+    struct header header;
+    if (content.size > 0 && line.at[0] == '#')
+        return true;
+    if (memchr(line.at, '\0', line.size) != NULL)
+        return fm_import_text_fail(&in->text, FM_ERROR_FORMAT, error, "a NUL byte, expected text");
+    if (content.size == 0) {
+        /* Some write it between a sample and its frames. */
+        if (in->open && in->frames->len == 0 && !in->blank) {
+            in->blank = true;
+            return true;
+        }
+        return end_sample(in, error);
+    }
+    if (in->open && in->frames->len >= FM_STACKS_DEPTH_MAX * 10)
+        return fm_import_text_fail(&in->text, FM_ERROR_LIMIT, error,
+                                   "a sample of more than %u frames", FM_STACKS_DEPTH_MAX * 10);
+    if (in->open && take_within(in, line, &header))
+        return true;
+    if (!in->open && !parse_header(content, &header))
+        return fm_import_text_fail(&in->text, FM_ERROR_FORMAT, error,
+                                   "expected a sample: command, process, time, event, as "
+                                   "`perf script -F comm,pid,tid,time,event,period,ip,sym,dso` "
+                                   "prints it");
+    return end_sample(in, error) && begin_sample(in, &header, error);
 }
 
 static bool read_lines(struct perf *in, GError **error)
 {
     struct slice line;
-    struct frame frame;
     while (fm_import_text_next(&in->text, &line.at, &line.size)) {
-        struct slice content = trimmed(line);
-        if (content.size > 0 && line.at[0] == '#')
-            continue;
-        if (memchr(line.at, '\0', line.size) != NULL)
-            return fm_import_text_fail(&in->text, FM_ERROR_FORMAT, error,
-                                       "a NUL byte, expected text");
-        bool within = content.size > 0 && is_blank(line.at[0]) && in->open && !in->alone;
-        if (within && in->frames->len >= FM_STACKS_DEPTH_MAX * 10)
-            return fm_import_text_fail(&in->text, FM_ERROR_LIMIT, error,
-                                       "a sample of more than %u frames", FM_STACKS_DEPTH_MAX * 10);
-        if (within && parse_frame(line, &frame))
-            g_array_append_val(in->frames, frame);
-        else if (within)
-            take_line(in, content);
-        else if (!end_sample(in, error) || (content.size > 0 && !begin_sample(in, content, error)))
+        if (!read_line(in, line, error))
             return false;
     }
+    if (in->lines_skipped > in->frame_lines / 2)
+        return fm_import_text_fail(&in->text, FM_ERROR_FORMAT, error,
+                                   "most lines are neither samples nor frames (an address, a "
+                                   "function, a file)");
     return end_sample(in, error);
+}
+
+static void note_lacks(const struct perf *in)
+{
+    struct fm_build *build = fm_stacks_build(in->stacks);
+    if (in->without_period)
+        fm_build_note(build, "the file does not say how long a sample stands for: samples are "
+                             "counted (perf script -F +period)");
+    if (in->lines_skipped == 0)
+        return;
+    g_autofree char *note = g_strdup_printf("%" G_GUINT64_FORMAT " lines that are no frames are "
+                                            "left out",
+                                            (guint64)in->lines_skipped);
+    fm_build_note(build, note);
 }
 
 static bool finish(struct perf *in, struct fm_profile **ret, GError **error)
@@ -361,6 +489,7 @@ static bool finish(struct perf *in, struct fm_profile **ret, GError **error)
                             (guint64)in->dropped, (unsigned)G_N_ELEMENTS(in->events));
         fm_build_note(build, note);
     }
+    note_lacks(in);
     fm_build_header(build)->sample_count = in->charges;
     fm_build_header(build)->sample_squares = in->squares;
     fm_import_only_knows(build, 1u << FM_QUANTA);

@@ -141,6 +141,29 @@ static void take_measure(struct pprof *in, struct column *column, unsigned measu
         in->known |= 1u << measure;
 }
 
+static bool is_allocation(const char *name)
+{
+    return strcmp(name, "alloc_objects") == 0 || strcmp(name, "alloc_space") == 0;
+}
+
+/* Of a profile without time and allocations, as one of what is in use: the default, which is the
+ * last if the file names none. */
+static size_t choose_other(const struct pprof *in, const char *wanted)
+{
+    const Profile *p = in->profile;
+    size_t best = p->n_sample_type;
+    for (size_t i = 0; i < p->n_sample_type; i++) {
+        const char *name = string_at(in, p->sample_type[i]->type);
+        if (is_allocation(name))
+            return p->n_sample_type; /* we have measures for these */
+        if (strcmp(name, "calls") != 0 && strncmp(name, "free_", 5) != 0 &&
+            (best == p->n_sample_type ||
+             strcmp(string_at(in, p->sample_type[best]->type), wanted) != 0))
+            best = i;
+    }
+    return best;
+}
+
 /* Which sample type becomes the measure that pages begin with: processor time, or the default. */
 static size_t choose_main(const struct pprof *in)
 {
@@ -154,7 +177,7 @@ static size_t choose_main(const struct pprof *in)
         if (time && (best == p->n_sample_type || strcmp(name, wanted) == 0))
             best = i;
     }
-    return best;
+    return best < p->n_sample_type ? best : choose_other(in, wanted);
 }
 
 static void add_further(struct pprof *in, struct column *column, const char *name, const char *unit)
@@ -188,6 +211,9 @@ static void choose_column(struct pprof *in, size_t i, size_t main_column)
             fm_stacks_name_quanta(in->stacks, name, NULL);
         }
         column->factor = NS_PER_SECOND / per_second;
+    } else if (i == main_column) {
+        take_measure(in, column, FM_QUANTA);
+        fm_stacks_name_quanta(in->stacks, name, strcmp(unit, "bytes") == 0 ? "bytes" : NULL);
     } else if (strcmp(name, "calls") == 0 && strcmp(unit, "count") == 0) {
         *column = (struct column){.role = ROLE_CALLS, .factor = 1, .divide = 1};
         in->known |= FM_IMPORT_CALLS;
@@ -244,6 +270,7 @@ static void set_samples(struct pprof *in, size_t main_column)
     struct fm_build_header *header = fm_build_header(fm_stacks_build(in->stacks));
     uint64_t period = p->period > 0 ? (uint64_t)p->period : 0, per_second, squares;
     if (main_column == p->n_sample_type || p->period_type == NULL || period == 0 ||
+        !fm_import_time_unit(string_at(in, p->sample_type[main_column]->unit), &per_second) ||
         !fm_import_time_unit(string_at(in, p->period_type->unit), &per_second) ||
         __builtin_mul_overflow(period, NS_PER_SECOND / per_second, &period))
         return;

@@ -107,9 +107,10 @@ bool fm_raw_bytes_check_header(const struct fm_raw_bytes *bytes, const struct fm
     if (header->version < FM_REC_VERSION_OLDEST || header->version > FM_REC_VERSION ||
         header->header_bytes != FM_REC_HEADER_BYTES) {
         g_set_error(error, FM_ERROR, FM_ERROR_VERSION,
-                    "%s: offset 8: version %u with a header of %u bytes, expected %u with %u",
+                    "%s: offset 8: version %u with a header of %u bytes, expected %u with %u%s",
                     bytes->path, header->version, header->header_bytes, FM_REC_VERSION,
-                    FM_REC_HEADER_BYTES);
+                    FM_REC_HEADER_BYTES,
+                    header->version > FM_REC_VERSION ? ": a newer fathom wrote it" : "");
         return false;
     }
     return true;

@@ -21,13 +21,14 @@
 /* A folder given by mistake, such as the root, must not be searched for long. */
 enum { DEPTH_MAX = 8, FOLDERS_MAX = 3000 };
 
-/* The text form begins with a comment that says so, the packet form with a number. */
+/* The text form begins with a comment that says so, the packet form with a number, CTF 2 with the
+ * separator of JSON texts (RFC 7464). */
 static bool is_metadata(const uint8_t *begin, size_t length)
 {
     static const uint8_t numbers[2][4] = {{0x57, 0x1d, 0xd1, 0x75}, {0x75, 0xd1, 0x1d, 0x57}};
     return length >= FM_CTF_METADATA_BEGIN &&
-           (memcmp(begin, "/* CTF", 6) == 0 || memcmp(begin, numbers[0], 4) == 0 ||
-            memcmp(begin, numbers[1], 4) == 0);
+           (memcmp(begin, "/* CTF", 6) == 0 || memcmp(begin, "\x1e{", 2) == 0 ||
+            memcmp(begin, numbers[0], 4) == 0 || memcmp(begin, numbers[1], 4) == 0);
 }
 
 int fm_ctf_open_file(int folder, const char *name, bool beneath)

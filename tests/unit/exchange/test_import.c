@@ -288,7 +288,7 @@ static void bad_input_is_one_clear_error(void)
     static const struct {
         const char *bytes, *unit, *text;
     } bad[] = {
-        {"", NULL, "bad: offset 0: unknown format, expected one of"},
+        {"", NULL, "bad: offset 0: it is empty"},
         {"some text\n", NULL, "unknown format"},
         {"a;b 1\nc;d\n", NULL, "bad: line 2: expected frames"},
         {"a;b 1\nc 99999999999999999999\n", NULL, "bad: line 2: expected frames"},
@@ -296,7 +296,8 @@ static void bad_input_is_one_clear_error(void)
         {"a 1\n", "parsecs", "no unit 'parsecs'"},
         {"p 1 1.000001: 5 cycles: \n\t40 f (x)\n\nnonsense\n", NULL,
          "bad: line 4: expected a sample"},
-        {"p 1 1.000001: cpu-clock: \n\t40 f (x)\n\n", NULL, "without its period"},
+        {"p 1 1.000001: 5 cpu-clock: \n\t40 f (x)\n\np 1 1.000002: cpu-clock: \n\t40 f (x)\n\n",
+         NULL, "bad: line 4: expected a period"},
         {"{\"shared\":{\"frames\":[]},\"profiles\":[]}", NULL, "expected \"shared\""},
         {"{\"shared\":{\"frames\":[]},\"profiles\":[{\"type\":\"sampled\",\"name\":\"t\",\"unit\":"
          "\"none\",\"samples\":[[0]],\"weights\":[1]}]}",

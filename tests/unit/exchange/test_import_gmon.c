@@ -4,7 +4,7 @@
 
 #include "arcs.h"
 #include "exchange/import/import.h"
-#include "exchange/import/symbols.h"
+#include "exchange/import/machine/symbols.h"
 
 static void append_u32(GByteArray *to, uint32_t value)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exchange/import/symbols.h"
+#include "exchange/import/machine/symbols.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "exchange/import/arcs.h"
 #include "exchange/import/internal.h"
-#include "exchange/import/symbols.h"
+#include "exchange/import/machine/symbols.h"
 
 #define HEAD_BYTES 20u
 #define VERSION 1u

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files of other tools that cannot be imported, by their first bytes, and the command that makes of
+ * them what can be. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/files/beside.h"
+#include "exchange/import/internal.h"
+
+#define HEAD_BYTES ((size_t)64 << 10)
+#define TAR_AT 257u /* where a tape archive says what it is */
+
+struct beginning {
+    const char *bytes;
+    size_t size;
+    struct fm_import_known known;
+};
+#define BEGINS(text, what, help) \
+    {                            \
+        text, sizeof(text) - 1,  \
+        {                        \
+            what, help           \
+        }                        \
+    }
+
+static const struct beginning beginnings[] = {
+    BEGINS("PERFILE2", "perf's own file", "perf script -i %s > stacks.txt writes what can be"),
+    BEGINS("2ELIFREP", "perf's own file, of a machine with another byte order",
+           "perf script -i %s > stacks.txt writes what can be"),
+    BEGINS("PERFFILE", "perf's own file, of before 2011", "that version's perf script reads it"),
+    BEGINS("SIMPLEPERF", "a report of Android's simpleperf",
+           "its stackcollapse.py writes folded stacks"),
+    BEGINS("HPCPROF-", "a file of HPCToolkit", "hpcviewer shows it"),
+    BEGINS("heap profile:", "a heap profile of gperftools",
+           "google-pprof --collapsed PROGRAM %s > stacks.folded writes what can be"),
+    BEGINS("heap_v2/", "a heap profile of jemalloc",
+           "jeprof --collapsed PROGRAM %s > stacks.folded writes what can be"),
+    BEGINS("--- heapz 1 ---", "a heap profile of gperftools",
+           "pprof -proto %s > profile.pb.gz writes what can be"),
+    BEGINS("--- contentionz 1 ---", "a profile of locks of gperftools",
+           "pprof -proto %s > profile.pb.gz writes what can be"),
+    BEGINS("--- mutex:", "a profile of locks of gperftools",
+           "pprof -proto %s > profile.pb.gz writes what can be"),
+    BEGINS("--- threadz 1 ---", "a list of threads of gperftools",
+           "pprof -proto %s > profile.pb.gz writes what can be"),
+    BEGINS("{\"dhatFileVersion\"", "a file of valgrind's DHAT", "its dh_view.html shows it"),
+    BEGINS("desc: ", "a file of valgrind's massif", "ms_print %s shows it"),
+    BEGINS("startup\ttime=", "a profile of Coz", "its viewer shows it"),
+    BEGINS("FLR", "a recording of Java's Flight Recorder",
+           "async-profiler's jfrconv -o collapsed %s stacks.folded writes what can be"),
+    BEGINS("Flat profile:", "a report of gprof",
+           "import what it was made of: fathom import --program=PROGRAM gmon.out"),
+    BEGINS("<svg", "a picture", "import the stacks that it was made of"),
+    BEGINS("memray", "a file of memray",
+           "memray transform gprof2dot, or memray flamegraph, shows it"),
+    BEGINS("\x7f"
+           "ELF",
+           "a program or a library", "built with fathom cc, fathom record -- %s makes a profile"),
+    BEGINS("FATHOMR\n", "a recording of fathom", "fathom finish %s makes a profile of it"),
+    BEGINS(FM_PROFILE_BEGINS_C, "a profile of fathom", "fathom view %s shows it as it is"),
+    BEGINS(FM_PROFILE_BEGINS_MERCURY, "a profile of Mercury", "fathom view %s shows it as it is"),
+    BEGINS("Mercury deep profiler procrep", "what belongs to a profile",
+           "fathom view opens the .data file beside it"),
+    BEGINS("fathom source lines", "what belongs to a profile",
+           "fathom view opens the .data file beside it"),
+    BEGINS("Mercury Compiler Feedback", "advice for Mercury's compiler",
+           "fathom feedback report %s shows it"),
+    BEGINS("hdrb", "an event log", "fathom log stat %s reads it"),
+    BEGINS("/* CTF", "the metadata of a trace", "fathom log stat reads the folder that it lies in"),
+    BEGINS("\x57\x1d\xd1\x75", "the metadata of a trace",
+           "fathom log stat reads the folder that it lies in"),
+    BEGINS("\x28\xb5\x2f\xfd", "compressed by zstd", "unpack it first: zstd -d %s"),
+    BEGINS("\xfd"
+           "7zXZ",
+           "compressed by xz", "unpack it first: unxz -k %s"),
+    BEGINS("BZh", "compressed by bzip2", "unpack it first: bunzip2 -k %s"),
+    BEGINS("PK\x03\x04", "a zip archive", "unpack it first: unzip %s"),
+    BEGINS("\x1f\x8b", "compressed by gzip", "unpack it first: gunzip -k %s"),
+};
+
+/* JSON, by members that other tools' has not: all of them stand in it. */
+static const struct {
+    const char *members[2];
+    struct fm_import_known known;
+} objects[] = {
+    {{"\"traceEvents\"", NULL},
+     {"a trace of Chrome's format", "ui.perfetto.dev shows it; it has events, not stacks"}},
+    {{"\"ph\"", "\"ts\""},
+     {"a trace of Chrome's format", "ui.perfetto.dev shows it; it has events, not stacks"}},
+    {{"\"callFrame\"", "\"timeDeltas\""},
+     {"a CPU profile of V8 (node, Chrome)",
+      "www.speedscope.app opens it, and exports JSON that can be imported"}},
+    {{"\"callFrame\"", "\"selfSize\""},
+     {"a heap profile of V8 (node, Chrome)",
+      "www.speedscope.app opens it, and exports JSON that can be imported"}},
+    {{"\"preprocessedProfileVersion\"", NULL},
+     {"a profile of the Firefox Profiler",
+      "www.speedscope.app opens it, and exports JSON that can be imported"}},
+    {{"\"meta\"", "\"samples\""},
+     {"a profile of Firefox (Gecko)", "profiler.firefox.com shows it"}},
+    {{"\"resourceProfiles\"", NULL},
+     {"profiles of OpenTelemetry as JSON", "export pprof from their collector"}},
+    {{"\"flamebearer\"", NULL},
+     {"a flame graph of Pyroscope", "export pprof from Pyroscope: profilecli query profile"}},
+    {{"\"fathom\"", "\"tables\""},
+     {"a page of fathom as JSON", "fathom report reads the profile that it was made of"}},
+};
+
+static bool holds(const uint8_t *bytes, size_t size, const char *text)
+{
+    return text == NULL || memmem(bytes, size, text, strlen(text)) != NULL;
+}
+
+static bool find_object(const uint8_t *bytes, size_t size, struct fm_import_known *ret)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(objects); i++) {
+        if (holds(bytes, size, objects[i].members[0]) &&
+            holds(bytes, size, objects[i].members[1])) {
+            *ret = objects[i].known;
+            return true;
+        }
+    }
+    *ret = (struct fm_import_known){"JSON of another tool", "of JSON speedscope's can be imported"};
+    return true;
+}
+
+bool fm_import_is_known(const uint8_t *bytes, size_t size, struct fm_import_known *ret)
+{
+    size_t at = 0;
+    size = MIN(size, HEAD_BYTES);
+    for (size_t i = 0; i < G_N_ELEMENTS(beginnings); i++) {
+        const struct beginning *beginning = &beginnings[i];
+        if (size >= beginning->size && memcmp(bytes, beginning->bytes, beginning->size) == 0) {
+            *ret = beginning->known;
+            return true;
+        }
+    }
+    /* "v 10000 ...": heaptrack's first line, its version in hexadecimal. */
+    if (size > 4 && memcmp(bytes, "v ", 2) == 0 && g_ascii_isxdigit((char)bytes[2]) &&
+        holds(bytes, MIN(size, 4096), "\nX ")) {
+        *ret = (struct fm_import_known){
+            "a file of heaptrack",
+            "heaptrack_print --print-flamegraph stacks.folded %s writes what can be"};
+        return true;
+    }
+    if (size > TAR_AT + 5 && memcmp(bytes + TAR_AT, "ustar", 5) == 0) {
+        *ret = (struct fm_import_known){"an archive of tar", "unpack it first: tar xf %s"};
+        return true;
+    }
+    while (at < size && g_ascii_isspace((char)bytes[at]))
+        at++;
+    if (at < size && (bytes[at] == '{' || bytes[at] == '[') && memchr(bytes, '\0', size) == NULL)
+        return find_object(bytes, size, ret);
+    if (at < size && bytes[at] == '<' && holds(bytes, size, "<svg")) {
+        *ret = (struct fm_import_known){"a picture", "import the stacks that it was made of"};
+        return true;
+    }
+    if (at < size && bytes[at] == '<' && holds(bytes, size, "<trace-query-result")) {
+        *ret = (struct fm_import_known){"an export of Xcode's Instruments",
+                                        "its stackcollapse-xctrace.py writes folded stacks"};
+        return true;
+    }
+    return false;
+}
