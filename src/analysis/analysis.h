@@ -249,6 +249,8 @@ struct fm_top_query {
     enum fm_limit_kind limit;
     uint32_t first, last; /* FM_LIMIT_RANK: from 1, inclusive */
     double threshold;     /* FM_LIMIT_PERCENT: of the root's total; FM_LIMIT_VALUE: quanta etc. */
+    bool further; /* FM_LIMIT_RANK: behind those that cost anything of the kind, functions that cost
+                   * something of a measure that has no kind */
 };
 
 /* ps ids, most expensive first; g_free(*ret). */

@@ -9,6 +9,7 @@ struct candidate {
     double value;
     int64_t quanta, words; /* totals: break ties */
     uint32_t ps;
+    int64_t further; /* of those that cost nothing of the kind */
 };
 
 enum fm_cost_kind fm_cost_kind_of(enum fm_measure_id measure)
@@ -77,7 +78,18 @@ static int compare_candidates(const void *a, const void *b)
         return left->quanta > right->quanta ? -1 : 1;
     if (left->words != right->words)
         return left->words > right->words ? -1 : 1;
+    if (left->further != right->further)
+        return left->further > right->further ? -1 : 1;
     return left->ps < right->ps ? -1 : left->ps > right->ps;
+}
+
+/* Of the measures that have no kind. */
+static int64_t greatest_further(const struct fm_profile *profile, const struct fm_cost *cost)
+{
+    int64_t greatest = 0;
+    for (unsigned m = FM_MEASURES_MERCURY; m < profile->measure_count; m++)
+        greatest = MAX(greatest, fm_cost_total(cost, (enum fm_measure_id)m));
+    return greatest;
 }
 
 static void collect(const struct fm_analysis *a, const struct fm_top_query *query, GArray *to)
@@ -86,11 +98,16 @@ static void collect(const struct fm_analysis *a, const struct fm_top_query *quer
     for (uint32_t ps = 1; ps <= a->profile->ps_count; ps++) {
         struct fm_cost cost;
         fm_analysis_ps_cost(a, ps, &cost);
-        if (ps == root_ps ||
-            fm_cost_value(&cost, query->kind, query->with_descendants, FM_OVERALL) <= 0)
+        bool any = fm_cost_value(&cost, query->kind, query->with_descendants, FM_OVERALL) > 0;
+        int64_t further = query->further && query->limit == FM_LIMIT_RANK && !any
+                              ? greatest_further(a->profile, &cost)
+                              : 0;
+        if (ps == root_ps || (!any && further == 0))
             continue;
         struct candidate candidate = {
-            .value = fm_cost_value(&cost, query->kind, query->with_descendants, query->scope),
+            .value =
+                any ? fm_cost_value(&cost, query->kind, query->with_descendants, query->scope) : 0,
+            .further = further,
             .quanta = fm_cost_total(&cost, FM_QUANTA),
             .words = fm_cost_total(&cost, FM_WORDS),
             .ps = ps,

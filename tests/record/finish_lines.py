@@ -197,6 +197,11 @@ def check_kept_sources(tap, folder):
     kept = page("source/work.c", folder)
     tap.check(kept["facts"]["source_shown"] and "/* libc */" in by_line(kept)[line_of("libc")]["text"],
               "sources that were kept are shown when they are gone")
+    (folder / "work.lines").rename(folder / "elsewhere")
+    told = json.dumps(page("source/work.c", folder)["text"])
+    tap.check("there is no work.lines beside work.data" in told and "not recorded" not in told,
+              "where the lines do not lie beside the profile, the page says so", told)
+    (folder / "elsewhere").rename(folder / "work.lines")
     bytes_kept = bytearray((folder / "work.sources").read_bytes())
     tap.check(len(bytes_kept) < 0.8 * len(WORK), "they are packed")
     (folder / "work.sources").write_bytes(bytes_kept[:-30])

@@ -211,12 +211,30 @@ static int64_t whole_of(const struct fm_page *page, const struct subject *of)
     return fm_cost_total(&cost, measure);
 }
 
+/* Recordings have a file of lines, imports have none. A profile that was copied without it is the
+ * usual reason. */
+static char *lines_elsewhere(const struct fm_page *page)
+{
+    const char *path = page->recording->path;
+    if (page->profile->run_info.origin != NULL || path == NULL)
+        return NULL;
+    g_autofree char *lines = fm_source_map_path(path);
+    if (g_file_test(lines, G_FILE_TEST_EXISTS))
+        return NULL; /* it could not be read, or is another profile's */
+    g_autofree char *name = g_path_get_basename(lines), *data = g_path_get_basename(path);
+    return g_strdup_printf("Time by line is not shown: there is no %s beside %s. fathom record and "
+                           "fathom finish write both: copy both.",
+                           name, data);
+}
+
 void fm_source_add_time_note(struct fm_page *page)
 {
     const struct fm_source_map *map = page->recording->source_map;
-    if (page->profile->ticks_per_second > 0 && fm_times_tell(page->profile) &&
-        (map == NULL || !map->has_times))
-        fm_add_text(page->body, "Time by line is not recorded.");
+    if (page->profile->ticks_per_second == 0 || !fm_times_tell(page->profile) ||
+        (map != NULL && map->has_times))
+        return;
+    g_autofree char *elsewhere = map == NULL ? lines_elsewhere(page) : NULL;
+    fm_add_text(page->body, elsewhere != NULL ? elsewhere : "Time by line is not recorded.");
 }
 
 /* The same code elsewhere: the file around it, its instructions. */

@@ -129,8 +129,10 @@ void fm_measured_init(struct fm_measured *ret, const struct fm_deep_recording *r
         .asked = asked,
         .measure = measure_id(profile, asked),
         .is_time = waiting || (asked == FM_QUERY_BY_TIME && profile->ticks_per_second > 0),
-        .is_bytes =
-            asked == FM_QUERY_BY_BYTES || asked == FM_QUERY_BY_LIVE || asked == FM_QUERY_BY_PEAK,
+        .is_bytes = asked == FM_QUERY_BY_BYTES || asked == FM_QUERY_BY_LIVE ||
+                    asked == FM_QUERY_BY_PEAK ||
+                    (asked == FM_QUERY_BY_TIME && profile->ticks_per_second == 0 &&
+                     strcmp(profile->measures[FM_QUANTA].unit, "bytes") == 0),
         .tick = waiting                         ? 1e-9
                 : profile->ticks_per_second > 0 ? 1.0 / (double)profile->ticks_per_second
                                                 : 0,

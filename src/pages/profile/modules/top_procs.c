@@ -256,6 +256,8 @@ bool fm_report_top_procs(struct fm_page *page, GError **error)
         .first = command->first,
         .last = command->last,
         .threshold = command->threshold,
+        /* Trees show one measure of another tool's profile: here are the functions of all. */
+        .further = page->profile->run_info.origin != NULL,
     };
     uint32_t *ps = NULL;
     uint32_t count = 0;

@@ -7,7 +7,8 @@ const struct fm_cost_order fm_default_cost_order = {
 
 bool fm_times_tell(const struct fm_profile *profile)
 {
-    return profile->user_quanta > FM_FEW_QUANTA;
+    bool alone = !fm_profile_knows(profile, FM_CALLSEQS) && profile->user_quanta > 0;
+    return alone || profile->user_quanta > FM_FEW_QUANTA;
 }
 
 /* Calls, and time where it tells something, or else the measure that the page is ordered by: the

@@ -4,7 +4,8 @@
 
 #include "report/report.h"
 
-/* With few ticks the times say nothing: pages then lead with call sequence numbers. */
+/* With few ticks the times say nothing: pages then lead with call sequence numbers, if these are
+ * known. */
 bool fm_times_tell(const struct fm_profile *profile);
 /* Sort by this when nothing is asked for: total call sequence numbers. */
 extern const struct fm_cost_order fm_default_cost_order;
