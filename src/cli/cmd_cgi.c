@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fathom cgi, also run as fathom.cgi: one request, from a web server's environment or from the
  * command line. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -308,6 +309,39 @@ static char *find_by_hand(const char *name)
     return ret;
 }
 
+/* Servers of this user are asked by the protocol, so that none that just starts is missed; others,
+ * and those of other builds, by a signal. */
+static int quit(struct cgi *cgi, const struct settings *settings, const char *name)
+{
+    const char *runtime_dir = cgi->config.runtime_dir;
+    g_autofree char *found = find_by_hand(name);
+    g_autofree char *path = found != NULL ? g_strdup(found) : g_canonicalize_filename(name, NULL);
+    g_autofree char *own = fm_cgi_directory_path(runtime_dir);
+    unsigned servers = fm_cgi_servers_of(runtime_dir, path);
+    int nowhere =
+        found != NULL && access(own, F_OK) == 0 ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
+    if (nowhere >= 0) {
+        const struct fm_request request = {.method = "GET", .path = "/deep", .query = path};
+        struct fm_cgi_options options;
+        fill_options(settings, cgi, &options);
+        (void)fm_cgi_quit(&options, path, &request, nowhere);
+        close(nowhere);
+    }
+    (void)fm_cgi_end_servers_of(runtime_dir, path);
+    unsigned left = fm_cgi_servers_of(runtime_dir, path);
+    if (left > 0) {
+        fm_cli_print_error("fathom cgi: %u of the servers of %s did not end: they are another "
+                           "user's, or still answer (fathom cgi --list)\n",
+                           left, path);
+        return FM_EXIT_FAILED;
+    }
+    if (servers == 0)
+        printf("No server of %s is running.\n", path);
+    else
+        printf("%u server%s of %s ended.\n", servers, servers == 1 ? "" : "s", path);
+    return fflush(stdout) == 0 ? FM_EXIT_DONE : FM_EXIT_FAILED;
+}
+
 /* By hand: QUERY names the file itself, which need not be below a root. */
 static int run_by_hand(struct cgi *cgi, const struct settings *settings, const char *query)
 {
@@ -332,8 +366,6 @@ static int run_by_hand(struct cgi *cgi, const struct settings *settings, const c
     const struct fm_request request = {.method = "GET", .path = "/deep", .query = whole};
     struct fm_cgi_options options;
     fill_options(settings, cgi, &options);
-    if (settings->quit)
-        return fm_cgi_quit(&options, canonical, &request, STDOUT_FILENO);
     return answer(cgi, &options, &request);
 }
 
@@ -349,6 +381,10 @@ static int run(struct cgi *cgi, const struct settings *settings, int argc, char 
 {
     if (settings->list)
         return list(cgi);
+    if (settings->quit && argc != 2)
+        return fm_cli_usage("cgi", "--quit: expected the FILE whose servers end");
+    if (settings->quit)
+        return quit(cgi, settings, argv[1]);
     if (argc > 1)
         return run_by_hand(cgi, settings, argv[1]);
     if (!is_run_by_web_server())

@@ -140,12 +140,13 @@ static GPtrArray *list_folders(const char *configured)
     return folders;
 }
 
-unsigned fm_cgi_list(const char *runtime_dir, GString *out)
+/* Each server of the folders; the visitor is given the folder, too. Returns how many. */
+static unsigned visit_all(const char *runtime_dir,
+                          void (*visit)(int dir_fd, const struct seat *seat, void *user),
+                          void *user)
 {
     g_autoptr(GPtrArray) folders = list_folders(runtime_dir);
     unsigned count = 0;
-    g_string_append_printf(out, "%8s  %12s  %10s  %-12s  %s\n", "pid", "memory", "idle", "owner",
-                           "file");
     for (guint i = 0; i < folders->len; i++) {
         int dir_fd =
             open(g_ptr_array_index(folders, i), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -153,11 +154,24 @@ unsigned fm_cgi_list(const char *runtime_dir, GString *out)
             continue;
         g_autoptr(GPtrArray) seats = find_seats(dir_fd, NULL);
         for (guint k = 0; k < seats->len; k++)
-            append_seat(g_ptr_array_index(seats, k), out);
+            visit(dir_fd, g_ptr_array_index(seats, k), user);
         count += seats->len;
         close(dir_fd);
     }
     return count;
+}
+
+static void append_one(int dir_fd, const struct seat *seat, void *user)
+{
+    (void)dir_fd;
+    append_seat(seat, user);
+}
+
+unsigned fm_cgi_list(const char *runtime_dir, GString *out)
+{
+    g_string_append_printf(out, "%8s  %12s  %10s  %-12s  %s\n", "pid", "memory", "idle", "owner",
+                           "file");
+    return visit_all(runtime_dir, append_one, out);
 }
 
 /* --- telling servers to end --- */
@@ -203,6 +217,36 @@ unsigned fm_cgi_end_path(const struct fm_cgi_place *place)
         wait_for_end(process);
     }
     return count;
+}
+
+struct ending {
+    const char *path;
+    bool counts_only;
+    unsigned count; /* that lived, or of these those that were told */
+};
+
+static void end_one(int dir_fd, const struct seat *seat, void *user)
+{
+    struct ending *ending = user;
+    if (g_strcmp0(seat->path, ending->path) != 0)
+        return;
+    int process = ending->counts_only ? -1 : tell_to_end(dir_fd, seat);
+    ending->count += ending->counts_only || process >= 0;
+    wait_for_end(process);
+}
+
+unsigned fm_cgi_servers_of(const char *runtime_dir, const char *path)
+{
+    struct ending ending = {.path = path, .counts_only = true};
+    (void)visit_all(runtime_dir, end_one, &ending);
+    return ending.count;
+}
+
+unsigned fm_cgi_end_servers_of(const char *runtime_dir, const char *path)
+{
+    struct ending ending = {.path = path};
+    (void)visit_all(runtime_dir, end_one, &ending);
+    return ending.count;
 }
 
 /* --- room --- */

@@ -68,6 +68,12 @@ bool fm_cgi_print(int fd, const struct fm_request *request, const struct fm_resp
 /* The servers that live, a line each below a head: process, memory, idle time, owner, file. Of the
  * runtime directory, or (NULL) of all usual ones that can be read. Returns how many. */
 unsigned fm_cgi_list(const char *runtime_dir, GString *out);
+/* How many of them serve a file (its path without links), and the same after they were told to end:
+ * by a signal, which root may send those of other users. Waits until they have. */
+unsigned fm_cgi_servers_of(const char *runtime_dir, const char *path);
+unsigned fm_cgi_end_servers_of(const char *runtime_dir, const char *path);
+/* The runtime directory of this user, which need not be there; g_free(). */
+char *fm_cgi_directory_path(const char *configured);
 
 /* Closes what the web server left open to us beyond the standard streams: a server that outlives it
  * would keep its sockets. For the begin of a program, before it opens anything. */

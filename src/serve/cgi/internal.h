@@ -95,8 +95,6 @@ struct fm_cgi_place {
 FM_MUST_USE bool fm_cgi_place_init(const struct fm_cgi_options *options,
                                    const struct fm_cgi_log *log, const char *data_path,
                                    struct fm_cgi_place *ret, GError **error);
-/* Absolute; configured may be NULL. The caller frees. */
-char *fm_cgi_directory_path(const char *configured);
 /* False when clients would look for us in another folder, or in none. */
 bool fm_cgi_place_means_its_folder(const struct fm_cgi_place *place);
 void fm_cgi_place_done(struct fm_cgi_place *place);
