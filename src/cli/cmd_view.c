@@ -14,6 +14,7 @@
 #include "cli/log/cmd_log_trace.h"
 #include "cli/notices.h"
 #include "cli/record/kept.h"
+#include "cli/token.h"
 #include "display/html/assets.h"
 #include "serve/http/http.h"
 #include "trace/format/open.h"
@@ -22,7 +23,7 @@ struct view_options {
     int port;
     gboolean no_open, sync;
     char **roots;
-    char *assets, *listen, *token;
+    char *assets, *listen, *token, *token_file;
     char *base; /* the profile that the FILE is compared with; NULL */
 };
 
@@ -32,6 +33,7 @@ static void view_options_clear(struct view_options *options)
     g_free(options->assets);
     g_free(options->listen);
     g_free(options->token);
+    g_free(options->token_file);
     g_free(options->base);
 }
 
@@ -197,8 +199,8 @@ int fm_cmd_view(int argc, char **argv)
          "Read stylesheet and scripts from FOLDER (development)", "FOLDER"},
         {"listen", 0, 0, G_OPTION_ARG_STRING, &options.listen,
          "Listen at ADDRESS instead of loopback; needs --token", "ADDRESS"},
-        {"token", 0, 0, G_OPTION_ARG_STRING, &options.token,
-         "Answer only clients that send the secret TOKEN (at least 16 bytes)", "TOKEN"},
+        FM_CLI_TOKEN_OPTIONS(options.token, options.token_file,
+                             "Answer only clients that send the secret TOKEN (at least 16 bytes)"),
         {NULL},
     };
     int status = fm_cli_parse(
@@ -222,6 +224,9 @@ int fm_cmd_view(int argc, char **argv)
         status = fm_cli_usage("view", "--port: expected 0 to 65535");
     if (status < 0 && options.base != NULL && argc != 2)
         status = fm_cli_usage("view", "--base: expected one FILE to compare");
+    GError *error = NULL;
+    if (status < 0 && !fm_cli_token_find(&options.token, options.token_file, &error))
+        status = fm_cli_fail("view", error);
     if (status < 0)
         status = view(argv + 1, &options);
     view_options_clear(&options);

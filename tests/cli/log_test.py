@@ -427,7 +427,9 @@ def tokens_are_asked_for():
     address = address.replace("0.0.0.0", "127.0.0.1")
     received = FOLDER / "token.eventlog"
     run("recv", "--token", "wrong", "-o", received, address, status=1)
-    run("recv", "--token", "secret", "-o", received, address)
+    secret = FOLDER / "secret"
+    secret.write_text("secret\n")
+    run("recv", "--token-file", secret, "-o", received, address)
     assert received.read_bytes() == LOG.read_bytes()
     finish(server)
 

@@ -7,6 +7,7 @@
 #include "cli/live/address.h"
 #include "cli/live/growing.h"
 #include "cli/notices.h"
+#include "cli/token.h"
 #include "record/raw/of_run.h"
 #include "record/raw/recording.h"
 #include "serve/http/http.h"
@@ -48,8 +49,11 @@ bool fm_live_run_new(const struct fm_live_options *options, const char *base, GP
 {
     g_return_val_if_fail(base != NULL && before != NULL && ret != NULL, false);
     const struct fm_server_options server_options = {.background = true, .failed = tell_failure};
+    g_autofree char *token = g_strdup(options->token);
+    if (!fm_cli_token_find(&token, options->token_file, error))
+        return false;
     const struct fm_http_options http_options = {
-        .port = (uint16_t)options->port, .listen = options->listen, .token = options->token};
+        .port = (uint16_t)options->port, .listen = options->listen, .token = token};
     struct fm_live_run *run = g_new0(struct fm_live_run, 1);
     run->base = base;
     run->known = g_ptr_array_copy(before, copy_text, NULL);

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "cli/log/cmd_log.h"
 #include "cli/log/cmd_log_print.h"
+#include "cli/token.h"
 #include "eventlog/log/reorder.h"
 #include "eventlog/transport/transport.h"
 
@@ -18,7 +19,7 @@ struct follow {
     struct fm_eventlog_reorder *reorder;
     struct fm_eventlog_header *header; /* of what reorder holds */
     uint64_t late;
-    char *token;
+    char *token, *token_file;
     gint64 heard_us; /* when the last bytes came */
     int status;
 };
@@ -199,7 +200,7 @@ int fm_cmd_log_follow(int argc, char **argv)
         {"hold", 0, 0, G_OPTION_ARG_DOUBLE, &follow.hold_s,
          "Wait SECONDS for idle lanes, to print in time order (default 1; 0 = order of arrival)",
          "SECONDS"},
-        {"token", 0, 0, G_OPTION_ARG_STRING, &follow.token, "Send TOKEN to the server", "TOKEN"},
+        FM_CLI_TOKEN_OPTIONS(follow.token, follow.token_file, "Send TOKEN to the server"),
         {NULL},
     };
     g_autofree GOptionEntry *options = fm_cmd_log_printer_options(&follow.printer, own);
@@ -212,9 +213,13 @@ int fm_cmd_log_follow(int argc, char **argv)
                      "fathom log follow --type UserMarker unix:/tmp/program.sock");
     if (status < 0 && argc != 2)
         status = fm_cli_usage("log follow", "expected one PLACE, got %d arguments", argc - 1);
+    GError *error = NULL;
+    if (status < 0 && !fm_cli_token_find(&follow.token, follow.token_file, &error))
+        status = fm_cli_fail("log follow", error);
     if (status < 0)
         status = run(&follow, argv[1]);
     fm_cmd_log_printer_done(&follow.printer);
     g_free(follow.token);
+    g_free(follow.token_file);
     return status;
 }

@@ -10,13 +10,14 @@
 
 #include "base/error.h"
 #include "cli/log/cmd_log.h"
+#include "cli/token.h"
 #include "eventlog/transport/transport.h"
 #include "eventlog/output/writer.h"
 
 enum { POLL_MS = 100, UDP_IDLE_S = 5 };
 
 struct receiver {
-    char *output, *token;
+    char *output, *token, *token_file;
     double wait_s, idle_s;
     gboolean listening;
     struct fm_eventlog_writer *writer;
@@ -160,7 +161,7 @@ int fm_cmd_log_recv(int argc, char **argv)
          "SECONDS"},
         {"idle", 'i', 0, G_OPTION_ARG_DOUBLE, &receiver.idle_s,
          "Stop after SECONDS without data (default: never, 5 with udp:)", "SECONDS"},
-        {"token", 0, 0, G_OPTION_ARG_STRING, &receiver.token, "Send TOKEN to the server", "TOKEN"},
+        FM_CLI_TOKEN_OPTIONS(receiver.token, receiver.token_file, "Send TOKEN to the server"),
         {NULL},
     };
     int status =
@@ -170,10 +171,14 @@ int fm_cmd_log_recv(int argc, char **argv)
                      "fathom log recv -o program.eventlog tcp:127.0.0.1:4242");
     if (status < 0 && argc != 2)
         status = fm_cli_usage("log recv", "expected one ADDRESS, got %d arguments", argc - 1);
+    GError *error = NULL;
+    if (status < 0 && !fm_cli_token_find(&receiver.token, receiver.token_file, &error))
+        status = fm_cli_fail("log recv", error);
     if (status < 0)
         status = run(&receiver, argv[1]);
     g_free(receiver.output);
     g_free(receiver.token);
+    g_free(receiver.token_file);
     return status;
 }
 
@@ -230,11 +235,11 @@ static int wait_answer(struct fm_eventlog_source *source, double timeout_s)
 
 int fm_cmd_log_control(int argc, char **argv)
 {
-    g_autofree char *token = NULL;
+    g_autofree char *token = NULL, *token_file = NULL;
     double timeout_s = 5;
     gboolean silent = FALSE;
     const GOptionEntry options[] = {
-        {"token", 0, 0, G_OPTION_ARG_STRING, &token, "Send TOKEN to the server", "TOKEN"},
+        FM_CLI_TOKEN_OPTIONS(token, token_file, "Send TOKEN to the server"),
         {"timeout", 0, 0, G_OPTION_ARG_DOUBLE, &timeout_s,
          "Wait SECONDS for the answer (default 5)", "SECONDS"},
         {"silent", 0, 0, G_OPTION_ARG_NONE, &silent,
@@ -253,6 +258,8 @@ int fm_cmd_log_control(int argc, char **argv)
         return fm_cli_usage("log control", "expected ADDRESS and COMMAND, got %d arguments",
                             argc - 1);
     GError *error = NULL;
+    if (!fm_cli_token_find(&token, token_file, &error))
+        return fm_cli_fail("log control", error);
     struct fm_control_message message;
     if (!fm_control_named(argv[2], &message, &error))
         return fm_cli_fail("log control", error);

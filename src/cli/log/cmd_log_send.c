@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "cli/log/cmd_log.h"
+#include "cli/token.h"
 #include "eventlog/reader/eventlog.h"
 #include "eventlog/monitor/monitor.h"
 #include "eventlog/transport/transport.h"
@@ -24,7 +25,7 @@ enum {
 struct sender {
     const char *file;
     struct fm_transport_address address;
-    char *token;
+    char *token, *token_file;
     int payload_max;
     gboolean single_events;
     uint64_t from_ns; /* messages: what is over by then is told by the state */
@@ -337,8 +338,8 @@ int fm_cmd_log_send(int argc, char **argv)
         {"clients", 0, 0, G_OPTION_ARG_INT, &clients,
          "With --listen: end after N clients (default 1, 0 = never)", "N"},
         {"wait", 0, 0, G_OPTION_ARG_DOUBLE, &wait_s, "Wait SECONDS for the receiver", "SECONDS"},
-        {"token", 0, 0, G_OPTION_ARG_STRING, &sender.token,
-         "Require TOKEN from clients; needed for addresses beyond loopback", "TOKEN"},
+        FM_CLI_TOKEN_OPTIONS(sender.token, sender.token_file,
+                             "Require TOKEN from clients; needed for addresses beyond loopback"),
         {"payload-max", 0, 0, G_OPTION_ARG_INT, &sender.payload_max,
          "Messages: split payloads longer than BYTES (default: never over TCP, 1400 over UDP)",
          "BYTES"},
@@ -357,6 +358,8 @@ int fm_cmd_log_send(int argc, char **argv)
     GError *error = NULL;
     if (status < 0 && argc != 3)
         status = fm_cli_usage("log send", "expected FILE and ADDRESS, got %d arguments", argc - 1);
+    if (status < 0 && !fm_cli_token_find(&sender.token, sender.token_file, &error))
+        status = fm_cli_fail("log send", error);
     if (status < 0 && !fm_transport_parse(argv[2], &sender.address, &error))
         status = fm_cli_fail("log send", error);
     if (status < 0 && from != NULL && !fm_cmd_log_parse_time(from, &sender.from_ns, &error))
@@ -378,5 +381,6 @@ int fm_cmd_log_send(int argc, char **argv)
     }
     fm_transport_clear(&sender.address);
     g_free(sender.token);
+    g_free(sender.token_file);
     return status;
 }

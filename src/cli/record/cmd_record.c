@@ -21,6 +21,7 @@
 #include "cli/record/rotating.h"
 #include "cli/record/run_end.h"
 #include "cli/record/tick_event.h"
+#include "cli/token.h"
 #include "record/raw/of_run.h"
 #include "record/running/looks.h"
 
@@ -357,9 +358,10 @@ static int record_run(struct fm_finishing *how, const char *name, unsigned keep,
 
 static bool takes_value(const char *option)
 {
-    static const char *const names[] = {"-o",       "--output", "--debug-path", "--after", "--for",
-                                        "--when",   "--trace",  "--port",       "--tick",  "-p",
-                                        "--rotate", "--listen", "--token",      "--join"};
+    static const char *const names[] = {"-o",      "--output",     "--debug-path", "--after",
+                                        "--for",   "--when",       "--trace",      "--port",
+                                        "--tick",  "-p",           "--rotate",     "--listen",
+                                        "--token", "--token-file", "--join"};
     for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
         if (strcmp(option, names[i]) == 0)
             return true;
@@ -387,10 +389,10 @@ struct record_options {
 
 static void record_options_clear(struct record_options *options)
 {
-    char *texts[] = {options->output,     options->debug_path,  options->trace,
-                     options->tick,       options->when,        options->times.after,
-                     options->times.for_, options->view.listen, options->view.token,
-                     options->join_text,  options->rotate};
+    char *texts[] = {
+        options->output,     options->debug_path,      options->trace,      options->tick,
+        options->when,       options->times.after,     options->times.for_, options->view.listen,
+        options->view.token, options->view.token_file, options->join_text,  options->rotate};
     for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
         g_free(texts[i]);
 }
@@ -468,8 +470,8 @@ static int parse(int argc, char **argv, struct record_options *ret, int *ret_com
          "With --live: do not start a browser", NULL},
         {"listen", 0, 0, G_OPTION_ARG_STRING, &ret->view.listen,
          "With --live: listen at ADDRESS instead of loopback; needs --token", "ADDRESS"},
-        {"token", 0, 0, G_OPTION_ARG_STRING, &ret->view.token,
-         "With --live: answer only clients that send the secret TOKEN", "TOKEN"},
+        FM_CLI_TOKEN_OPTIONS(ret->view.token, ret->view.token_file,
+                             "With --live: answer only clients that send the secret TOKEN"),
         {NULL},
     };
     int own = own_options(argc, argv);
@@ -540,8 +542,9 @@ static int take(struct record_options *options)
     const struct fm_live_options *view = &options->view;
     if (view->port < 0 || view->port > 65535)
         return fm_cli_usage("record", "--port: expected 0 to 65535");
-    if (!options->live && (view->port != 0 || view->no_open || view->listen || view->token))
-        return fm_cli_usage("record", "--port, --no-open, --listen and --token need --live");
+    if (!options->live &&
+        (view->port != 0 || view->no_open || view->listen || view->token || view->token_file))
+        return fm_cli_usage("record", "--port, --no-open, --listen, --token[-file] need --live");
     options->join = trace == NULL ? FM_JOIN_PROGRAM : FM_JOIN_NONE;
     if (join != NULL && !fm_join_parse(join, &options->join))
         return fm_cli_usage("record", "--join=%s: expected program, all or none", join);
