@@ -361,11 +361,8 @@ static bool takes_value(const char *option)
     static const char *const names[] = {"-o",      "--output",     "--debug-path", "--after",
                                         "--for",   "--when",       "--trace",      "--port",
                                         "--tick",  "-p",           "--rotate",     "--listen",
-                                        "--token", "--token-file", "--join"};
-    for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
-        if (strcmp(option, names[i]) == 0)
-            return true;
-    return false;
+                                        "--token", "--token-file", "--join",       NULL};
+    return g_strv_contains(names, option);
 }
 
 /* Options end at the program's name: what follows is the program's, also without "--". */
