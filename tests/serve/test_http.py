@@ -578,23 +578,18 @@ class Life(unittest.TestCase):
             self.assertEqual(ask(port, "/", Cookie=cookie.split(";")[0])[0].status, 200)
 
     def test_token_that_nobody_sees(self):
-        """In a file, or in the environment: not in the list of processes."""
         with tempfile.TemporaryDirectory() as folder:
-            path, empty = os.path.join(folder, "token"), os.path.join(folder, "empty")
-            with open(path, "w", encoding="utf-8") as out:
-                out.write(TOKEN + "\nnot the token\n")
-            with open(empty, "w", encoding="utf-8") as out:
-                out.write("\n" + TOKEN + "\n")
+            path, empty = pathlib.Path(folder, "token"), pathlib.Path(folder, "empty")
+            path.write_text(TOKEN + "\nnot the token\n")
+            empty.touch()
             with serving("--token-file", path, PROFILE) as (_, port, _):
                 self.assertEqual(ask(port, "/")[0].status, 403)
                 self.assertEqual(ask(port, "/", Authorization=f"Bearer {TOKEN}")[0].status, 200)
             for options, text in ((["--token-file", empty], "line 1: expected the token"),
-                                  (["--token-file", os.path.join(folder, "none")], "none"),
                                   (["--token-file", path, "--token", TOKEN], "not both")):
-                told = subprocess.run([FATHOM, "view", "--no-open", *options, PROFILE], capture_output=True,
-                                      text=True, timeout=PATIENCE)
+                told = subprocess.run([FATHOM, "view", *options, PROFILE], capture_output=True, timeout=PATIENCE)
                 self.assertNotEqual(told.returncode, 0)
-                self.assertIn(text, told.stderr)
+                self.assertIn(text, told.stderr.decode())
         with unittest.mock.patch.dict(os.environ, FATHOM_TOKEN=TOKEN), serving(PROFILE) as (_, port, _):
             self.assertEqual(ask(port, "/")[0].status, 403)
             self.assertEqual(ask(port, "/", Authorization=f"Bearer {TOKEN}")[0].status, 200)

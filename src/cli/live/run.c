@@ -7,7 +7,7 @@
 #include "cli/live/address.h"
 #include "cli/live/growing.h"
 #include "cli/notices.h"
-#include "cli/token.h"
+#include "cli/live/token.h"
 #include "record/raw/of_run.h"
 #include "record/raw/recording.h"
 #include "serve/http/http.h"

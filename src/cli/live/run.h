@@ -12,7 +12,7 @@
 struct fm_live_options {
     int port; /* 0 = any free one */
     gboolean no_open;
-    char *listen, *token, *token_file; /* NULL = none; of tokens cli/token.h */
+    char *listen, *token, *token_file; /* NULL = none; of tokens cli/live/token.h */
 };
 struct fm_live_run;
 

@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "cli/live/token.h"
 #include "cli/log/cmd_log.h"
 #include "cli/log/cmd_log_print.h"
-#include "cli/token.h"
 #include "eventlog/log/reorder.h"
 #include "eventlog/transport/transport.h"
 

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "cli/live/token.h"
 #include "cli/log/cmd_log.h"
-#include "cli/token.h"
 #include "eventlog/reader/eventlog.h"
 #include "eventlog/monitor/monitor.h"
 #include "eventlog/transport/transport.h"
