@@ -25,6 +25,7 @@ struct term {
     uint32_t pd, old_pd; /* old_pd: REPLACED */
     uint32_t css;
     bool deeper, taken; /* taken: VANISHED, is part of a REPLACED one */
+    bool joined;        /* CALLS: with another line of its caller */
     double value, net;
     uint32_t against;
 };
@@ -211,6 +212,55 @@ static void join_replaced(struct search *s)
     }
 }
 
+/* --- lines of one caller --- */
+
+static bool is_of_calls(const struct term *term)
+{
+    return (term->kind == FM_CAUSE_CALLS && !term->deeper) || term->kind == FM_CAUSE_APPEARED ||
+           (term->kind == FM_CAUSE_VANISHED && !term->taken);
+}
+
+static bool is_of_site(const struct search *s, const struct term *term, uint32_t u, uint32_t ps)
+{
+    const struct fm_compare *c = s->c;
+    return is_of_calls(term) && term->pd != c->side[FM_BEFORE]->root_pd &&
+           parent_of(c, term->pd) == u && c->side[FM_BEFORE]->pd_ps[term->pd] == ps;
+}
+
+/* One callee at several lines of one context, with more calls at one and fewer at another:
+ * compilers make one call of two that are alike, and programs move them. Together they are one
+ * cause. Terms of children of one context stand close together. */
+static void join_sites(struct search *s)
+{
+    for (guint i = 0; i < s->terms->len; i++) {
+        struct term *first = &g_array_index(s->terms, struct term, i);
+        if (!is_of_calls(first) || first->pd == s->c->side[FM_BEFORE]->root_pd || first->joined)
+            continue;
+        uint32_t u = parent_of(s->c, first->pd), ps = s->c->side[FM_BEFORE]->pd_ps[first->pd];
+        uint32_t css = first->css;
+        bool opposite = false;
+        guint end = i;
+        for (guint j = i + 1; j < s->terms->len; j++) {
+            const struct term *other = &g_array_index(s->terms, struct term, j);
+            if (parent_of(s->c, other->pd) != u)
+                break;
+            if (!is_of_site(s, other, u, ps))
+                continue;
+            opposite = opposite || (other->value > 0) != (first->value > 0);
+            css = MIN(css, other->css);
+            end = j;
+        }
+        for (guint j = i; opposite && j <= end; j++) {
+            struct term *term = &g_array_index(s->terms, struct term, j);
+            if (!is_of_site(s, term, u, ps))
+                continue;
+            term->kind = FM_CAUSE_CALLS;
+            term->css = css;
+            term->joined = true;
+        }
+    }
+}
+
 /* --- opposite signs --- */
 
 /* A smaller difference with the opposite sign below a change of calls is part of that change: what
@@ -329,8 +379,21 @@ static int by_weight(const void *left, const void *right)
     return first < second ? -1 : first > second;
 }
 
+/* Lines that were joined may make up for one another. */
+static void drop_nothings(struct fm_causes *causes)
+{
+    for (guint i = causes->causes->len; i-- > 0;) {
+        const struct fm_cause *cause = &g_array_index(causes->causes, struct fm_cause, i);
+        if (cause->net < 0 || cause->net > 0)
+            continue;
+        g_array_free(cause->contexts, TRUE);
+        g_array_remove_index(causes->causes, i);
+    }
+}
+
 static void finish(struct fm_causes *causes, const struct fm_compare *c)
 {
+    drop_nothings(causes);
     for (guint i = 0; i < causes->causes->len; i++) {
         struct fm_cause *cause = &g_array_index(causes->causes, struct fm_cause, i);
         g_array_sort(cause->contexts, by_net);
@@ -363,6 +426,7 @@ void fm_causes_find(const struct fm_compare *compare, enum fm_measure_id measure
     for (uint32_t at = 0; at < compare->order_count; at++)
         explain(&s, compare->order[at]);
     join_replaced(&s);
+    join_sites(&s);
     set_against(&s);
     *ret = (struct fm_causes){
         .measure = measure,

@@ -97,6 +97,10 @@ struct fm_compare_values {
 void fm_compare_values_init(struct fm_compare_values *values, const struct fm_compare *compare,
                             enum fm_measure_id measure);
 void fm_compare_values_clear(struct fm_compare_values *values);
+/* Leaves out the calls of contexts that one build counts and the other inlines, of calls: what is
+ * left is at the level that both have. ret_out: how many calls of each side that were. */
+void fm_compare_values_leave_out(struct fm_compare_values *values, const struct fm_compare *compare,
+                                 int64_t ret_out[FM_SIDES]);
 /* Whether both profiles have the measure and it means something to a reader. */
 bool fm_compare_has(const struct fm_compare *compare, enum fm_measure_id measure);
 /* How much of a measure stands for one independent sample: 0 where each event was counted or

@@ -163,6 +163,27 @@ static bool are_counted(const struct fm_cause *cause)
     return counted;
 }
 
+/* Sums over the contexts of a cause; -1 where one is not counted. */
+static int64_t calls_of(const struct fm_cause *cause, enum fm_side side)
+{
+    int64_t sum = 0;
+    for (guint i = 0; i < cause->contexts->len; i++) {
+        int64_t calls = g_array_index(cause->contexts, struct fm_cause_context, i).calls[side];
+        if (calls < 0)
+            return -1;
+        sum += calls;
+    }
+    return sum;
+}
+
+static char *calls_text(const struct fm_cause *cause, const char *caller, const char *name)
+{
+    int64_t before = calls_of(cause, FM_BEFORE), after = calls_of(cause, FM_AFTER);
+    if (cause->contexts->len > 1 && before >= 0 && before == after)
+        return g_strdup_printf("%s calls %s at another line", caller, name);
+    return g_strdup_printf("%s calls %s %s often", caller, name, cause->net > 0 ? "more" : "less");
+}
+
 char *fm_cause_what(const struct fm_compare *c, const struct fm_cause *cause)
 {
     const char *name = name_of(c, cause->ps);
@@ -172,8 +193,7 @@ char *fm_cause_what(const struct fm_compare *c, const struct fm_cause *cause)
     case FM_CAUSE_CALLS:
         return cause->deeper ? g_strdup_printf("%s recurses %s", name,
                                                cause->net > 0 ? "deeper" : "less deeply")
-                             : g_strdup_printf("%s calls %s %s often", caller, name,
-                                               cause->net > 0 ? "more" : "less");
+                             : calls_text(cause, caller, name);
     case FM_CAUSE_SELF:
         return g_strdup_printf("%s itself, %s%s", name, more, are_counted(cause) ? " a call" : "");
     case FM_CAUSE_APPEARED:

@@ -23,6 +23,7 @@ struct fm_judgement {
     bool estimated;         /* of time */
     double allowed;         /* the greatest (least, for >=) value that keeps the limit */
     char *why;              /* a sentence; NULL: kept, with nothing to say */
+    char *note;             /* more that why says; NULL = nothing */
     char *path;             /* of the context that differs most; NULL = none */
     char *cause;            /* what explains the difference there; NULL = none */
     char *file;             /* of the function meant; NULL = none */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@ struct measured {
     struct fm_compare_values values;
     struct fm_causes causes;
     bool has_causes;
+    int64_t left_out[FM_SIDES]; /* calls that one build counts and the other inlines */
 };
 
 struct judging {
@@ -47,6 +49,8 @@ static struct measured *measured(struct judging *j, enum fm_measure_id id)
     struct measured *m = g_new0(struct measured, 1);
     m->id = id;
     fm_compare_values_init(&m->values, j->compare, id);
+    if (id == FM_COMPARE_CALLS)
+        fm_compare_values_leave_out(&m->values, j->compare, m->left_out);
     g_ptr_array_add(j->measured, m);
     return m;
 }
@@ -247,8 +251,13 @@ static void judge_new(struct judging *j, struct fm_judgement *it, enum fm_measur
 static void judge_total(struct judging *j, struct fm_judgement *it, enum fm_measure_id id)
 {
     struct fm_amount amount = {.calls = {1, 1}};
+    const int64_t *out = measured(j, id)->left_out;
     for (int side = FM_BEFORE; side < FM_SIDES; side++)
-        amount.value[side] = fm_compare_total(j->compare, id, (enum fm_side)side);
+        amount.value[side] = plus(fm_compare_total(j->compare, id, (enum fm_side)side), -out[side]);
+    if (out[FM_BEFORE] != out[FM_AFTER])
+        it->note = g_strdup_printf("without calls that one build inlines (%" PRId64
+                                   " before, %" PRId64 " after)",
+                                   out[FM_BEFORE], out[FM_AFTER]);
     judge_amount(j, it, id, &amount, NULL);
     if ((it->verdict == FM_VERDICT_BROKEN || it->estimated) && j->given[FM_BEFORE] != NULL)
         it->cause = first_cause(j, id, NULL);
@@ -312,6 +321,7 @@ static void clear_judgement(void *data)
 {
     struct fm_judgement *it = data;
     g_free(it->why);
+    g_free(it->note);
     g_free(it->path);
     g_free(it->cause);
     g_free(it->file);
@@ -375,6 +385,17 @@ static void explain(struct fm_judgement *it)
     it->why = g_strdup_printf("%s %s than allowed", amount, over >= 0 ? "more" : "less");
 }
 
+/* Behind what is said already. */
+static void add_note(struct fm_judgement *it)
+{
+    if (it->note == NULL || it->verdict == FM_VERDICT_ERROR)
+        return;
+    char *both =
+        it->why == NULL ? g_strdup(it->note) : g_strdup_printf("%s; %s", it->why, it->note);
+    g_free(it->why);
+    it->why = both;
+}
+
 static void judge_all(struct judging *j)
 {
     for (guint i = 0; i < j->limits->all->len; i++) {
@@ -409,6 +430,7 @@ bool fm_gate_judge(const struct fm_limits *limits, const struct fm_compare_runs 
     for (guint i = 0; i < ret->judgements->len; i++) {
         struct fm_judgement *it = &g_array_index(ret->judgements, struct fm_judgement, i);
         explain(it);
+        add_note(it);
         ret->count[it->verdict]++;
     }
     g_ptr_array_unref(j.measured);

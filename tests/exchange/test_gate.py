@@ -153,6 +153,41 @@ def programs_that_do_not_repeat():
           rows["calls self first = +0"]["verdict"] == "kept", told)
 
 
+INLINING = """
+static volatile long sink;
+__attribute__((noinline)) void leaf(long x) { sink += x; }
+#ifdef INLINES
+static inline __attribute__((always_inline))
+#else
+static __attribute__((noinline))
+#endif
+void middle(long x) { for (int i = 0; i < 9; i++) leaf(x + i); }
+__attribute__((noinline)) void outer(long n) { for (long i = 0; i < n; i++) middle(i); }
+int main(void) { outer(500); return 0; }
+"""
+
+
+def inlining_breaks_nothing():
+    """A build that inlines a function, and one that does not: both call leaf as often."""
+    with open("inlining.c", "w") as file:
+        file.write(INLINING)
+    runs = []
+    for name, options in (("apart", []), ("inlined", ["-DINLINES"])):
+        must(fathom, "cc", "-O1", "-g", *options, "inlining.c", "-o", name)
+        must(fathom, "record", "-q", "-o", name, "--", f"./{name}")
+        runs.append(name + ".data")
+    for base, new in (runs, runs[::-1]):
+        status, rows, told = gate(f"--against={base}", *expect("calls total = +0", "calls outer = +0",
+                                                               "calls self leaf = +0"), new)
+        check(f"from {base} to {new}: what one inlines breaks no limit", status == 0 and
+              {row["verdict"] for row in rows.values()} == {"kept"} and
+              rows["calls total = +0"]["before"] == rows["calls total = +0"]["after"] > 4500 and
+              "one build inlines" in rows["calls total = +0"]["why"], told)
+    same = gate(f"--against={runs[1]}", *expect("calls total = +0"), runs[1])
+    check("between equal builds nothing is left out", same[0] == 0 and
+          not same[1]["calls total = +0"]["why"], same)
+
+
 LIMITS = """# what is allowed
 allocations total ≤ +0 %        # broken
 calls main › first ≤ +0 %
@@ -208,6 +243,7 @@ with tempfile.TemporaryDirectory() as folder:
     new = what_is_planted_is_named(base)
     statuses(base, new)
     programs_that_do_not_repeat()
+    inlining_breaks_nothing()
     documents(base, new)
     os.chdir("/")
 end()

@@ -48,12 +48,11 @@ static char *change_of(double ratio, double low, double high)
 {
     if (!isfinite(ratio)) {
         int decimals = low < 10 ? 1 : 0;
-        return low > 1 ? g_strdup_printf("new: at least %.*f times", decimals, low)
+        return low > 1 ? g_strdup_printf("at least %.*f times", decimals, low)
                        : g_strdup("no sample before");
     }
     if (ratio <= 0)
-        return high < 1 ? g_strdup_printf("gone: at most %.2f of it", high)
-                        : g_strdup("no sample now");
+        return high < 1 ? g_strdup_printf("at most %.2f of it", high) : g_strdup("no sample now");
     if (ratio > BY_FACTORS || ratio < 1 / BY_FACTORS) {
         int decimals = ratio < 1 ? 2 : decimals_of(low, high);
         g_autofree char *upto =
