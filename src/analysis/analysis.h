@@ -5,6 +5,10 @@
  *   own    measured on the callee's own code          desc   inherited from what it calls
  *   total  own + desc
  *
+ * In C programs a total is the cost of all stacks that hold the function, each counted once, also
+ * inside recursions (inclusive.c). In Mercury's profiles it is the original's: inside a recursion
+ * own costs and those of calls that leave it.
+ *
  * desc values are signed: compensation for recursion that the program could not notice may push a
  * single value below zero; nothing here clamps. */
 #pragma once
@@ -18,6 +22,11 @@ struct fm_cost {
     int64_t calls;
     bool inlined; /* and those of inlined bodies, which are not recorded */
     bool shared; /* of arcs: own was shared out among the calls of a function, which nobody knows */
+    uint32_t of_recursion; /* bit m: the total of measure m is that of the recursions which it is
+                              part of: how much of it ran while this was active is not known */
+    uint32_t recursion;    /* the largest of these, a clique; 0 = there is none */
+    bool inside, outside;  /* of calls in C programs: some were made inside recursions, and have no
+                              total; some were not. Both false: nobody asked */
     int64_t own[FM_MEASURES_MAX];
     int64_t desc[FM_MEASURES_MAX];
 };
@@ -76,10 +85,20 @@ void fm_analysis_ps_cost(const struct fm_analysis *a, uint32_t ps, struct fm_cos
 void fm_analysis_css_cost(const struct fm_analysis *a, uint32_t css, struct fm_cost *ret);
 void fm_cost_add(struct fm_cost *to, const struct fm_cost *from);
 
-/* One measure of a pd's row: own cost, own + descendants; and of all of a clique's pds together
- * with what they call. */
+/* One measure of a pd's row: own cost, own + descendants; its part of its clique's, which is what
+ * all of the clique's pds cost together with what they call. Totals of several pds of a recursion
+ * overlap, parts do not. */
 int64_t fm_analysis_pd_own(const struct fm_analysis *a, uint32_t pd, enum fm_measure_id measure);
 int64_t fm_analysis_pd_total(const struct fm_analysis *a, uint32_t pd, enum fm_measure_id measure);
+/* Whether the total is that of its recursion, as its own is not known. */
+bool fm_analysis_pd_is_at_most(const struct fm_analysis *a, uint32_t pd,
+                               enum fm_measure_id measure);
+int64_t fm_analysis_pd_part(const struct fm_analysis *a, uint32_t pd, enum fm_measure_id measure);
+/* The total of a pd; in a recursion of a C program the first pd of a procedure has what all of its
+ * pds there have, the others nothing. And what that adds to the procedure's total: compensated. */
+int64_t fm_analysis_member_total(const struct fm_analysis *a, uint32_t pd,
+                                 enum fm_measure_id measure);
+int64_t fm_analysis_pd_adds(const struct fm_analysis *a, uint32_t pd, enum fm_measure_id measure);
 /* Not less than its own cost, without adding that up. */
 uint64_t fm_analysis_pd_own_bound(const struct fm_analysis *a, uint32_t pd,
                                   enum fm_measure_id measure);

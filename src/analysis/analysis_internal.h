@@ -84,6 +84,8 @@ struct fm_analysis_storage {
     bool *ps_recursive;  /* [ps_count + 1] some calls of it are made inside recursions */
     /* [ps_count + 1][inherited]: totals of the pds in cliques that the ps was the entry of */
     int64_t *ps_paid;
+    uint32_t *ps_of_recursion; /* [ps_count + 1] as fm_cost.of_recursion */
+    uint32_t *ps_recursion;    /* [ps_count + 1] as fm_cost.recursion */
 };
 
 /* What summing up csds adds to, one for each thread that does: the storage's own, or some that are
@@ -156,6 +158,30 @@ static inline uint64_t fm_csd_total(const struct fm_analysis *a, uint32_t csd, u
     return fm_clique_total(a, a->pd_clique[callee], measure);
 }
 unsigned fm_total_measures(const struct fm_analysis *a, unsigned *measures);
+
+/* --- inclusive.c: totals inside recursions --- */
+
+/* What a context costs with all that ran while it was active: in Mercury's profiles, and outside of
+ * recursions of several, fm_pd_total(). *ret_of_recursion: that is not known, it is the
+ * recursion's.
+ */
+uint64_t fm_pd_inclusive(const struct fm_analysis *a, uint32_t pd, unsigned measure,
+                         bool *ret_of_recursion);
+/* What a context outside of recursions of several adds to its function's total. */
+uint64_t fm_pd_counted(const struct fm_analysis *a, uint32_t pd, unsigned measure);
+/* Whether each stack is counted once for a function by what was recorded: then nothing is left to
+ * be compensated. */
+bool fm_counts_once(const struct fm_analysis *a, unsigned measure);
+/* Of the contexts that a function has in a recursion of several, in a C program. */
+uint64_t fm_group_total(const struct fm_analysis *a, const uint32_t *pds, uint32_t count,
+                        unsigned measure, bool *ret_of_recursion);
+/* Adds the members of a recursion of several to the totals of their functions. */
+void fm_sum_recursion(struct fm_analysis *a, uint32_t clique, const unsigned *measures,
+                      unsigned measure_count);
+/* Whether its clique was entered by its own procedure, so that those who called it paid for it. */
+bool fm_pd_is_paid(const struct fm_analysis *a, uint32_t pd);
+/* Whether its total is the propagated one: outside of recursions of several, and Mercury's. */
+bool fm_pd_is_alone(const struct fm_analysis *a, uint32_t pd);
 uint64_t fm_pd_own(const struct fm_analysis *a, uint32_t pd, unsigned measure);
 
 int64_t *fm_sparse_at(struct fm_sparse_costs *costs, unsigned inherited, uint32_t id, uint32_t ps);
@@ -257,6 +283,7 @@ void fm_arcs_clear(struct fm_analysis_storage *storage);
 /* What follows from the nodes alone: css_irregular, css_callee, site_arcs and their indexes. */
 void fm_site_arcs_clear(struct fm_analysis_storage *storage);
 void fm_cost_set_calls(struct fm_cost *cost); /* from the ports */
+void fm_cost_set_side(const struct fm_analysis *a, struct fm_cost *cost, bool inside); /* rows.c */
 
 void fm_clique_search_free(struct fm_clique_search *search);
 void fm_nested_search_free(struct fm_nested_search *search);

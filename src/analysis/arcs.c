@@ -215,6 +215,7 @@ uint32_t fm_arc_cost_with_nested(const struct fm_analysis *a, uint32_t css, uint
         return 0;
     ret->inlined = fm_profile_css_uncounted(a->profile, css);
     ret->shared = fm_profile_is(a->profile, FM_NATURE_ARCS);
+    fm_cost_set_side(a, ret, inside);
     fm_cost_set_calls(ret);
     return count;
 }
@@ -227,6 +228,8 @@ void fm_arcs_clear(struct fm_analysis_storage *storage)
     fm_sparse_clear(&storage->arc_nested);
     g_free(storage->ps_recursive);
     g_free(storage->ps_paid);
+    g_free(storage->ps_of_recursion);
+    g_free(storage->ps_recursion);
 }
 
 void fm_site_arcs_clear(struct fm_analysis_storage *storage)

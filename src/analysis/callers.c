@@ -426,6 +426,10 @@ void fm_analysis_callers_sum(const struct fm_analysis *a, uint32_t ps, struct fm
         ret->others.desc[m] = fm_wrap_sub(of_entered, entered);
         ret->within.desc[m] = fm_wrap_sub(fm_wrap_sub(all, of_entered), ret->within.own[m]);
     }
+    /* Its own rows have no totals; the sum has the procedure's. */
+    ret->within.inside = ret->within.outside = false;
+    ret->within.of_recursion = ret->total.of_recursion;
+    ret->within.recursion = ret->total.recursion;
 }
 
 static void add_other(const struct fm_analysis *a, uint32_t csd, struct fm_callers_other *to)

@@ -277,5 +277,10 @@ bool fm_phase_procs(struct fm_analysis_job *job, uint32_t budget)
             a->ps_pd_first[css->ps + 1] > a->ps_pd_first[css->ps])
             a->ps_zeroed[css->ps] = true;
     }
+    const struct fm_inclusive_info *info = &profile->run_info.inclusive;
+    for (uint32_t i = 0; job->inner == profile->css_count && i < info->count; i++) {
+        if (fm_bit_get(a->storage->pd_alone, info->pds[i]))
+            a->ps_zeroed[profile->pd_ps[info->pds[i]]] = true;
+    }
     return job->cursor == profile->pd_count && job->inner == profile->css_count;
 }

@@ -52,5 +52,6 @@ void fm_invariants_of_waits(const struct fm_profile *profile, GArray *to);
 void fm_invariants_of_durations(const struct fm_profile *profile, GArray *to);
 /* Of blocks; live_blocks: the measure. */
 void fm_invariants_of_lifetimes(const struct fm_profile *profile, unsigned live_blocks, GArray *to);
+void fm_invariants_of_totals(const struct fm_analysis *a, GArray *to);
 void fm_invariants_of_facts(const struct fm_analysis *a, GArray *to);
 void fm_checking_free(struct fm_checking *checking); /* NULL is allowed */

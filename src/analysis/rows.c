@@ -17,6 +17,10 @@ void fm_cost_add(struct fm_cost *to, const struct fm_cost *from)
     to->calls = fm_wrap_add(to->calls, from->calls);
     to->inlined |= from->inlined;
     to->shared |= from->shared;
+    to->of_recursion |= from->of_recursion;
+    to->inside |= from->inside;
+    to->outside |= from->outside;
+    to->recursion = to->recursion != 0 ? to->recursion : from->recursion;
     for (unsigned m = 0; m < FM_MEASURES_MAX; m++) {
         to->own[m] = fm_wrap_add(to->own[m], from->own[m]);
         to->desc[m] = fm_wrap_add(to->desc[m], from->desc[m]);
@@ -36,6 +40,12 @@ bool fm_cost_is_inactive(const struct fm_cost *cost)
     return true;
 }
 
+void fm_cost_set_side(const struct fm_analysis *a, struct fm_cost *cost, bool inside)
+{
+    cost->inside |= inside && a->profile->flavour == FM_FLAVOUR_C;
+    cost->outside |= !inside && a->profile->flavour == FM_FLAVOUR_C;
+}
+
 void fm_analysis_csd_cost(const struct fm_analysis *a, uint32_t csd, struct fm_cost *ret)
 {
     g_return_if_fail(csd >= 1 && csd <= a->profile->csd_count);
@@ -46,6 +56,7 @@ void fm_analysis_csd_cost(const struct fm_analysis *a, uint32_t csd, struct fm_c
     fm_cost_set_calls(ret);
     ret->inlined = fm_profile_css_uncounted(profile, profile->csd_css[csd]);
     ret->shared = fm_profile_is(profile, FM_NATURE_ARCS);
+    fm_cost_set_side(a, ret, !fm_csd_enters(a, csd));
     if (!fm_csd_enters(a, csd))
         return;
     for (unsigned m = FM_FIRST_INHERITED; m < profile->measure_count; m++)
@@ -58,9 +69,14 @@ void fm_analysis_pd_cost(const struct fm_analysis *a, uint32_t pd, struct fm_cos
     *ret = (struct fm_cost){0};
     for (unsigned m = 0; m < a->profile->measure_count; m++) {
         ret->own[m] = (int64_t)fm_pd_own(a, pd, m);
-        if (m >= FM_FIRST_INHERITED)
-            ret->desc[m] = fm_wrap_sub((int64_t)fm_pd_total(a, pd, m), ret->own[m]);
+        if (m < FM_FIRST_INHERITED)
+            continue;
+        bool of_recursion;
+        uint64_t total = fm_pd_inclusive(a, pd, m, &of_recursion);
+        ret->desc[m] = fm_wrap_sub((int64_t)total, ret->own[m]);
+        ret->of_recursion |= (of_recursion ? 1u : 0u) << m;
     }
+    ret->recursion = ret->of_recursion != 0 ? a->pd_clique[pd] : 0;
     fm_cost_set_calls(ret);
     ret->inlined = fm_profile_ps_uncounted(a->profile, a->profile->pd_ps[pd]);
 }
@@ -71,6 +87,19 @@ int64_t fm_analysis_pd_own(const struct fm_analysis *a, uint32_t pd, enum fm_mea
 }
 
 int64_t fm_analysis_pd_total(const struct fm_analysis *a, uint32_t pd, enum fm_measure_id measure)
+{
+    bool of_recursion;
+    return (int64_t)fm_pd_inclusive(a, pd, measure, &of_recursion);
+}
+
+bool fm_analysis_pd_is_at_most(const struct fm_analysis *a, uint32_t pd, enum fm_measure_id measure)
+{
+    bool of_recursion;
+    fm_pd_inclusive(a, pd, measure, &of_recursion);
+    return of_recursion;
+}
+
+int64_t fm_analysis_pd_part(const struct fm_analysis *a, uint32_t pd, enum fm_measure_id measure)
 {
     return (int64_t)fm_pd_total(a, pd, measure);
 }
@@ -123,6 +152,18 @@ void fm_analysis_ps_cost(const struct fm_analysis *a, uint32_t ps, struct fm_cos
     g_return_if_fail(ps >= 1 && ps <= a->profile->ps_count);
     get_sums(a, a->storage->ps_own, a->storage->ps_desc, ps, ret);
     ret->inlined = fm_profile_ps_uncounted(a->profile, ps);
+    ret->of_recursion = a->storage->ps_of_recursion[ps];
+    ret->recursion = a->storage->ps_recursion[ps];
+}
+
+/* How many of a site's csds are inside recursions, where all call one procedure: of records of own
+ * costs, descendants, number of csds (arcs.c). */
+static uint32_t csds_inside(const struct fm_analysis *a, uint32_t css)
+{
+    unsigned costs = a->profile->measure_count + a->storage->inherited;
+    const int64_t *recursive =
+        fm_sparse_find(&a->storage->arcs[1], costs + 1, css, a->storage->css_callee[css]);
+    return recursive == NULL ? 0 : (uint32_t)recursive[costs];
 }
 
 void fm_analysis_css_cost(const struct fm_analysis *a, uint32_t css, struct fm_cost *ret)
@@ -131,6 +172,9 @@ void fm_analysis_css_cost(const struct fm_analysis *a, uint32_t css, struct fm_c
     get_sums(a, a->storage->css_own, a->storage->css_desc, css, ret);
     ret->inlined = fm_profile_css_uncounted(a->profile, css);
     ret->shared = fm_profile_is(a->profile, FM_NATURE_ARCS);
+    uint32_t inside = csds_inside(a, css);
+    fm_cost_set_side(a, ret, inside > 0);
+    fm_cost_set_side(a, ret, inside == a->css_csd_first[css + 1] - a->css_csd_first[css]);
 }
 
 bool fm_analysis_csd_enters(const struct fm_analysis *a, uint32_t csd)

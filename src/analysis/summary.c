@@ -28,6 +28,8 @@ static void alloc_sums(struct fm_analysis_job *job)
     storage->css_desc = zeros(job, css * desc, sizeof(int64_t));
     storage->ps_paid = zeros(job, ps * desc, sizeof(int64_t));
     storage->ps_recursive = zeros(job, ps, sizeof(bool));
+    storage->ps_of_recursion = zeros(job, ps, sizeof(uint32_t));
+    storage->ps_recursion = zeros(job, ps, sizeof(uint32_t));
     job->sums = (struct fm_csd_sums){storage->ps_own, storage->css_own, storage->css_desc,
                                      storage->arcs, storage->ps_recursive};
 }
@@ -203,26 +205,19 @@ bool fm_phase_merge(struct fm_analysis_job *job, uint32_t budget)
     return true;
 }
 
-static bool is_entered(const struct fm_analysis *a, uint32_t pd)
+/* Whether what a pd's callees cost in deeper activations of ps is part of what ps costs: of its own
+ * pds, and of all in a recursion of a C program, where ps costs what others do. */
+static bool holds_nested(const struct fm_analysis *a, uint32_t pd, uint32_t ps)
 {
-    uint32_t place = a->storage->pd_in[pd], csd;
-    while ((csd = fm_pd_in_next(a, &place)) != 0) {
-        if (fm_csd_enters(a, csd))
-            return true;
-    }
-    return false;
+    return ps == a->profile->pd_ps[pd] ||
+           (a->profile->flavour == FM_FLAVOUR_C && !fm_bit_get(a->storage->pd_alone, pd));
 }
 
-/* Whether its clique was entered by its own procedure, so that those who called it paid for it. */
-static bool is_paid(const struct fm_analysis *a, uint32_t pd)
+/* The same as fm_pd_is_paid() of the pds that ps has in the pd's clique. */
+static bool is_paid_there(const struct fm_analysis *a, uint32_t pd, uint32_t ps)
 {
-    if (fm_profile_is(a->profile, FM_NATURE_ARCS))
-        return is_entered(a, pd);
     uint32_t entry = a->clique_parent[a->pd_clique[pd]];
-    if (entry == 0)
-        return false;
-    uint32_t entered = a->profile->csd_callee[entry];
-    return entered == pd || a->profile->pd_ps[entered] == a->profile->pd_ps[pd];
+    return entry != 0 && a->profile->pd_ps[a->profile->csd_callee[entry]] == ps;
 }
 
 /* Subtracts from the descendants what is contained twice. */
@@ -241,14 +236,17 @@ static void compensate(struct fm_analysis *a)
             const int64_t *nested = fm_sparse_find(costs, storage->inherited, id, ps);
             if (!by_site)
                 fm_arcs_keep_nested(a, id, ps, nested);
-            if (ps != (by_site ? profile->css[css].ps : profile->pd_ps[id]))
+            if (by_site ? ps != profile->css[css].ps : !holds_nested(a, id, ps))
                 continue;
             int64_t *desc = by_site ? &storage->css_desc[(size_t)css * storage->inherited]
                                     : &storage->ps_desc[(size_t)ps * storage->inherited];
-            int64_t *paid = !by_site && is_paid(a, id)
+            bool own = !by_site && ps == profile->pd_ps[id];
+            int64_t *paid = !by_site && (own ? fm_pd_is_paid(a, id) : is_paid_there(a, id, ps))
                                 ? &storage->ps_paid[(size_t)ps * storage->inherited]
                                 : NULL;
             for (unsigned m = 0; m < storage->inherited; m++) {
+                if (!by_site && fm_counts_once(a, FM_FIRST_INHERITED + m))
+                    continue;
                 desc[m] = fm_wrap_sub(desc[m], nested[m]);
                 if (paid != NULL)
                     paid[m] = fm_wrap_sub(paid[m], nested[m]);
@@ -259,31 +257,48 @@ static void compensate(struct fm_analysis *a)
     }
 }
 
-/* Descendants by procedure: totals of its pds, for now. */
+static void sum_pd(struct fm_analysis *a, const struct present *present, uint32_t pd)
+{
+    const struct fm_analysis_storage *storage = a->storage;
+    size_t first = (size_t)a->profile->pd_ps[pd] * storage->inherited;
+    int64_t *desc = &storage->ps_desc[first];
+    int64_t *paid = fm_pd_is_paid(a, pd) ? &storage->ps_paid[first] : NULL;
+    for (unsigned i = 0; i < present->total_count; i++) {
+        unsigned m = present->total[i] - FM_FIRST_INHERITED;
+        int64_t total = (int64_t)fm_pd_counted(a, pd, present->total[i]);
+        desc[m] = fm_wrap_add(desc[m], total);
+        if (paid != NULL)
+            paid[m] = fm_wrap_add(paid[m], total);
+    }
+}
+
+/* Descendants by procedure: totals of its pds, for now. Those of recursions of C programs come
+ * together, since the members of one procedure share what they cost. */
 bool fm_phase_sum_pds(struct fm_analysis_job *job, uint32_t budget)
 {
     struct fm_analysis *a = job->analysis;
     const struct fm_profile *profile = a->profile;
-    struct fm_analysis_storage *storage = a->storage;
     const struct present present = present_measures(a);
+    bool apart = profile->flavour == FM_FLAVOUR_C;
     if (job->sums.ps_own == NULL)
         alloc_sums(job);
     if (job->failed)
         return false;
     for (; budget > 0 && job->cursor < profile->pd_count; budget--) {
         uint32_t pd = ++job->cursor;
-        size_t first = (size_t)profile->pd_ps[pd] * storage->inherited;
-        int64_t *desc = &storage->ps_desc[first];
-        int64_t *paid = is_paid(a, pd) ? &storage->ps_paid[first] : NULL;
-        for (unsigned i = 0; i < present.total_count; i++) {
-            unsigned m = present.total[i] - FM_FIRST_INHERITED;
-            int64_t total = (int64_t)fm_pd_total(a, pd, present.total[i]);
-            desc[m] = fm_wrap_add(desc[m], total);
-            if (paid != NULL)
-                paid[m] = fm_wrap_add(paid[m], total);
-        }
+        if (!apart || fm_bit_get(a->storage->pd_alone, pd))
+            sum_pd(a, &present, pd);
     }
-    return job->cursor == profile->pd_count;
+    for (; apart && budget > 0 && job->cursor == profile->pd_count && job->inner < a->clique_count;
+         budget--) {
+        uint32_t clique = ++job->inner;
+        uint32_t members = a->clique_first[clique + 1] - a->clique_first[clique];
+        if (members == 1)
+            continue;
+        fm_sum_recursion(a, clique, present.total, present.total_count);
+        budget -= MIN(budget - 1, members);
+    }
+    return job->cursor == profile->pd_count && (!apart || job->inner == a->clique_count);
 }
 
 /* ... - own, and what is contained twice. */
@@ -296,8 +311,13 @@ bool fm_phase_subtract(struct fm_analysis_job *job, uint32_t budget)
         uint32_t ps = ++job->cursor;
         int64_t *desc = &storage->ps_desc[(size_t)ps * storage->inherited];
         const int64_t *own = &storage->ps_own[(size_t)ps * profile->measure_count];
-        for (unsigned m = 0; m < storage->inherited; m++)
+        for (unsigned m = 0; m < storage->inherited; m++) {
+            uint64_t most = storage->ps_of_recursion[ps] >> (FM_FIRST_INHERITED + m) & 1u
+                                ? fm_pd_total(a, profile->root_pd, FM_FIRST_INHERITED + m)
+                                : UINT64_MAX; /* of recursions that lie in one another, too */
+            desc[m] = (int64_t)MIN((uint64_t)desc[m], most);
             desc[m] = fm_wrap_sub(desc[m], own[FM_FIRST_INHERITED + m]);
+        }
     }
     if (job->cursor < profile->ps_count)
         return false;
@@ -377,6 +397,7 @@ static void add_to_module(struct fm_analysis *a, const struct fm_module_search *
     struct fm_cost cost;
     fm_analysis_ps_cost(a, ps, &cost);
     memset(cost.desc, 0, sizeof(cost.desc));
+    cost.of_recursion = cost.recursion = 0;
     module->active = module->active || !fm_cost_is_inactive(&cost);
     fm_cost_add(&module->cost, &cost);
 }

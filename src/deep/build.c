@@ -445,6 +445,9 @@ static bool lay_dynamics(struct fm_build *build)
 void fm_build_lay_facts(struct fm_build *build)
 {
     lay_depths(build);
+    g_autofree char *fault = fm_inclusive_fault(build->profile);
+    if (fault != NULL)
+        fm_build_fault(build, "%s", fault);
     finish_header(build);
 }
 

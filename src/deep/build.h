@@ -102,6 +102,10 @@ void fm_build_tick_event(struct fm_build *build, const struct fm_tick_event *eve
 void fm_build_unknown(struct fm_build *build, enum fm_measure_id measure);
 /* Several calls for one proc dynamic are added up. */
 void fm_build_depths(struct fm_build *build, const struct fm_depths *depths);
+/* Totals inside recursions (struct fm_inclusive_info): of which measures, before the first; then
+ * one of a pd, ascending, of each a value in the order of the measures. */
+void fm_build_inclusive(struct fm_build *build, uint32_t measures);
+void fm_build_pd_inclusive(struct fm_build *build, uint32_t pd, const uint64_t *values);
 /* Facts of waiting; strings are copied, locks have numbers from 1 in the order of the calls. */
 void fm_build_waiting(struct fm_build *build, const struct fm_waiting *waiting);
 void fm_build_lock(struct fm_build *build, const struct fm_lock *lock);

@@ -158,6 +158,7 @@ static void run_info_clear(struct fm_run_info *run_info)
     fm_wait_info_clear(&run_info->wait_info);
     fm_heap_info_clear(&run_info->heap_info);
     fm_duration_info_clear(&run_info->durations);
+    fm_inclusive_info_clear(&run_info->inclusive);
     fm_rank_info_clear(&run_info->rank_info);
     *run_info = (struct fm_run_info){0};
 }

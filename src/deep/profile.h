@@ -24,6 +24,7 @@
 #include "base/progress.h"
 #include "deep/facts/durations.h"
 #include "deep/facts/heap.h"
+#include "deep/facts/inclusive.h"
 #include "deep/facts/ranks.h"
 #include "deep/facts/waiting.h"
 
@@ -234,10 +235,11 @@ struct fm_run_info {
         heap_period; /* FM_NATURE_HEAP_SAMPLED: bytes that one sample stands for, 0 = not known */
     struct fm_tick_event tick_event;
     struct fm_heap_info heap_info;
-    struct fm_duration_info durations; /* durations of the traced functions */
-    struct fm_rank_info rank_info;     /* of sums: per-rank statistics */
-    struct fm_wait_info wait_info;     /* all empty where waiting was not recorded, and in sums
-                                          of profiles of which not all tell it */
+    struct fm_duration_info durations;  /* durations of the traced functions */
+    struct fm_inclusive_info inclusive; /* totals inside recursions */
+    struct fm_rank_info rank_info;      /* of sums: per-rank statistics */
+    struct fm_wait_info wait_info;      /* all empty where waiting was not recorded, and in sums
+                                           of profiles of which not all tell it */
 };
 
 struct fm_profile {
@@ -399,6 +401,8 @@ uint32_t fm_profile_ranks_shared(const struct fm_profile *profile);
 uint32_t fm_profile_rank(const struct fm_profile *profile);
 /* Takes what info owns. */
 void fm_profile_set_ranks(struct fm_profile *profile, struct fm_rank_info *info);
+/* The same of totals inside recursions; those without a record are none. */
+void fm_profile_set_inclusive(struct fm_profile *profile, struct fm_inclusive_info *info);
 
 /* Reads a profile, version 8 or 9, either flavour. On success the caller owns *ret;
  * fm_profile_free(). Everything that the comment at the top of this file promises has been

@@ -195,6 +195,7 @@ void fm_view_flame_layout(struct fm_view_tree *tree, const struct fm_view_focus 
         .boxes = g_array_new(FALSE, FALSE, sizeof(struct fm_view_box)),
         .nodes = g_array_new(FALSE, FALSE, sizeof(struct fm_view_node)),
     };
+    tree->by_parts = true; /* boxes of a row do not overlap */
     fm_view_root(tree, focus, &root);
     if (root.total <= 0)
         return;

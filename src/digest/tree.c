@@ -280,7 +280,7 @@ static void dearest_contexts(struct fm_view_tree *tree, uint32_t ps, struct fm_v
     struct fm_cost cost;
     for (uint32_t i = 0; i < count; i++) {
         order[i] = i;
-        totals[i] = fm_analysis_pd_total(a, a->ps_pds[first + i], tree->measure);
+        totals[i] = fm_analysis_member_total(a, a->ps_pds[first + i], tree->measure);
     }
     fm_select_first(order, count, looked_at, compare_totals, totals);
     for (uint32_t i = 0; i < looked_at && ret->contexts < CONTEXTS_FOLLOWED; i++) {
@@ -313,7 +313,7 @@ static void procedure_root(struct fm_view_tree *tree, uint32_t ps, struct fm_vie
     }
     for (uint32_t i = a->ps_pd_first[ps]; i < a->ps_pd_first[ps + 1]; i++) {
         uint32_t pd = a->ps_pds[i];
-        int64_t total = fm_analysis_pd_total(a, pd, tree->measure);
+        int64_t total = fm_analysis_member_total(a, pd, tree->measure);
         if (is_below_itself(a, pd))
             continue;
         add_root_pd(tree, pd, total, ret);
@@ -400,6 +400,38 @@ static void collect_functions_by_own(struct fm_view_tree *tree, GArray *edges)
 
 /* --- both --- */
 
+/* What is left of a function's total, as it is part of recursions: what others of them cost while
+ * it was active. */
+static void add_rest(const struct fm_view_tree *tree, const struct fm_view_node *node, guint begin,
+                     GArray *ret)
+{
+    const struct fm_analysis *a = tree->a;
+    int64_t rest = node->total - node->own;
+    uint32_t clique = 0;
+    for (size_t i = 0; i < node->count && clique == 0; i++) {
+        uint32_t of = a->pd_clique[pd_at(tree, node, i)];
+        clique = fm_view_clique_procs(a, of) > 1 ? of : 0;
+    }
+    for (guint i = begin; i < ret->len; i++)
+        rest -= g_array_index(ret, struct fm_view_node, i).total;
+    if (clique == 0 || rest <= 0)
+        return;
+    const struct fm_view_node others = {
+        .kind = FM_NODE_RECURSION,
+        .ps = fm_view_clique_name(a, clique),
+        .procs = fm_view_clique_procs(a, clique),
+        .clique = clique,
+        .contexts = 1,
+        .own = rest,
+        .total = rest,
+        .first = tree->pds->len,
+    };
+    guint place = begin;
+    while (place < ret->len && g_array_index(ret, struct fm_view_node, place).total >= rest)
+        place++;
+    g_array_insert_val(ret, place, others);
+}
+
 void fm_view_root(struct fm_view_tree *tree, const struct fm_view_focus *focus,
                   struct fm_view_node *ret)
 {
@@ -409,7 +441,7 @@ void fm_view_root(struct fm_view_tree *tree, const struct fm_view_focus *focus,
         context_root(tree, focus->clique, ret);
         for (size_t i = 0; i < ret->count; i++)
             g_array_index(tree->weights, int64_t, ret->first + i) =
-                fm_analysis_pd_total(tree->a, pd_at(tree, ret, i), tree->measure);
+                fm_analysis_pd_part(tree->a, pd_at(tree, ret, i), tree->measure);
     } else {
         *ret = (struct fm_view_node){.kind = FM_NODE_WHOLE, .procs = 1, .first = tree->pds->len};
         if (!tree->up)
@@ -443,6 +475,8 @@ void fm_view_children(struct fm_view_tree *tree, const struct fm_view_node *node
     }
     guint begin = ret->len;
     edges_to_nodes(tree, edges, ret);
+    if (!tree->up && node->kind == FM_NODE_MEMBER)
+        add_rest(tree, node, begin, ret);
     for (guint i = begin; tree->up && node->count > 0 && i < ret->len; i++)
         g_array_index(ret, struct fm_view_node, i).own = 0; /* what it spends itself is not in it */
 }
@@ -458,7 +492,9 @@ void fm_view_members(struct fm_view_tree *tree, const struct fm_view_node *node,
             .procs = 1,
             .pd = pd,
             .clique = tree->a->pd_clique[pd],
-            .weight = fm_analysis_pd_total(tree->a, pd, tree->measure),
+            .weight = tree->by_parts || tree->a->profile->flavour != FM_FLAVOUR_C
+                          ? fm_analysis_pd_part(tree->a, pd, tree->measure)
+                          : fm_analysis_member_total(tree->a, pd, tree->measure),
         };
         g_array_append_val(edges, edge);
     }

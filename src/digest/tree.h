@@ -4,7 +4,8 @@
  * totals are their parts of the node's.
  *
  * A node is a function or recursion with the same path: contexts of several threads, or of several
- * lines of one caller, are one node. A recursion is one node, so nothing is counted twice. */
+ * lines of one caller, are one node. A recursion is one node, so nothing is counted twice. Of a
+ * function in a recursion one child without calls stands for what others of it cost meanwhile. */
 #pragma once
 
 #include "analysis/analysis.h"
@@ -13,7 +14,7 @@ enum fm_view_kind {
     FM_NODE_WHOLE,     /* the program: all that is outside it */
     FM_NODE_FUNCTION,  /* alone in its clique; it may call itself */
     FM_NODE_RECURSION, /* functions that call each other */
-    FM_NODE_MEMBER,    /* one function of a recursion: its own cost and what it calls outside */
+    FM_NODE_MEMBER,    /* one function of a recursion, or of a focus on a procedure */
 };
 
 struct fm_view_node {
@@ -39,6 +40,8 @@ struct fm_view_tree {
     const struct fm_analysis *a; /* borrowed */
     enum fm_measure_id measure;  /* FM_FIRST_INHERITED or later */
     bool up;
+    bool by_parts;   /* members of a recursion have their parts of its total, not what it cost while
+                        they were active */
     GArray *pds;     /* uint32_t: what nodes consist of */
     GArray *weights; /* int64_t, of upward trees: each pd's part of the root's amount */
 };
@@ -61,6 +64,6 @@ void fm_view_root(struct fm_view_tree *tree, const struct fm_view_focus *focus,
 /* Appends a node's children (struct fm_view_node) to ret: dearest first, equal ones by name. Of a
  * recursion the members are left out: what they call outside are its children. */
 void fm_view_children(struct fm_view_tree *tree, const struct fm_view_node *node, GArray *ret);
-/* The functions of a recursion (FM_NODE_MEMBER), dearest first: own and totals add up to the
- * recursion's. */
+/* The functions of a recursion (FM_NODE_MEMBER), dearest first: own costs add up to the
+ * recursion's, as do totals by parts. */
 void fm_view_members(struct fm_view_tree *tree, const struct fm_view_node *node, GArray *ret);

@@ -180,6 +180,10 @@ void fm_cell_folded(struct fm_table *table, const char *title, const struct fm_h
 /* More about the cell just added, shown where the reader points at it; in JSON a field of its own,
  * the column's name with "_full" behind. NULL = nothing. */
 void fm_cell_full(struct fm_table *table, const char *text);
+/* Behind the cell before: its number is not known, it is at most what stands there, which is that
+ * of where the query leads. why: a sentence. In JSON a member with "_at_most" behind the column's
+ * name. */
+void fm_cell_at_most(struct fm_table *table, const struct fm_query *query, const char *why);
 /* The cell just added spans this many columns. */
 void fm_cell_span(struct fm_table *table, unsigned columns);
 

@@ -136,6 +136,8 @@ struct path {
     const char *title; /* CELL_FOLDED */
 };
 
+#define FM_AT_MOST "\u2264"
+
 struct cell {
     uint8_t kind;               /* enum cell_kind */
     uint8_t style;              /* bits of enum fm_style */
@@ -144,6 +146,7 @@ struct cell {
     uint16_t span;              /* columns, at least 1 */
     uint8_t bar_own, bar_total; /* percent + 1; 0 = there is no bar */
     const char *full;           /* fm_cell_full(); NULL = nothing */
+    const struct link *most;    /* fm_cell_at_most(); NULL = nothing */
     union {
         int64_t integer;
         double number; /* percent: 1.0 = all; time: seconds; memory: in its unit */

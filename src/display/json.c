@@ -147,7 +147,7 @@ static void write_cell(struct fm_json *json, const char *name, const struct cell
 
 /* Field names of a table's column: of its cell, and of what more a cell may tell. */
 struct field_names {
-    char *value, *query, *depth, *full;
+    char *value, *query, *depth, *full, *most;
 };
 
 static struct field_names *field_names_new(const struct fm_table *table)
@@ -162,6 +162,7 @@ static struct field_names *field_names_new(const struct fm_table *table)
         names[i].query = g_strconcat(name->str, "_query", NULL);
         names[i].depth = g_strconcat(name->str, "_depth", NULL);
         names[i].full = g_strconcat(name->str, "_full", NULL);
+        names[i].most = g_strconcat(name->str, "_at_most", NULL);
     }
     return names;
 }
@@ -173,6 +174,7 @@ static void field_names_free(struct field_names *names, unsigned width)
         g_free(names[i].query);
         g_free(names[i].depth);
         g_free(names[i].full);
+        g_free(names[i].most);
     }
     g_free(names);
 }
@@ -190,7 +192,9 @@ static void write_cells(struct fm_json *json, const struct fm_table *table, cons
             write_query(json, names[column].query, cells[i].link);
         if (cells[i].kind == CELL_PATH)
             fm_json_uint(json, names[column].depth, cells[i].form);
-        if (cells[i].full)
+        if (cells[i].most)
+            write_query(json, names[column].most, cells[i].most);
+        else if (cells[i].full)
             fm_json_text(json, names[column].full, cells[i].full);
         for (unsigned end = column++ + cells[i].span; column < end; column++)
             fm_json_null(json, names[column].value);

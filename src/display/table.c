@@ -248,6 +248,18 @@ void fm_cell_full(struct fm_table *table, const char *text)
         fm_arena_copy(&table->display->arena, text, strlen(text));
 }
 
+void fm_cell_at_most(struct fm_table *table, const struct fm_query *query, const char *why)
+{
+    g_return_if_fail(query != NULL && why != NULL);
+    if (table->row_count == 0 || table->rows[table->row_count - 1].cell_count == 0)
+        return;
+    struct link *link = fm_arena_alloc(&table->display->arena, sizeof *link);
+
+    fm_display_link(table->display, query, FM_AT_MOST, link);
+    table->cells[table->cell_count - 1].most = link;
+    fm_cell_full(table, why);
+}
+
 void fm_cell_span(struct fm_table *table, unsigned columns)
 {
     if (table->row_count == 0 || table->rows[table->row_count - 1].cell_count == 0)

@@ -302,7 +302,7 @@ static void find_cliques(struct fm_merge *m, struct low_link *l, GArray *pairs)
 void fm_merge_close(struct fm_merge *m)
 {
     guint pairs_found;
-    if (m->options.places)
+    if (m->options.places || fm_merge_has_totals(m))
         m->clique_size = g_new0(uint32_t, m->nodes->len + 1u);
     do {
         struct low_link l = {

@@ -74,6 +74,7 @@ struct fm_merge {
     uint64_t heap_period;
     struct fm_tick_event tick_event;
     struct fm_merged_facts *facts;
+    struct fm_merged_totals *totals;
     struct fm_merged_code *code;
     const char *origin; /* likewise; of all inputs, or that they are of several */
     uint64_t duration_ns, peak_bytes;
@@ -103,7 +104,7 @@ struct fm_merge {
     GArray *to_unite;      /* pairs of nodes */
     GPtrArray *edge_of;    /* places: for each input a GArray of the edge of each csd, FM_NO_EDGE =
                               nothing leads there */
-    uint32_t *clique_size; /* places, once closed: by class */
+    uint32_t *clique_size; /* once closed: by class; NULL where nobody asks */
     uint32_t root;         /* a node */
 };
 
@@ -198,6 +199,27 @@ void fm_merge_add_facts(struct fm_merge *m, const struct fm_profile *profile, co
 void fm_merge_rescale_facts(struct fm_merge *m, uint64_t factor);
 /* csds: of the result, by edge. */
 void fm_merge_tell_facts(struct fm_merge *m, const uint32_t *csds, struct fm_build *build);
+
+/* totals.c: totals inside recursions. Not of Mercury's profiles, nor where costs are not added. */
+struct fm_merge_walk {
+    uint32_t *order, count; /* pds, callers before what was reached from them */
+    uint32_t *maker;        /* by pd: the csd by which it was reached; 0 = the root */
+    GArray *closing;        /* uint32_t: csds that led to a pd that had been reached */
+};
+void fm_merge_walk_init(struct fm_merge_walk *walk, const struct fm_profile *profile);
+void fm_merge_walk_clear(struct fm_merge_walk *walk);
+struct fm_merged_totals *fm_merged_totals_new(void);
+void fm_merged_totals_free(struct fm_merged_totals *totals);
+/* nodes: of each pd, UINT32_MAX = none. factor: what quanta are multiplied by. */
+void fm_merge_totals_add(struct fm_merge *m, const struct fm_profile *profile,
+                         const struct fm_merge_walk *walk, const uint32_t *nodes, uint64_t factor);
+void fm_merge_totals_rescale(struct fm_merge *m, uint64_t factor);
+/* classes: uint32_t, in the order of the result's pds. */
+void fm_merge_totals_tell(struct fm_merge *m, const GArray *classes, struct fm_build *build);
+static inline bool fm_merge_has_totals(const struct fm_merge *m)
+{
+    return m->flavour == FM_FLAVOUR_C && !m->options.places;
+}
 
 /* parts.c */
 void fm_merge_add_parts_of(struct fm_merge *m, const struct fm_profile *profile);

@@ -16,6 +16,7 @@ struct fm_merge *fm_merge_new(const struct fm_merge_options *options)
     m->options.sites_by_key = options->sites_by_key || options->across_builds;
     m->strings = fm_strings_new();
     m->facts = fm_merged_facts_new();
+    m->totals = fm_merged_totals_new();
     m->code = fm_merged_code_new();
     m->marks = g_array_new(FALSE, FALSE, sizeof(struct fm_mark));
     m->notes = g_ptr_array_new();
@@ -63,6 +64,7 @@ void fm_merge_free(struct fm_merge *m)
     g_free(m->edge_places);
     g_free(m->clique_size);
     fm_merged_facts_free(m->facts);
+    fm_merged_totals_free(m->totals);
     fm_merged_code_free(m->code);
     fm_strings_free(m->strings);
     g_free(m);
@@ -77,6 +79,7 @@ struct adding {
     uint32_t *nodes;              /* by pd; UINT32_MAX = not seen */
     uint32_t *edges;              /* by csd, if they are needed; likewise */
     uint32_t *open, open_count;   /* pds to be walked: each comes once */
+    struct fm_merge_walk walk;    /* all NULL: not asked for */
     bool is_union;                /* calls of its root are programs, not runs of them */
     unsigned column_count;        /* measures of which the input has more than zeros: */
     unsigned to[FM_MEASURES_MAX]; /* in the result, */
@@ -97,9 +100,13 @@ static void add_pd_points(struct adding *a, uint32_t pd)
     }
 }
 
-static void see_pd(struct adding *a, uint32_t pd, uint32_t node)
+static void see_pd(struct adding *a, uint32_t pd, uint32_t csd, uint32_t node)
 {
     a->nodes[pd] = node;
+    if (a->walk.order != NULL) {
+        a->walk.order[a->walk.count++] = pd;
+        a->walk.maker[pd] = csd;
+    }
     add_pd_points(a, pd);
     a->open[a->open_count++] = pd;
 }
@@ -127,8 +134,11 @@ static void add_csd(struct adding *a, uint32_t pd, uint32_t csd, uint32_t *guess
         sums[a->to[i]] = fm_merge_sum(
             sums[a->to[i]], a->factor[i] == 1 ? value : fm_merge_scaled(value, a->factor[i]));
     }
-    if (a->nodes[callee] == UINT32_MAX)
-        see_pd(a, callee, node);
+    bool seen = a->nodes[callee] != UINT32_MAX;
+    if (seen && a->walk.closing != NULL && callee != pd)
+        g_array_append_val(a->walk.closing, csd);
+    if (!seen)
+        see_pd(a, callee, csd, node);
     else if (fm_merge_class_of(m, a->nodes[callee]) != fm_merge_class_of(m, node))
         fm_merge_unite(m, a->nodes[callee], node);
 }
@@ -226,11 +236,16 @@ static void add_fitting(struct adding *a, uint64_t factor)
     }
     a->open = g_new(uint32_t, profile->pd_count + 1u);
     choose_columns(a, factor);
-    see_pd(a, profile->root_pd, root_for(a));
+    if (fm_merge_has_totals(m))
+        fm_merge_walk_init(&a->walk, profile);
+    see_pd(a, profile->root_pd, 0, root_for(a));
     add_graph(a);
     fm_merge_add_depths(m, profile, a->nodes);
     if (!m->options.places)
         fm_merge_add_facts(m, profile, edges, factor);
+    if (a->walk.order != NULL)
+        fm_merge_totals_add(m, profile, &a->walk, a->nodes, factor);
+    fm_merge_walk_clear(&a->walk);
     fm_merge_add_header(m, profile, factor);
     g_free(a->nodes);
     g_free(a->open);
@@ -266,8 +281,10 @@ bool fm_merge_add(struct fm_merge *m, const struct fm_profile *profile, const ch
         return false;
     uint64_t rate = m->ticks_per_second;
     fm_merge_join_header(m, profile, ticks);
-    if (rate != 0 && ticks != rate)
+    if (rate != 0 && ticks != rate) {
         fm_merge_rescale_facts(m, ticks / rate);
+        fm_merge_totals_rescale(m, ticks / rate);
+    }
     uint64_t factor = profile->ticks_per_second == 0 ? 1 : ticks / profile->ticks_per_second;
     a.procs = procs;
     a.sites = sites;

@@ -271,6 +271,8 @@ static void add_facts(struct numbering *n)
         depths.pd = n->node_ids[fm_merge_class_of(m, depths.pd)];
         fm_build_depths(n->build, &depths);
     }
+    if (fm_merge_has_totals(m))
+        fm_merge_totals_tell(m, n->order, n->build);
     g_ptr_array_sort(m->notes, compare_texts);
     for (guint i = 0; i < m->notes->len; i++) {
         if (before == NULL || strcmp(before, m->notes->pdata[i]) != 0)

@@ -346,6 +346,7 @@ void fm_checking_finish(struct fm_checking *c, struct fm_invariant **ret, unsign
     fm_invariants_of_heap(c->a->profile, found);
     fm_invariants_of_durations(c->a->profile, found);
     fm_invariants_of_facts(c->a, found);
+    fm_invariants_of_totals(c->a, found);
     check_holding(c, found);
     *ret_count = found->len;
     *ret = (struct fm_invariant *)(void *)g_array_free(found, FALSE);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Building: what is known of a run beside the graph. */
+#include <string.h>
+
 #include "deep/build.h"
 #include "deep/facts/facts.h"
 
@@ -76,4 +78,28 @@ void fm_build_part(struct fm_build *build, const struct fm_part *part)
 void fm_build_durations(struct fm_build *build, struct fm_durations *durations)
 {
     fm_duration_info_add(&fm_build_profile(build)->run_info.durations, durations);
+}
+
+void fm_build_inclusive(struct fm_build *build, uint32_t measures)
+{
+    struct fm_inclusive_info *info = &fm_build_profile(build)->run_info.inclusive;
+    g_return_if_fail(info->count == 0 && measures >> FM_MEASURES_MAX == 0 &&
+                     (measures & ((1u << FM_FIRST_INHERITED) - 1u)) == 0);
+    info->measures = measures;
+    info->width = (unsigned)__builtin_popcount(measures);
+}
+
+void fm_build_pd_inclusive(struct fm_build *build, uint32_t pd, const uint64_t *values)
+{
+    struct fm_inclusive_info *info = &fm_build_profile(build)->run_info.inclusive;
+    g_return_if_fail(info->width > 0 && values != NULL);
+    g_return_if_fail(info->count == 0 || info->pds[info->count - 1] < pd);
+    uint32_t at = info->count++;
+    if ((at & (at - 1)) == 0) {
+        size_t room = at == 0 ? 1 : 2 * (size_t)at;
+        info->pds = g_renew(uint32_t, info->pds, room);
+        info->values = g_renew(uint64_t, info->values, room * info->width);
+    }
+    info->pds[at] = pd;
+    memcpy(&info->values[(size_t)at * info->width], values, info->width * sizeof *values);
 }

@@ -15,6 +15,7 @@ enum fm_fact {
     FM_FACT_SAMPLES,
     FM_FACT_PART,
     FM_FACT_DEPTHS,
+    FM_FACT_INCLUSIVE,
     FM_FACT_WAITING = 10,
     FM_FACT_LOCK,
     FM_FACT_BLAME,
@@ -46,6 +47,13 @@ struct fm_wait_info *fm_build_wait_info(struct fm_build *build);
 /* arcs.c: costs that do not follow from the graph, behind its nature. */
 FM_MUST_USE bool fm_read_inclusive(struct fm_profile_reading *reading, GError **error);
 void fm_encode_inclusive(struct fm_writer *writer, const struct fm_profile *profile);
+
+/* inclusive.c, inclusive_facts.c */
+FM_MUST_USE bool fm_read_pd_inclusive(struct fm_profile_reading *reading, GError **error);
+void fm_encode_pd_inclusive(struct fm_writer *writer, const struct fm_inclusive_info *info);
+void fm_inclusive_info_clear(struct fm_inclusive_info *info);
+/* NULL: they are of what the profile has. */
+char *fm_inclusive_fault(const struct fm_profile *profile);
 
 /* rank_facts.c */
 FM_MUST_USE bool fm_read_rank(struct fm_profile_reading *reading, GError **error);

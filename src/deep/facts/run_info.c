@@ -234,6 +234,7 @@ static const read_fact_fn readers[] = {
     [FM_FACT_SAMPLES] = read_samples,
     [FM_FACT_PART] = read_part,
     [FM_FACT_DEPTHS] = read_depths,
+    [FM_FACT_INCLUSIVE] = fm_read_pd_inclusive,
     [FM_FACT_WAITING] = fm_read_waiting,
     [FM_FACT_LOCK] = fm_read_lock,
     [FM_FACT_BLAME] = fm_read_blame,
@@ -387,7 +388,7 @@ void fm_encode_run_info(struct fm_writer *writer, const struct fm_profile *profi
     if (run_info->mark_count == 0 && run_info->note_count == 0 && run_info->duration_ns == 0 &&
         run_info->peak_bytes == 0 && run_info->sample_count == 0 && run_info->part_count == 0 &&
         run_info->process.command == NULL && run_info->origin == NULL && run_info->unknown == 0 &&
-        run_info->nature == 0 && run_info->depths_count == 0 &&
+        run_info->nature == 0 && run_info->depths_count == 0 && run_info->inclusive.measures == 0 &&
         run_info->wait_info.waiting_count == 0 && run_info->wait_info.thread_count == 0 &&
         !run_info->heap_info.recorded && !run_info->tick_event.recorded &&
         run_info->durations.count == 0 && is_whole(&run_info->extent))
@@ -442,6 +443,7 @@ void fm_encode_run_info(struct fm_writer *writer, const struct fm_profile *profi
     }
     for (uint32_t i = 0; i < run_info->depths_count; i++)
         encode_depths(writer, &run_info->depths[i]);
+    fm_encode_pd_inclusive(writer, &run_info->inclusive);
     fm_encode_ranks(writer, run_info);
     fm_encode_rank_info(writer, &run_info->rank_info);
     fm_encode_roles(writer, run_info);

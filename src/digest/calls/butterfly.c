@@ -111,15 +111,6 @@ static void add_to(struct collecting *in, uint32_t row, int64_t total, int64_t o
     it->calls = add(it->calls, calls);
 }
 
-/* What a pd costs with all below it, deeper activations of the same procedure left out. */
-static int64_t share_of(const struct collecting *in, uint32_t pd)
-{
-    struct fm_cost nested = {0};
-    if (in->a->ps_zeroed[in->ps])
-        fm_analysis_pd_compensation(in->a, pd, in->ps, -1, &nested);
-    return add(fm_analysis_pd_total(in->a, pd, in->measure), nested.desc[in->measure]);
-}
-
 static int64_t own_of(const struct collecting *in, uint32_t csd)
 {
     return (int64_t)fm_profile_own(in->a->profile, csd, in->measure);
@@ -164,7 +155,8 @@ static void add_callee_total(struct collecting *in, uint32_t pd)
     bool recursion = is_recursion(in->a, clique);
     if (!recursion && csd != 0 && fm_profile_is(profile, FM_NATURE_ARCS))
         return; /* each call has its part */
-    add_to(in, recursion ? group_of(in, clique) : row_of(in, &key), share_of(in, pd), 0, 0);
+    add_to(in, recursion ? group_of(in, clique) : row_of(in, &key),
+           fm_analysis_pd_adds(in->a, pd, in->measure), 0, 0);
 }
 
 static void callers_everywhere(struct collecting *in)
@@ -297,6 +289,46 @@ static void callees_in_context(struct collecting *in)
     }
 }
 
+/* What others of its recursions cost while a context of the procedure was active: not by which
+ * call. */
+static void add_recursion_rest(struct collecting *in, uint32_t pd)
+{
+    const struct fm_analysis *a = in->a;
+    uint32_t clique = a->pd_clique[pd];
+    if (a->profile->pd_ps[pd] != in->ps || !is_recursion(a, clique))
+        return;
+    int64_t rest =
+        add(fm_analysis_pd_adds(a, pd, in->measure), -fm_analysis_pd_part(a, pd, in->measure));
+    struct fm_neighbour *row = &at(in, group_of(in, clique))->row;
+    row->total = add(row->total, rest);
+    row->total_is_here |= rest != 0;
+}
+
+/* Both sides add up to the total: what is told of no call stands in the rows of recursions. */
+static void settle(const struct collecting *in, int64_t total)
+{
+    struct fm_neighbour *row = NULL;
+    if (in->a->profile->flavour != FM_FLAVOUR_C)
+        return;
+    for (guint i = 0; i < in->all->len; i++) {
+        total = add(total, -at(in, i)->row.total);
+        if (row == NULL && at(in, i)->row.kind == FM_NEIGHBOUR_WITHIN)
+            row = &at(in, i)->row;
+    }
+    if (row != NULL)
+        row->total = add(row->total, total);
+}
+
+static void rest_of_recursions(struct collecting *in)
+{
+    const struct fm_analysis *a = in->a;
+    const uint32_t *pds = in->clique != 0 ? a->clique_pds : a->ps_pds;
+    uint32_t first = in->clique != 0 ? a->clique_first[in->clique] : a->ps_pd_first[in->ps];
+    uint32_t end = in->clique != 0 ? a->clique_first[in->clique + 1] : a->ps_pd_first[in->ps + 1];
+    for (uint32_t i = first; i < end && a->profile->flavour == FM_FLAVOUR_C; i++)
+        add_recursion_rest(in, pds[i]);
+}
+
 /* --- rows in order --- */
 
 static int compare_found(const void *a, const void *b)
@@ -355,7 +387,7 @@ static void set_subject(const struct collecting *in, struct fm_butterfly *ret)
         uint32_t pd = a->clique_pds[i];
         if (a->profile->pd_ps[pd] != in->ps)
             continue;
-        ret->total = add(ret->total, share_of(in, pd));
+        ret->total = add(ret->total, fm_analysis_pd_adds(a, pd, in->measure));
         ret->own = add(ret->own, fm_analysis_pd_own(a, pd, in->measure));
         ret->calls = add(ret->calls, fm_analysis_pd_calls(a, pd));
         ret->contexts++;
@@ -393,12 +425,16 @@ void fm_butterfly_init(struct fm_butterfly *ret, const struct fm_analysis *a, ui
         callers_everywhere(&in);
     else
         callers_by_site(&in);
+    settle(&in, ret->total);
     ret->callers = take_rows(&in);
     begin(&in);
     if (clique != 0)
         callees_in_context(&in);
     else
         callees_everywhere(&in, recursive);
+    if (recursive)
+        rest_of_recursions(&in);
+    settle(&in, add(ret->total, -ret->own));
     ret->callees = take_rows(&in);
 }
 

@@ -119,7 +119,7 @@ static void recursion_nodes(struct making *in, uint32_t clique)
         uint32_t pd = a->clique_pds[i];
         struct fm_call_node *node = node_of(in, a->profile->pd_ps[pd]);
         node->own += fm_analysis_pd_own(a, pd, in->measure);
-        node->total += fm_analysis_pd_total(a, pd, in->measure);
+        node->total += fm_analysis_pd_adds(a, pd, in->measure);
         node->calls += fm_analysis_pd_calls(a, pd);
         node->focus |= pd == entry;
         node->inlined |= fm_profile_ps_uncounted(a->profile, a->profile->pd_ps[pd]);

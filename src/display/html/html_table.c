@@ -275,6 +275,15 @@ static void append_cell_content(const struct html *html, const struct cell *cell
         append_folded(html, cell->path);
         return;
     }
+    if (cell->most) {
+        bool leads = fm_html_leads(html, cell->most);
+        if (leads) {
+            g_string_append(html->out, "<a");
+            fm_html_href(html, cell->most);
+            g_string_append_c(html->out, '>');
+        }
+        g_string_append(html->out, leads ? FM_AT_MOST "</a> " : FM_AT_MOST " ");
+    }
     if (fm_append_cell_number(html->out, cell) || cell->kind == CELL_EMPTY)
         return;
     append_style(html->out, cell->style, false);

@@ -101,9 +101,11 @@ static void format_cells(struct layout *layout)
         const struct cell *cell = &table->cells[i];
         size_t offset = layout->pool->len;
 
+        if (cell->most)
+            g_string_append(layout->pool, FM_AT_MOST " ");
         if (fm_append_cell_number(layout->pool, cell)) {
             size_t size = layout->pool->len - offset;
-            unsigned width = cell->form == FORM_USUAL
+            unsigned width = cell->form == FORM_USUAL && !cell->most
                                  ? (unsigned)size
                                  : fm_text_width(layout->pool->str + offset, size);
             layout->pieces[i] = (struct piece){offset, size, width};

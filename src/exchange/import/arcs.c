@@ -5,6 +5,7 @@
 
 #include "exchange/groups.h"
 #include "exchange/import/internal.h"
+#include "exchange/import/stacks/totals.h"
 
 #define NO_MEASURE FM_MEASURES_MAX
 
@@ -448,6 +449,8 @@ bool fm_import_arcs_finish(struct fm_import_arcs *arcs, struct fm_profile **ret,
     g_free(g.group), g_free(g.entered), g_free(g.into_first), g_free(g.into);
     g_free(g.entry_costs), g_free(made.pd), g_free(made.entry_csd), g_free(made.csd);
     bool done = fm_stacks_finish(g_steal_pointer(&arcs->stacks), ret, error);
+    if (done && arcs->costs_known)
+        fm_import_totals_of_arcs(*ret);
     fm_import_arcs_free(arcs);
     return done;
 }

@@ -308,7 +308,8 @@ static bool function_of(struct pprof *in, const Location *location, const Fathom
                                              .line = function->start_line > 0 &&
                                                              function->start_line <= UINT32_MAX
                                                          ? (uint32_t)function->start_line
-                                                         : 0});
+                                                         : 0,
+                                             .begins = true});
     return true;
 }
 

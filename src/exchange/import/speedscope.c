@@ -261,7 +261,7 @@ static bool in_units(struct speedscope *in, const struct amount *weight, uint64_
     return true;
 }
 
-/* call: whose own it is. */
+/* call: whose own it is; 0 = the innermost frame's. */
 static bool add(struct speedscope *in, uint32_t call, const struct amount *weight, GError **error)
 {
     uint64_t whole = 0;
@@ -276,11 +276,12 @@ static bool add(struct speedscope *in, uint32_t call, const struct amount *weigh
     whole /= in->divide;
     if (in->skip)
         return true;
-    if (call != 0 && in->calls) {
-        fm_stacks_add_to(in->stacks, call, FM_EXITS, whole);
-        fm_stacks_add_to(in->stacks, call, FM_CALLSEQS, whole);
-    } else if (call != 0) {
-        fm_stacks_add_to(in->stacks, call, in->measure, whole);
+    const unsigned measures[] = {in->calls ? FM_CALLSEQS : in->measure, FM_EXITS};
+    for (unsigned i = 0; i < (in->calls ? 2 : 1); i++) {
+        if (call != 0)
+            fm_stacks_add_to(in->stacks, call, measures[i], whole);
+        else
+            fm_stacks_add(in->stacks, measures[i], whole);
     }
     return true;
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/text/demangle.h"
 #include "exchange/import/stacks.h"
 
 #include <string.h>
@@ -8,62 +7,8 @@
 #include "base/memory.h"
 #include "exchange/import/internal.h"
 #include "exchange/import/memo.h"
-
-struct function {
-    uint64_t hash;
-    uint32_t ps, sites; /* call sites that it has so far */
-    uint32_t unknown;   /* the slot of all calls without a line, + 1; 0 = it has none yet */
-    uint32_t pd;        /* its context on the stack; 0 = it is not there */
-    size_t name;        /* of its text among the texts: name, unit and file */
-    size_t size;
-};
-
-/* A call of a function at a line of another: one call site. */
-struct site {
-    uint32_t caller, callee, line; /* functions */
-    uint32_t file;                 /* 0: the caller's */
-    uint32_t slot;
-    uint32_t css;
-};
-
-/* A call in one context. All that is asked for with each frame stands here, in the table itself, so
- * that a frame costs one look into memory that nobody looked at before. */
-struct edge {
-    uint32_t pd, callee, line; /* callee: function */
-    uint32_t csd, callee_pd;   /* csd 0: a free place */
-};
-
-struct frame {
-    uint32_t function, line, pd, csd;
-    uint32_t pd_before; /* the function's context on the stack before this frame */
-};
-
-/* Numbers by a hash of what they stand for; open addressing, 0 = free, else number + 1. */
-struct index {
-    uint32_t *slots;
-    uint32_t mask, used;
-};
-
-struct fm_stacks {
-    struct fm_build *build;
-    char *program;
-    uint32_t root_pd;
-    GByteArray *texts;
-    GArray *functions, *sites;
-    struct edge *first; /* by pd: its first call; most make no other */
-    uint32_t first_capacity;
-    struct edge *edges; /* the others; open addressing */
-    uint32_t edge_mask, edge_used;
-    uint32_t edge_count; /* all together */
-    GArray *frames; /* the stack, and behind it what was on it before: stacks often begin alike */
-    uint32_t depth; /* of the stack */
-    GHashTable *measures; /* their names */
-    GString *further;     /* those that pages of contexts do not show, with commas between */
-    struct index by_name, by_site;
-    bool no_memory; /* for more edges: what comes is left out, and finish fails */
-    uint64_t too_deep;
-    uint32_t skipped; /* frames on the stack beyond the greatest depth */
-};
+#include "exchange/import/stacks/internal.h"
+#include "exchange/import/stacks/totals.h"
 
 #define SIDE_BITS_FIRST 10
 #define SLOTS_ALWAYS ((uint64_t)1 << 22) /* 4 bytes each, 2 in the file */
@@ -95,7 +40,8 @@ static uint64_t hash_of(const struct fm_stacks *stacks, const struct index *inde
     return hash_site(site->caller, site->callee, site->line, site->file);
 }
 
-static void index_add(struct fm_stacks *stacks, struct index *index, uint64_t hash, uint32_t number)
+void fm_stacks_index_add(struct fm_stacks *stacks, struct index *index, uint64_t hash,
+                         uint32_t number)
 {
     if (++index->used > index->mask / 2) {
         struct index grown = {.mask = index->mask * 2 + 1, .used = index->used};
@@ -134,6 +80,7 @@ struct fm_stacks *fm_stacks_new(const char *program, const char *origin)
     stacks->frames = g_array_new(FALSE, FALSE, sizeof(struct frame));
     stacks->measures = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     stacks->further = g_string_new(NULL);
+    stacks->totals = fm_import_totals_new();
     for (unsigned i = 0; i < G_N_ELEMENTS(taken); i++)
         g_hash_table_add(stacks->measures, g_strdup(taken[i]));
     index_init(&stacks->by_name);
@@ -158,6 +105,7 @@ struct fm_stacks *fm_stacks_new(const char *program, const char *origin)
 
 static void clear(struct fm_stacks *stacks)
 {
+    fm_import_totals_free(stacks->totals);
     g_free(stacks->program);
     g_byte_array_unref(stacks->texts);
     g_hash_table_unref(stacks->measures);
@@ -220,81 +168,6 @@ void fm_stacks_name_quanta(struct fm_stacks *stacks, const char *name, const cha
     fm_build_rename_measure(stacks->build, FM_QUANTA, own, unit != NULL ? unit : own, 1);
 }
 
-/* --- functions --- */
-
-static char *text_of(const char *text, size_t size)
-{
-    return size == 0 ? g_strdup("") : g_strndup(text, size);
-}
-
-static uint32_t add_function(struct fm_stacks *stacks, const struct fm_stacks_name *name,
-                             uint64_t hash)
-{
-    g_autofree char *linked = text_of(name->name, name->size);
-    g_autofree char *text = fm_demangle(linked);
-    g_autofree char *given = text_of(name->unit, name->unit_size);
-    g_autofree char *file = text_of(name->file, name->file_size);
-    const char *unit = name->outside ? "" : given[0] != '\0' ? given : stacks->program;
-    struct function function = {.hash = hash, .name = stacks->texts->len};
-    function.ps = fm_build_ps(stacks->build,
-                              &(struct fm_ps){.label_kind = FM_LABEL_PREDICATE,
-                                              .decl_module = unit,
-                                              .def_module = unit,
-                                              .name = text[0] != '\0' ? text : "[unknown]",
-                                              .type_name = "",
-                                              .arity = FM_ARITY_UNKNOWN,
-                                              .file = file,
-                                              .line = name->line,
-                                              .in_interface = !name->outside,
-                                              .raw_name = strcmp(text, linked) == 0 ? "" : linked});
-    const struct {
-        const char *text;
-        size_t size;
-    } parts[] = {
-        {name->name, name->size}, {name->unit, name->unit_size}, {name->file, name->file_size}};
-    for (unsigned i = 0; i < G_N_ELEMENTS(parts); i++) {
-        if (parts[i].size > 0)
-            g_byte_array_append(stacks->texts, (const guint8 *)parts[i].text, (guint)parts[i].size);
-        g_byte_array_append(stacks->texts, (const guint8 *)"", 1);
-    }
-    function.size = stacks->texts->len - function.name;
-    g_array_append_val(stacks->functions, function);
-    return stacks->functions->len - 1;
-}
-
-static bool is_named(const struct fm_stacks *stacks, uint32_t number,
-                     const struct fm_stacks_name *name)
-{
-    g_assert(number < stacks->functions->len);
-    const struct function *function = &g_array_index(stacks->functions, struct function, number);
-    const guint8 *at = stacks->texts->data + function->name;
-    if (function->size != name->size + name->unit_size + name->file_size + 3)
-        return false;
-    return (name->size == 0 || memcmp(at, name->name, name->size) == 0) && at[name->size] == 0 &&
-           (name->unit_size == 0 ||
-            memcmp(at + name->size + 1, name->unit, name->unit_size) == 0) &&
-           at[name->size + 1 + name->unit_size] == 0 &&
-           (name->file_size == 0 ||
-            memcmp(at + name->size + name->unit_size + 2, name->file, name->file_size) == 0);
-}
-
-uint32_t fm_stacks_function(struct fm_stacks *stacks, const struct fm_stacks_name *name)
-{
-    g_assert(name->size + name->unit_size + name->file_size < G_MAXUINT32 / 2);
-    uint64_t hash = fm_import_hash(name->outside ? 1 : 0, name->name, name->size);
-    hash = fm_import_hash(hash, name->unit, name->unit_size);
-    hash = fm_import_hash(hash, name->file, name->file_size);
-    uint64_t at = hash;
-    for (uint32_t number; (number = stacks->by_name.slots[at & stacks->by_name.mask]) != 0; at++) {
-        if (g_array_index(stacks->functions, struct function, number - 1).hash == hash &&
-            is_named(stacks, number - 1, name))
-            return number - 1;
-    }
-    uint32_t number = add_function(stacks, name, hash);
-    index_add(stacks, &stacks->by_name, hash, number);
-    return number;
-}
-
 /* --- frames --- */
 
 uint32_t fm_stacks_depth(const struct fm_stacks *stacks)
@@ -318,6 +191,9 @@ static void forget_frames(struct fm_stacks *stacks)
     for (uint32_t i = stacks->frames->len; i > stacks->depth; i--) {
         const struct frame *frame = &g_array_index(stacks->frames, struct frame, i - 1);
         g_array_index(stacks->functions, struct function, frame->function).pd = frame->pd_before;
+        if (!frame->plain) /* so it is not the first */
+            fm_import_totals_leave(stacks->totals, i - 1, frame->pd_before == 0 ? frame->pd : 0,
+                                   (frame - 1)->plain ? (frame - 1)->pd : 0);
     }
     g_array_set_size(stacks->frames, stacks->depth);
 }
@@ -335,7 +211,7 @@ uint32_t fm_stacks_site(struct fm_stacks *stacks, const struct fm_stacks_call *c
     struct function *of = &g_array_index(stacks->functions, struct function, call->caller);
     uint32_t callee_ps = g_array_index(stacks->functions, struct function, call->callee).ps;
     struct site site = {call->caller, call->callee, call->line, call->file, of->sites++, 0};
-    g_autofree char *file = text_of(call->text, call->file == 0 ? 0 : call->size);
+    g_autofree char *file = call->file == 0 ? g_strdup("") : g_strndup(call->text, call->size);
     site.css = fm_build_css(stacks->build, of->ps,
                             &(struct fm_css){.kind = FM_SITE_NORMAL,
                                              .callee_ps = callee_ps,
@@ -344,7 +220,7 @@ uint32_t fm_stacks_site(struct fm_stacks *stacks, const struct fm_stacks_call *c
                                              .line = call->line,
                                              .goal_path = ""});
     g_array_append_val(stacks->sites, site);
-    index_add(stacks, &stacks->by_site, hash, stacks->sites->len - 1);
+    fm_stacks_index_add(stacks, &stacks->by_site, hash, stacks->sites->len - 1);
     return stacks->sites->len - 1;
 }
 
@@ -451,10 +327,12 @@ static void make_edge(struct fm_stacks *stacks, const struct frame *above, uint3
     *ret = (struct edge){.pd = above == NULL ? stacks->root_pd : above->pd,
                          .callee = callee,
                          .line = line,
-                         .callee_pd = function->pd};
+                         .callee_pd = function->nameless ? 0 : function->pd};
     uint32_t slot = slot_of(stacks, above, callee, line);
-    if (ret->callee_pd == 0)
-        ret->callee_pd = fm_build_pd(stacks->build, fm_stacks_ps(stacks, callee));
+    if (ret->callee_pd == 0) {
+        ret->made = true;
+        ret->callee_pd = fm_build_pd(stacks->build, function->ps);
+    }
     ret->csd = fm_build_csd(stacks->build, ret->pd, slot, ret->callee_pd);
     stacks->edge_count++;
 }
@@ -519,8 +397,18 @@ void fm_stacks_push(struct fm_stacks *stacks, uint32_t function, uint32_t line)
         return;
     }
     struct function *entered = &g_array_index(stacks->functions, struct function, function);
-    struct frame frame = {function, line, edge->callee_pd, edge->csd, entered->pd};
-    entered->pd = edge->callee_pd;
+    struct frame frame = {function,
+                          line,
+                          edge->callee_pd,
+                          edge->csd,
+                          entered->pd,
+                          edge->made,
+                          edge->made && (above == NULL || above->plain)};
+    if (!frame.plain)
+        fm_import_totals_begin(stacks->totals);
+    if (entered->pd != 0 && entered->pd != frame.pd)
+        fm_import_totals_below_itself(stacks->totals, frame.pd);
+    entered->pd = frame.pd;
     g_array_append_val(stacks->frames, frame);
     stacks->depth++;
 }
@@ -528,16 +416,21 @@ void fm_stacks_push(struct fm_stacks *stacks, uint32_t function, uint32_t line)
 void fm_stacks_add(struct fm_stacks *stacks, unsigned measure, uint64_t value)
 {
     g_assert(measure < FM_MEASURES_MAX);
-    if (stacks->depth > 0)
-        fm_build_add(stacks->build,
-                     g_array_index(stacks->frames, struct frame, stacks->depth - 1).csd, measure,
-                     value);
+    if (stacks->depth == 0)
+        return;
+    const struct frame *frame = &g_array_index(stacks->frames, struct frame, stacks->depth - 1);
+    fm_build_add(stacks->build, frame->csd, measure, value);
+    if (!frame->plain)
+        fm_import_totals_add(stacks->totals, stacks->depth - 1, frame->made ? frame->pd : 0,
+                             measure, value);
 }
 
 uint32_t fm_stacks_call(const struct fm_stacks *stacks)
 {
-    return stacks->depth == 0 ? 0
-                              : g_array_index(stacks->frames, struct frame, stacks->depth - 1).csd;
+    if (stacks->depth == 0)
+        return 0;
+    const struct frame *frame = &g_array_index(stacks->frames, struct frame, stacks->depth - 1);
+    return frame->plain ? frame->csd : 0;
 }
 
 uint32_t fm_stacks_calls(const struct fm_stacks *stacks)
@@ -591,7 +484,14 @@ bool fm_stacks_finish(struct fm_stacks *stacks, struct fm_profile **ret, GError 
             (guint64)stacks->too_deep, FM_STACKS_DEPTH_MAX);
         fm_build_note(stacks->build, note);
     }
+    stacks->depth = 0;
+    forget_frames(stacks);
     struct fm_build *build = g_steal_pointer(&stacks->build);
+    struct fm_import_totals *totals = g_steal_pointer(&stacks->totals);
     clear(stacks);
-    return fm_build_finish(build, ret, error);
+    bool built = fm_build_finish(build, ret, error);
+    if (built)
+        fm_import_totals_tell(totals, *ret);
+    fm_import_totals_free(totals);
+    return built;
 }

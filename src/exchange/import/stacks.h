@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Makes a profile of stacks: of samples, or of functions that are entered and left. Frames go in
  * from the outermost on; a function that is on the stack already is the same context again, as in
- * recordings (bounded recursion).
+ * recordings (bounded recursion). Names that are no function's ([unknown], <lambda>: functions.c)
+ * may stand on it in several contexts.
  *
  *   struct fm_stacks *stacks = fm_stacks_new("prog", "folded stacks of prog.folded");
  *   uint32_t f = fm_stacks_function(stacks, &(struct fm_stacks_name){.name = "main", .size = 4});
@@ -44,7 +45,8 @@ struct fm_stacks_name {
     size_t unit_size;
     const char *file; /* with its path; NULL = not known */
     size_t file_size;
-    uint32_t line; /* of the function; 0 = not known; not part of what makes it one */
+    uint32_t line; /* of the function; 0 = not known; part of what makes it one only if */
+    bool begins;   /* it is known to begin there, and the name is no function's */
     bool outside;  /* no function: a thread, or what stacks that were cut stand below */
 };
 /* The same number for the same function: 0, 1, 2, ... */
@@ -73,7 +75,8 @@ void fm_stacks_push(struct fm_stacks *stacks, uint32_t function, uint32_t line);
 /* The innermost frame's own; nothing without a frame. */
 void fm_stacks_add(struct fm_stacks *stacks, unsigned measure, uint64_t value);
 /* The call in context that the innermost frame is, whose own is added to later without its stack
- * being built again; 0 = there is none. */
+ * being built again; 0 = there is none, or the stack has a recursion: who is on it does not follow
+ * from the call then. */
 uint32_t fm_stacks_call(const struct fm_stacks *stacks);
 /* How many calls in context there are so far: each takes some 100 bytes. */
 uint32_t fm_stacks_calls(const struct fm_stacks *stacks);

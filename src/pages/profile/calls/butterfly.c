@@ -27,6 +27,14 @@ struct side {
 
 /* --- the figures in one line --- */
 
+/* Whether the procedure's total is that of the recursions which it is part of. */
+static bool is_at_most(const struct fm_page *page, uint32_t ps, enum fm_measure_id measure)
+{
+    struct fm_cost cost;
+    fm_analysis_ps_cost(page->analysis, ps, &cost);
+    return (cost.of_recursion >> measure & 1u) != 0;
+}
+
 static void add_amount(struct fm_list *list, const struct fm_measured *measured, const char *what,
                        int64_t amount)
 {
@@ -61,6 +69,11 @@ static void add_others(struct fm_page *page, struct fm_list *list, uint32_t ps,
                             : measured.is_time                ? "time here and below: %s"
                                                               : "total %s",
                             text);
+        if ((cost.of_recursion >> measured.measure & 1u) != 0) {
+            g_autofree char *most = g_strconcat(said, " at most", NULL);
+            fm_add_text(list, most);
+            continue;
+        }
         fm_add_text(list, said);
     }
 }
@@ -74,7 +87,11 @@ void fm_add_butterfly_lead(struct fm_page *page, const struct fm_measured *measu
     fm_butterfly_figures(&both, page->analysis, ps, clique, measured->measure);
     bool waiting = measured->asked == FM_QUERY_BY_WAITING;
     add_amount(list, measured, waiting ? "Waited itself" : "Self", both.own);
-    add_amount(list, measured, waiting ? "here and below" : "Total", both.total);
+    add_amount(list, measured,
+               is_at_most(page, ps, measured->measure) ? "Total at most"
+               : waiting                               ? "here and below"
+                                                       : "Total",
+               both.total);
     g_autofree char *calls = fm_format_int(both.calls);
     bool inlined = page->profile->ps[ps].inlined;
     g_autofree char *called = g_strdup_printf(
@@ -215,8 +232,10 @@ static void add_group_row(struct side *side, const struct fm_neighbour *row)
                 : g_strdup(side->callers ? "within recursions" : "stays within recursions");
     const struct fm_path_part parts[] = {
         {named, row->ps && fm_page_has_contexts(side->page) ? &link : NULL, FM_PART_STRONG},
-        {side->callers ? "its cost there, whoever called" : "no cost of its own", NULL,
-         FM_PART_NOTE}};
+        {side->callers        ? "its cost there, whoever called"
+         : row->total_is_here ? "what its other functions cost meanwhile"
+                              : "no cost of its own",
+         NULL, FM_PART_NOTE}};
     fm_table_row(side->table, "within", false);
     add_numbers(side, row);
     fm_cell_path(side->table, parts, 2, 0);

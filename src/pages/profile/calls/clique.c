@@ -288,12 +288,17 @@ static void add_group(struct clique_view *view, const struct fm_row *row, struct
     }
 }
 
-/* What the call that entered the recursion paid, to which its procedures' rows add up. */
+/* What the call that entered the recursion paid. Own costs add up to its own. */
 static void add_whole(struct clique_view *view, const struct fm_row *rows, guint count)
 {
     struct fm_cost whole = {0};
     for (guint i = 0; i < count; i++)
         fm_cost_add(&whole, &rows[i].cost);
+    for (unsigned m = FM_FIRST_INHERITED; m < view->page->profile->measure_count; m++)
+        whole.desc[m] =
+            fm_analysis_clique_total(view->page->analysis, view->clique, (enum fm_measure_id)m) -
+            whole.own[m];
+    whole.of_recursion = 0;
     fm_table_separator(view->table);
     fm_recursion_row(
         view->page, view->table, &view->perf,
@@ -434,7 +439,11 @@ void fm_clique_page(struct fm_page *page, uint32_t clique)
     fm_display_fact_int(page->display, "clique", clique);
     fm_display_fact_int(page->display, "pd_count", count);
     fm_display_fact_int(page->display, "parent_csd", a->clique_parent[clique]);
-    if (count > 1) {
+    if (count > 1 && page->profile->flavour == FM_FLAVOUR_C) {
+        fm_add_text(page->body,
+                    "The total of a function is what ran while it was active, each moment once: "
+                    "functions of a recursion are active together, so their totals overlap.");
+    } else if (count > 1) {
         g_autofree char *text = g_strdup_printf(
             "In a recursion, each %s has its self cost and its calls that leave the recursion; "
             "together they are the total cost of the call that entered the recursion.",

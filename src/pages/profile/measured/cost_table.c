@@ -3,6 +3,7 @@
 
 #include "pages/profile/measured/switch.h"
 #include "pages/profile/parts/preferences.h"
+#include "pages/profile/parts/perf_columns.h"
 
 /* Waiting has no order of its own in preferences. */
 static enum fm_query_cost cost_of(enum fm_query_measure measure)
@@ -103,6 +104,8 @@ void fm_cost_table_row(const struct fm_cost_table *costs, const char *role,
         fm_measured_cell(table, measured, total);
     else if (totals)
         fm_cell_empty(table);
+    if (totals && has_total)
+        fm_total_at_most(costs->page, table, cost, measured->measure);
     if (totals && has_total)
         fm_cell_bar(table, fm_measured_share(measured, own), share);
     fm_measured_cell(table, measured, own);

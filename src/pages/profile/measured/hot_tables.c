@@ -6,6 +6,7 @@
 
 #include "pages/profile/measured/path_text.h"
 #include "pages/profile/parts/names.h"
+#include "pages/profile/parts/perf_columns.h"
 #include "pages/profile/parts/preferences.h"
 #include "base/select.h"
 #include "digest/run/held.h"
@@ -212,6 +213,7 @@ static void add_functions_table(struct fm_page *page, const struct fm_measured *
             fm_cell_bar(table, fm_measured_share(measured, own),
                         fm_measured_share(measured, total));
             fm_measured_cell(table, measured, total);
+            fm_total_at_most(page, table, &cost, measured->measure);
             fm_calls_cell(table, page->profile, cost.calls, cost.inlined);
             const struct fm_path_part parts[] = {{proc->unqualified_name, &link, 0},
                                                  {file, NULL, FM_PART_NOTE}};
@@ -292,7 +294,7 @@ struct context {
     uint32_t clique;
     uint32_t path; /* equal for those of one path, and rarely for others */
     int64_t own, total, calls;
-    bool inlined;
+    bool inlined, at_most; /* at_most: the total is its recursion's */
 };
 
 static int compare_contexts(const void *a, const void *b)
@@ -327,6 +329,7 @@ static void add_context(struct context *to, const struct context *from)
     to->total += from->total;
     to->calls += from->calls;
     to->inlined |= from->inlined;
+    to->at_most |= from->at_most;
 }
 
 static struct context context_of(const struct fm_analysis *a, uint32_t pd,
@@ -335,6 +338,7 @@ static struct context context_of(const struct fm_analysis *a, uint32_t pd,
     return (struct context){.clique = a->pd_clique[pd],
                             .own = fm_analysis_pd_own(a, pd, measure),
                             .total = fm_analysis_pd_total(a, pd, measure),
+                            .at_most = fm_analysis_pd_is_at_most(a, pd, measure),
                             .calls = fm_analysis_pd_calls(a, pd),
                             .inlined = fm_analysis_pd_inlined(a, pd)};
 }
@@ -358,7 +362,6 @@ static void add_dearest(struct contexts *contexts, const struct fm_analysis *a, 
     for (uint32_t i = 0; i < count; i++) {
         order[i] = i;
         totals[i] = fm_analysis_pd_total(a, a->ps_pds[first + i], measure);
-        contexts->all.total += totals[i];
     }
     fm_select_first(order, count, kept, compare_totals, totals);
     for (uint32_t i = 0; i < kept; i++) {
@@ -367,6 +370,8 @@ static void add_dearest(struct contexts *contexts, const struct fm_analysis *a, 
     }
     fm_analysis_ps_cost(a, ps, &cost);
     contexts->all.own = cost.own[measure];
+    contexts->all.total = fm_cost_total(&cost, measure);
+    contexts->all.at_most = (cost.of_recursion >> measure & 1u) != 0;
     contexts->all.calls = cost.calls;
     contexts->all.inlined = cost.inlined;
     contexts->others = count - kept;
@@ -421,7 +426,7 @@ static double times_the_others(const struct fm_measured *measured, const struct 
     const struct context *it = &g_array_index(contexts->rows, struct context, row);
     double total = (double)(contexts->all.total - it->total);
     double calls = (double)(contexts->all.calls - it->calls);
-    if (it->calls <= 0 || it->inlined ||
+    if (it->calls <= 0 || it->inlined || contexts->all.at_most || it->at_most ||
         (measured->is_time && (double)it->total < SAMPLES_TO_COMPARE * measured->sample))
         return 0;
     if (measured->is_time)
@@ -443,6 +448,11 @@ static void add_context_row(struct fm_page *page, struct fm_table *table,
     if (fm_measured_is_soft(measured, context->total))
         fm_row_soft(table);
     fm_measured_cell(table, measured, context->total);
+    if (context->at_most)
+        fm_total_at_most(page, table,
+                         &(struct fm_cost){.of_recursion = 1u << measured->measure,
+                                           .recursion = context->clique},
+                         measured->measure);
     fm_cell_bar(table, (double)context->own / (double)MAX(whole, 1),
                 (double)context->total / (double)MAX(whole, 1));
     fm_measured_cell(table, measured, context->own);

@@ -275,7 +275,7 @@ void fm_perf_init(struct fm_perf *perf, const struct fm_page *page, bool totals)
 }
 
 /* What a heading means, in one line; longer in help/. */
-static const char *help_of(const struct fm_perf_column *column)
+static const char *help_of(const struct fm_perf_column *column, enum fm_flavour flavour)
 {
     if (strcmp(column->title, "%") == 0)
         return "Share of the whole program's";
@@ -285,6 +285,9 @@ static const char *help_of(const struct fm_perf_column *column)
         return strcmp(column->title, "Calls") == 0   ? "Number of calls: counted, not sampled"
                : strcmp(column->title, "Exits") == 0 ? "How often it returned"
                                                      : NULL;
+    if (column->total && flavour == FM_FLAVOUR_MERCURY)
+        return "Self and everything it calls, directly or not; by Mercury's rule a procedure in a "
+               "recursion has only itself and what it calls outside of the recursion";
     return column->total ? "Self and everything it calls, directly or not"
                          : "In its own code, without callees";
 }
@@ -301,7 +304,7 @@ void fm_perf_header(const struct fm_perf *perf, const struct fm_page *page, stru
         fm_preferences_set_order(&query.preferences, FM_ORDER_COST, &column->order);
         bool sorts = column->sorts && fm_order_lacks(page->profile, &column->order) == NULL;
         fm_table_column(table, column->title, column->name, sorts ? &query : NULL);
-        const char *help = help_of(column);
+        const char *help = help_of(column, page->profile->flavour);
         if (help)
             fm_column_help(table, help);
     }
@@ -389,6 +392,10 @@ static void cell(const struct fm_perf_column *column, const struct fm_page *page
         fm_cell_unknown(table);
         return;
     }
+    if (column->total && cost->inside && !cost->outside) {
+        fm_cell_empty(table);
+        return;
+    }
     if (cost->inlined && not_recorded_cell(column, page, table, cost))
         return;
     switch (column->value) {
@@ -422,11 +429,24 @@ static void cell(const struct fm_perf_column *column, const struct fm_page *page
     }
 }
 
+void fm_total_at_most(const struct fm_page *page, struct fm_table *table,
+                      const struct fm_cost *cost, enum fm_measure_id measure)
+{
+    if ((cost->of_recursion >> measure & 1u) == 0 || cost->recursion == 0)
+        return;
+    struct fm_query query = fm_page_link(page, FM_CMD_CLIQUE, cost->recursion);
+    fm_cell_at_most(table, &query,
+                    "Of its recursion: how much of that ran while this was active is not known");
+}
+
 void fm_perf_cells(const struct fm_perf *perf, const struct fm_page *page, struct fm_table *table,
                    const struct fm_cost *cost)
 {
-    for (unsigned i = 0; i < perf->count; i++)
+    for (unsigned i = 0; i < perf->count; i++) {
         cell(&perf->columns[i], page, table, cost);
+        if (perf->columns[i].total)
+            fm_total_at_most(page, table, cost, perf->columns[i].measure);
+    }
 }
 
 void fm_perf_self_cells(const struct fm_perf *perf, const struct fm_page *page,

@@ -46,3 +46,7 @@ void fm_perf_cells(const struct fm_perf *perf, const struct fm_page *page, struc
 void fm_perf_self_cells(const struct fm_perf *perf, const struct fm_page *page,
                         struct fm_table *table, const struct fm_cost *cost);
 void fm_perf_empty_cells(const struct fm_perf *perf, struct fm_table *table);
+
+/* Behind the cell of a total: that it is its recursion's, if its own is not known. */
+void fm_total_at_most(const struct fm_page *page, struct fm_table *table,
+                      const struct fm_cost *cost, enum fm_measure_id measure);

@@ -35,10 +35,13 @@ void fm_recursion_others_row(struct fm_page *page, struct fm_table *table,
 
 void fm_recursion_text(struct fm_page *page, const char *where)
 {
-    g_autofree char *text =
-        g_strdup_printf("Calls inside a recursion have no total of their own, since the call from "
-                        "outside paid for the whole recursion: the rows %s account for the "
-                        "difference from the cost of the %s itself.",
-                        where, page->terms->proc);
+    g_autofree char *text = g_strdup_printf(
+        "Calls inside a recursion have no total of their own, since the call from outside paid for "
+        "the whole recursion: the rows %s account for the difference from the cost of the %s "
+        "itself.%s",
+        where, page->terms->proc,
+        page->profile->flavour == FM_FLAVOUR_MERCURY
+            ? " By Mercury's rule that is its own code and what it calls outside of the recursion."
+            : "");
     fm_add_text(page->body, text);
 }
