@@ -15,6 +15,7 @@
 
 #include "hot.h"
 #include "recording_format.h"
+#include "ticks/totals.h"
 
 #define FM_LIKELY(x) __builtin_expect(!!(x), 1)
 #define FM_UNLIKELY(x) __builtin_expect(!!(x), 0)
@@ -164,6 +165,7 @@ struct fm_thread {
     struct fm_rec_frame signal_saves[FM_SIGNAL_SAVES_MAX];
     struct fm_waiting waiting;
     struct fm_traced traced;
+    struct fm_tick_totals totals;
 };
 
 /* By those who know of no ticks. */

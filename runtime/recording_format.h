@@ -224,8 +224,10 @@ struct fm_rec_header {
     uint32_t sandbox_off;      /* enum fm_rec_sandbox_off, or-ed: what is not recorded since then */
     uint32_t sandbox_left;     /* threads recorded until a handler jumped out of the runtime */
     uint64_t sandbox_missed;   /* calls in signal handlers that interrupted the runtime */
+    uint64_t totals;           /* FM_REC_TOTALS_CHARGED: ticks charge all functions on a stack */
 };
-static_assert(sizeof(struct fm_rec_header) == 352, "docs/format-recording.md");
+#define FM_REC_TOTALS_CHARGED 1u
+static_assert(sizeof(struct fm_rec_header) == 360, "docs/format-recording.md");
 
 /* What others ask of the program: the only part of the file that it reads. Whoever asks holds the
  * file locked (flock), fills requests[asked % FM_REC_REQUESTS] while asked - done is less than

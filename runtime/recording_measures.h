@@ -82,6 +82,11 @@ enum fm_rec_side_kind {
     FM_REC_SIDE_DEPTHS = 6,       /* of the csd that made its callee, value: ref of fm_rec_depths */
     FM_REC_SIDE_DURATIONS = 7,    /* value: ref of fm_rec_durations */
     FM_REC_SIDE_SPANS = 8,        /* of a thread's root csd, value: ref of fm_rec_spans */
+    /* Of a csd that made its callee, value: quanta. Of stacks that are not plain, which means that
+     * some context on them was made by another call than that on the stack: */
+    FM_REC_SIDE_CHARGED = 9, /* those that hold the callee's function, outermost in the callee */
+    FM_REC_SIDE_MOVED = 10,  /* to be added to the csd's own (modulo 2^64) for those that end in the
+                                callee, or go on from there with frames that are not plain */
 };
 struct fm_rec_side {
     uint32_t next;

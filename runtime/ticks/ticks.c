@@ -176,6 +176,7 @@ static void charge(struct fm_thread *thread, const mcontext_t *registers, uint64
     struct fm_rec_csd *callee = fm_callee_at_its_edge(thread, frame, registers);
     struct fm_rec_csd *charged = callee != NULL ? callee : (struct fm_rec_csd *)frame->csd;
     fm_csd_add_quanta(thread, charged, quanta);
+    fm_totals_charge(thread, frame, charged, quanta);
     if (quanta > 0 && charged != thread->lost)
         keep_sample(thread, charged, frame, pc, sp, quanta);
     thread->rec->user_quanta += quanta;
@@ -244,6 +245,7 @@ void fm_ticks_prepare(void)
     if (fm_process.tick_source == FM_REC_TICK_EVENT)
         fm_process.quantum_ns = 0;
     fm_process.header->quantum_ns = fm_process.quantum_ns;
+    fm_process.header->totals = FM_REC_TOTALS_CHARGED;
 }
 
 /* 0: it stands still. */

@@ -404,6 +404,9 @@ void fm_profile_set_ranks(struct fm_profile *profile, struct fm_rank_info *info)
 /* The same of totals inside recursions; those without a record are none. */
 void fm_profile_set_inclusive(struct fm_profile *profile, struct fm_inclusive_info *info);
 
+/* Which pds are of a recursion of several; [pd_count + 1], g_free(). O(nodes). */
+bool *fm_profile_recursions(const struct fm_profile *profile);
+
 /* Reads a profile, version 8 or 9, either flavour. On success the caller owns *ret;
  * fm_profile_free(). Everything that the comment at the top of this file promises has been
  * checked. Errors: FM_ERROR_IO, _FORMAT, _TRUNCATED, _VERSION, _LIMIT, _CANCELLED. Memory is

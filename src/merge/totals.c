@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Totals inside recursions (deep/facts/inclusive.h). A context that is in a recursion in the sum
  * may be in none in an input, where its total follows from the graph: so what each context of an
- * input adds to its function's total is added up, recorded or not. Of measures that some input has
- * a recursion in without records of them nothing is said. */
+ * input adds to its function's total is added up, recorded or not. Where an input does not know it
+ * of a context nothing is said of that; where it knows it of none, nothing of the measure. */
 #include <string.h>
 
 #include "deep/build.h"
@@ -17,8 +17,10 @@ struct fm_merged_totals {
     bool begun;
     unsigned count;
     struct total of[FM_MEASURES_MAX];
-    GByteArray *recorded; /* a node: an input has a record of it */
+    GByteArray *recorded; /* bits below, by node */
 };
+/* An input has a record of the node; an input does not know its total. */
+enum { RECORDED = 1, UNKNOWN = 2 };
 
 struct fm_merged_totals *fm_merged_totals_new(void)
 {
@@ -183,30 +185,20 @@ static void add_measure(struct fm_merge *m, const struct fm_profile *profile,
     }
 }
 
-static bool lacks_records(const struct fm_profile *profile, const struct fm_merge_walk *walk,
-                          struct groups *g)
+/* Of recursions, those without a record are not known. */
+static void mark(struct fm_merge *m, const struct fm_profile *profile,
+                 const struct fm_merge_walk *walk, struct groups *g, const uint32_t *nodes)
 {
-    for (uint32_t i = 0; i < walk->count; i++) {
-        uint32_t pd = walk->order[i];
-        if (g->several[group_of(g, pd)] &&
-            fm_inclusive_find(&profile->run_info.inclusive, pd) == NULL)
-            return true;
-    }
-    return false;
-}
-
-static void mark_recorded(struct fm_merge *m, const struct fm_profile *profile,
-                          const uint32_t *nodes)
-{
-    const struct fm_inclusive_info *info = &profile->run_info.inclusive;
     GByteArray *recorded = m->totals->recorded;
     guint before = recorded->len;
     g_byte_array_set_size(recorded, m->nodes->len);
     if (before < recorded->len)
         memset(recorded->data + before, 0, recorded->len - before);
-    for (uint32_t i = 0; i < info->count; i++) {
-        if (nodes[info->pds[i]] != UINT32_MAX)
-            recorded->data[fm_merge_class_of(m, nodes[info->pds[i]])] = 1;
+    for (uint32_t i = 0; i < walk->count; i++) {
+        uint32_t pd = walk->order[i];
+        bool told = fm_inclusive_find(&profile->run_info.inclusive, pd) != NULL;
+        if (told || g->several[group_of(g, pd)])
+            recorded->data[fm_merge_class_of(m, nodes[pd])] |= told ? RECORDED : UNKNOWN;
     }
 }
 
@@ -214,18 +206,13 @@ void fm_merge_totals_add(struct fm_merge *m, const struct fm_profile *profile,
                          const struct fm_merge_walk *walk, const uint32_t *nodes, uint64_t factor)
 {
     struct groups g;
-    find_groups(&g, walk, profile);
-    bool lacks = walk->closing->len > 0 && lacks_records(profile, walk, &g);
-    groups_clear(&g);
     choose_measures(m, profile, walk->closing->len > 0);
-    if (lacks) {
-        while (m->totals->count > 0)
-            drop(m->totals, 0);
-    }
     for (unsigned i = 0; i < m->totals->count; i++)
         add_measure(m, profile, walk, nodes, &m->totals->of[i],
                     measure_of(profile, m->totals->of[i].name) == FM_QUANTA ? factor : 1);
-    mark_recorded(m, profile, nodes);
+    find_groups(&g, walk, profile);
+    mark(m, profile, walk, &g, nodes);
+    groups_clear(&g);
 }
 
 void fm_merge_totals_rescale(struct fm_merge *m, uint64_t factor)
@@ -276,7 +263,7 @@ static uint32_t order_measures(struct fm_merge *m, GArray *ret_values[])
 
 void fm_merge_totals_tell(struct fm_merge *m, const GArray *classes, struct fm_build *build)
 {
-    GArray *values[FM_MEASURES_MAX];
+    GArray *values[FM_MEASURES_MAX] = {NULL};
     bool any = false;
     join_classes(m);
     uint32_t measures = order_measures(m, values);
@@ -284,8 +271,8 @@ void fm_merge_totals_tell(struct fm_merge *m, const GArray *classes, struct fm_b
     for (guint i = 0; i < classes->len && width > 0; i++) {
         uint32_t class = g_array_index(classes, uint32_t, i);
         uint64_t record[FM_MEASURES_MAX];
-        bool recorded = class < m->totals->recorded->len && m->totals->recorded->data[class] != 0;
-        if (!recorded && m->clique_size[class] <= 1)
+        uint8_t state = class < m->totals->recorded->len ? m->totals->recorded->data[class] : 0;
+        if ((state & UNKNOWN) != 0 || (state == 0 && m->clique_size[class] <= 1))
             continue;
         if (!any)
             fm_build_inclusive(build, measures);

@@ -5,6 +5,7 @@
 #include "record/finish/blocks.h"
 #include "record/finish/emit/code.h"
 #include "record/finish/emit/emit.h"
+#include "record/finish/emit/totals.h"
 #include "record/finish/findings.h"
 #include "record/finish/inlined.h"
 #include "record/finish/joined.h"
@@ -130,6 +131,7 @@ static bool finish(struct fm_raw_recording *recording, const struct fm_finish_op
     fm_findings_of_recording(recording, opts->again, notes);
     fm_findings_of_run(opts->lost, notes);
     fm_raw_recording_forget_places(recording);
+    fm_totals_find(recording);
     struct fm_joined *joined = joined_new(recording, opts, ret_kept != NULL, notes);
     bool ok = join(joined, notes, ret, error);
     if (ret_kept != NULL && joined->profile != NULL)

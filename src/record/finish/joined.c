@@ -5,6 +5,7 @@
  * took before. Samples alone may still fall on a body that has not been put in yet. */
 #include "record/finish/joined.h"
 
+#include "record/finish/emit/totals.h"
 #include "record/finish/findings.h"
 #include "record/finish/line_times.h"
 #include "record/finish/merge.h"
@@ -80,6 +81,7 @@ bool fm_joined_recount(struct fm_joined *joined, struct fm_raw_recording *readin
     fm_findings_of_recording(reading, joined->opts.again, notes);
     fm_findings_of_run(joined->opts.lost, notes);
     add_lines(joined, notes);
+    fm_totals_find(reading);
     fm_raw_recording_take_counts(recording, reading);
     fm_raw_recording_free(joined->latest);
     joined->latest = reading;

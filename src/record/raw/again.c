@@ -39,6 +39,7 @@ static void forget_counts(struct fm_raw_recording *recording)
     for (uint32_t i = 0; i < recording->pd_count; i++) {
         recording->pds[i].depths = 0;
         recording->pds[i].depths_unknown = 0;
+        recording->pds[i].total = recording->pds[i].moved = 0;
     }
 }
 

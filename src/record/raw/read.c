@@ -139,6 +139,11 @@ static bool read_depths(struct fm_raw_reading *in, uint64_t ref, const struct fm
     return true;
 }
 
+static struct fm_raw_pd *pd_of_maker(struct fm_raw_reading *in, const struct fm_raw_csd *csd)
+{
+    return &g_array_index(in->storage->pds, struct fm_raw_pd, csd->callee);
+}
+
 static bool read_sides(struct fm_raw_reading *in, const struct fm_rec_csd *csd,
                        struct fm_raw_csd *raw, GError **error)
 {
@@ -158,6 +163,10 @@ static bool read_sides(struct fm_raw_reading *in, const struct fm_rec_csd *csd,
             return false;
         else if (side->kind == FM_REC_SIDE_DEPTHS && !read_depths(in, side->value, raw, error))
             return false;
+        else if (side->kind == FM_REC_SIDE_CHARGED)
+            pd_of_maker(in, raw)->total += side->value;
+        else if (side->kind == FM_REC_SIDE_MOVED)
+            pd_of_maker(in, raw)->moved += side->value;
         else if (side->kind == FM_REC_SIDE_WAITS && in->recording->header.version > 2 &&
                  !fm_raw_waits_read(in->storage, &in->recording->header, &in->bytes, side->value,
                                     in->seen, &raw->waits, error))

@@ -36,6 +36,11 @@ struct fm_raw_pd {
     uint32_t maker;          /* csd that made it, FM_RAW_NONE for roots */
     uint32_t depths;         /* into depths; 0 = not counted by depth */
     uint64_t depths_unknown; /* calls of a depth that is not known, beside those there */
+    /* Quanta of the stacks that hold its function, outermost in this pd: until they were found
+     * (fm_totals_find) of those that are not plain, with `moved`, see
+     * FM_REC_SIDE_CHARGED. */
+    uint64_t total, moved;
+    bool nested; /* when found: its function is active above, on the path that made it */
 };
 
 /* There are millions: what few have stands elsewhere. */
@@ -193,6 +198,7 @@ struct fm_raw_recording {
     struct fm_raw_flow *flows;
     struct fm_rec_depths *depths; /* depths[0] is all zero */
     bool is_phase;                /* what came before a moment of the run is left out */
+    bool has_totals;              /* pds have totals */
     bool is_held;                 /* blocks remember where they were allocated */
     struct fm_rec_held held;
     struct fm_raw_wait *waits; /* waits[0] and blames[0] are all zero */

@@ -180,7 +180,11 @@ void fm_raw_recording_take_counts(struct fm_raw_recording *recording, struct fm_
         struct fm_raw_pd *pd = &recording->pds[i];
         pd->depths = now->depths;
         pd->depths_unknown = now->depths_unknown;
+        pd->total = now->total;
+        pd->moved = now->moved;
+        pd->nested = now->nested;
     }
+    recording->has_totals = from->has_totals;
     swap_arrays(recording->storage, from->storage);
     recording->header = from->header;
     recording->is_held = from->is_held;

@@ -93,6 +93,8 @@ static void subtract_depths(const struct fm_raw_since *since)
         struct fm_raw_pd *pd = &now->pds[i];
         const struct fm_raw_pd *before = &since->then->pds[since->then_pd[i]];
         pd->depths_unknown = fm_raw_less(pd->depths_unknown, before->depths_unknown);
+        pd->total -= before->total;
+        pd->moved -= before->moved;
         if (pd->depths == 0)
             continue;
         struct fm_rec_depths *depths = &now->depths[pd->depths];

@@ -11,6 +11,7 @@
 #include "record/finish/emit/emit_heap.h"
 #include "record/finish/emit/emit_waits.h"
 #include "record/finish/emit/heap_counts.h"
+#include "record/finish/emit/totals.h"
 #include "record/finish/merge.h"
 
 /* Node numbers of the profile for those of the recording. */
@@ -455,8 +456,11 @@ bool fm_emit_profile(struct fm_raw_recording *recording, struct fm_nodes *nodes,
     if (recording->traced[0] != '\0')
         fm_emit_durations(recording, e.nodes, e.csd_ids, e.build, notes);
     emit_facts(&e);
+    struct fm_emit_totals totals;
+    fm_emit_totals_init(&totals, recording, nodes, e.classes, e.pd_ids);
     free_dynamics(&e, classes);
     bool ok = fm_build_finish(e.build, ret, error);
+    fm_emit_totals_tell(&totals, ok ? *ret : NULL);
     if (ok) {
         notes->source_map = fm_coverage_lines(coverage, e.ps_ids, (*ret)->ps_count);
         if (code)
@@ -497,7 +501,11 @@ bool fm_emit_again(struct fm_raw_recording *recording, struct fm_nodes *nodes, u
     emit_waits(&e);
     fm_emit_heap(recording, e.csd_ids, e.build);
     emit_facts(&e);
-    if (!fm_build_finish_recount(e.build, ret, error))
+    struct fm_emit_totals totals;
+    fm_emit_totals_init(&totals, recording, nodes, e.classes, e.pd_ids);
+    bool ok = fm_build_finish_recount(e.build, ret, error);
+    fm_emit_totals_tell(&totals, ok ? *ret : NULL);
+    if (!ok)
         return false;
     notes->source_map = fm_coverage_lines(coverage, e.ps_ids, (*ret)->ps_count);
     return true;

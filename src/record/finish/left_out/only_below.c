@@ -154,5 +154,6 @@ bool fm_only_below(struct fm_raw_recording *recording, const struct fm_images *i
     }
     keep_flows(recording);
     forget_peak(recording);
+    recording->has_totals = false; /* they are of all stacks */
     return true;
 }
