@@ -126,13 +126,14 @@ static int measure_of(const struct fm_profile *profile, const char *name)
     return fm_merge_measure_of(profile->measures, profile->measure_count, name);
 }
 
-/* The first input says of what; recordings know of time, so that is always among it. */
+/* All that imports may know; recordings know of time. So it does not depend on which input is the
+ * first. */
 static void choose_measures(struct fm_merge *m, const struct fm_profile *profile, bool recursions)
 {
     struct fm_merged_totals *totals = m->totals;
     for (unsigned i = FM_FIRST_INHERITED; i < m->measure_count && !totals->begun; i++) {
         const char *name = m->measures[i].name;
-        if (i != FM_QUANTA && !knows(profile, measure_of(profile, name)))
+        if (i != FM_QUANTA && profile->run_info.origin == NULL)
             continue;
         totals->of[totals->count++] =
             (struct total){name, g_array_new(FALSE, TRUE, sizeof(uint64_t))};
