@@ -56,7 +56,7 @@ static uint64_t place(const uint8_t *data, unsigned index)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (size < HEAD_BYTES || size - HEAD_BYTES > IMAGE_BYTES_MAX)
+    if (size <= HEAD_BYTES || size - HEAD_BYTES > IMAGE_BYTES_MAX)
         return 0;
     size_t bytes = size - HEAD_BYTES;
     uint8_t *copy = g_memdup2(data + HEAD_BYTES, bytes);
