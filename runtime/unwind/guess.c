@@ -58,7 +58,10 @@ static bool can_lead_to(uint64_t target, uint64_t left)
            !fm_unwind_entry_find(&table, left, &entry, &below) && below == target;
 }
 
-/* Whether ip is the return address of a call that can have led to the code at left. */
+#define LEFT_UNKNOWN 0
+
+/* Whether ip is the return address of a call that can have led to the code at left, if that is
+ * known. */
 static bool is_behind_call(uint64_t ip, uint64_t left, bool anywhere)
 {
     uint8_t code[CALL_BYTES_MAX + 2] = {0}; /* two more are looked at */
@@ -72,7 +75,7 @@ static bool is_behind_call(uint64_t ip, uint64_t left, bool anywhere)
     if (code[2] == 0xe8) {
         int32_t distance;
         memcpy(&distance, code + 3, sizeof distance);
-        return can_lead_to(ip + (uint64_t)(int64_t)distance, left);
+        return left == LEFT_UNKNOWN || can_lead_to(ip + (uint64_t)(int64_t)distance, left);
     }
     for (unsigned bytes = 2; bytes <= CALL_BYTES_MAX; bytes++)
         if (indirect_call_bytes(code + CALL_BYTES_MAX - bytes) == bytes)
@@ -83,7 +86,8 @@ static bool is_behind_call(uint64_t ip, uint64_t left, bool anywhere)
 bool fm_unwind_is_made_by_hand(uint64_t ip)
 {
     return fm_unwind_rule_make(ip - 1, false) == FM_RULE_NONE &&
-           fm_unwind_rule_make(ip, true) != FM_RULE_NONE && !is_behind_call(ip, ip, false);
+           fm_unwind_rule_make(ip, true) != FM_RULE_NONE &&
+           !is_behind_call(ip, LEFT_UNKNOWN, false);
 }
 
 static void leave_to(struct fm_unwind *walk, uint64_t ip, uint64_t slot)
@@ -122,13 +126,16 @@ static bool guess_by_bp(struct fm_unwind *walk)
     return true;
 }
 
+/* Code that no object has may be entered by a jump, and share the frame of the function that jumped
+ * (LuaJIT's traces): there the call leads to that function. */
 static bool guess_by_search(struct fm_unwind *walk)
 {
     uint64_t slot = (walk->sp + 7) & ~7ull, ip;
+    uint64_t left = fm_unwind_is_code(walk->ip - 1, 1) ? walk->ip : LEFT_UNKNOWN;
     for (unsigned i = 0; i < WORDS_SEARCHED; i++, slot += 8) {
         if (!fm_unwind_word(&walk->memory, slot, &ip))
             return false;
-        if (!is_behind_call(ip, walk->ip, false))
+        if (!is_behind_call(ip, left, false))
             continue;
         walk->by_bp = false;
         leave_to(walk, ip, slot);
