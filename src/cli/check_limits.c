@@ -151,6 +151,7 @@ static int judge_runs(const struct fm_limits_wish *wish, struct fm_limits *limit
         .names = {has_base ? before->paths->pdata[before->middle] : NULL,
                   after->paths->pdata[after->middle]},
         .again = again,
+        .looks = (unsigned)wish->looks,
         .strict = wish->strict};
     if ((!has_wish(wish) && !add_ordinary_limits(limits, of[FM_BEFORE], of[FM_AFTER], &error)) ||
         !fm_gate_judge(limits, has_base ? &sides[FM_BEFORE] : NULL, &sides[FM_AFTER], &options,

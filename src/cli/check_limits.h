@@ -10,6 +10,7 @@ struct fm_limits_wish {
     char **files;                   /* of limits; NULL = none */
     char **limits;                  /* given as such; NULL = none */
     char *junit, *sarif, *markdown; /* files to write, "-" = standard output; NULL = none */
+    int looks;                      /* 0 = one look */
     gboolean strict, json;
 };
 

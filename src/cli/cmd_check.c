@@ -473,7 +473,7 @@ static int check_file(const char *path, uint32_t sample)
 static bool has_limits(const struct fm_limits_wish *wish)
 {
     return wish->against || wish->again || wish->files || wish->limits || wish->junit ||
-           wish->sarif || wish->markdown || wish->strict;
+           wish->sarif || wish->markdown || wish->strict || wish->looks != 0;
 }
 
 static int check_files(char **paths, uint32_t sample, bool json)
@@ -493,6 +493,8 @@ static int check_limits(const struct fm_limits_wish *wish, int argc, char **argv
     guint base = wish->against != NULL ? g_strv_length(wish->against) : 0;
     if ((guint)argc - 1 > FM_COMPARE_RUNS_MAX || base > FM_COMPARE_RUNS_MAX)
         return fm_cli_usage("check", "limits apply to at most %u runs a side", FM_COMPARE_RUNS_MAX);
+    if (wish->looks < 0 || wish->looks > (int)FM_COMPARE_RUNS_MAX)
+        return fm_cli_usage("check", "--looks is 2 to %u", FM_COMPARE_RUNS_MAX);
     if (sample != 0)
         return fm_cli_usage("check", "--sample cannot be used with limits");
     if (wish->against == NULL && wish->files == NULL && wish->limits == NULL)
@@ -518,6 +520,8 @@ int fm_cmd_check(int argc, char **argv)
         {"repeat-check", 0, 0, G_OPTION_ARG_FILENAME, &wish.again,
          "Refuse exact limits on figures that differ in FILE2, a second run of FILE's build",
          "FILE2"},
+        {"looks", 0, 0, G_OPTION_ARG_INT, &wish.looks,
+         "Allow for checking after 2, 3, ... N runs a side until limits of time are decided", "N"},
         {"strict", 0, 0, G_OPTION_ARG_NONE, &wish.strict,
          "Treat undecidable time limits as failures", NULL},
         {"junit", 0, 0, G_OPTION_ARG_FILENAME, &wish.junit,

@@ -40,7 +40,9 @@ struct fm_gate_options {
     const char *names[FM_SIDES];
     const struct fm_profile *again; /* a second run of after's build, or NULL: exact limits on what
                                        differs between the two runs are errors */
-    bool strict;                    /* undecidable limits are broken */
+    unsigned looks; /* runs are added until limits of time are decided, at most so many a side; 0 =
+                       one look */
+    bool strict;    /* undecidable limits are broken */
 };
 
 /* The runs of each side; of what is counted that in the middle is judged, of time all. before NULL:

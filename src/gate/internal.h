@@ -66,4 +66,4 @@ struct fm_timed {
 void fm_timed_clear(void *timed); /* for GArray */
 /* timed: struct fm_timed. */
 void fm_timed_judge(const struct fm_compare *compare, const GArray *timed, GArray *judgements,
-                    bool strict);
+                    const struct fm_gate_options *options);

@@ -404,7 +404,7 @@ static void judge_all(struct judging *j)
         judge_limit(j, &it);
         g_array_append_val(j->ret->judgements, it);
     }
-    fm_timed_judge(j->compare, j->timed, j->ret->judgements, j->options->strict);
+    fm_timed_judge(j->compare, j->timed, j->ret->judgements, j->options);
 }
 
 bool fm_gate_judge(const struct fm_limits *limits, const struct fm_compare_runs *before,

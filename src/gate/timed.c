@@ -118,20 +118,20 @@ static char *needed_for(const struct judging *j, guint i)
     return g_strdup_printf("%u runs a side would decide it, or runs of %s", needed.runs, longer);
 }
 
-static void decide(struct judging *j, guint i, bool fails, bool strict)
+static void decide(struct judging *j, guint i, bool fails, const struct fm_gate_options *options)
 {
     struct fm_judgement *it = &j->judgements[timed_at(j, i)->number];
     if (fails) {
         it->verdict = FM_VERDICT_BROKEN;
-    } else if (j->told[i].p_pass > FM_SAMPLED_PASSES) {
-        it->verdict = strict ? FM_VERDICT_BROKEN : FM_VERDICT_NOT_TOLD;
+    } else if (j->told[i].p_pass > fm_sampled_look_level(options->looks, false)) {
+        it->verdict = options->strict ? FM_VERDICT_BROKEN : FM_VERDICT_NOT_TOLD;
         g_autofree char *needed = needed_for(j, i);
         it->why = g_strdup_printf("chance may explain it; %s", needed);
     }
 }
 
 void fm_timed_judge(const struct fm_compare *c, const GArray *timed, GArray *judgements,
-                    bool strict)
+                    const struct fm_gate_options *options)
 {
     guint count = timed->len;
     struct judging j = {.timed = timed,
@@ -153,9 +153,10 @@ void fm_timed_judge(const struct fm_compare *c, const GArray *timed, GArray *jud
         p[i] = j.told[i].p_fail / chance;
         weight[i] = 1;
     }
-    fm_sampled_holm(p, weight, count, 1, fails, NULL);
+    fm_sampled_holm(p, weight, count,
+                    fm_sampled_look_level(options->looks, true) / FM_SAMPLED_FAILS, fails, NULL);
     for (guint i = 0; i < count; i++)
-        decide(&j, i, fails[i], strict);
+        decide(&j, i, fails[i], options);
     g_free(j.told);
     g_free(j.rows);
     g_free(j.models);

@@ -97,3 +97,25 @@ void fm_sampled_limit_absolute(const struct fm_sampled *m, const struct fm_sampl
                                      .pass = of_all(m, row, tolerated)};
     judge(ret, at_least);
 }
+
+/* S. J. Pocock, Biometrika 64, 1977; computed for looks at equal steps from 2 runs on. Between two
+ * rows the stricter one holds. */
+double fm_sampled_look_level(unsigned n, bool fails)
+{
+    static const struct {
+        unsigned n;
+        double fails, passes;
+    } bounds[] = {{2, FM_SAMPLED_FAILS, FM_SAMPLED_PASSES},
+                  {3, 0.0061, 0.0329},
+                  {4, 0.0046, 0.0257},
+                  {5, 0.0037, 0.0216},
+                  {6, 0.0032, 0.0190},
+                  {8, 0.0026, 0.0157},
+                  {10, 0.0022, 0.0137},
+                  {15, 0.0017, 0.0109},
+                  {20, 0.0015, 0.0095}};
+    size_t last = sizeof bounds / sizeof bounds[0] - 1, i = 0;
+    while (i < last && bounds[i].n < n)
+        i++;
+    return fails ? bounds[i].fails : bounds[i].passes;
+}

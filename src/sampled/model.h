@@ -163,3 +163,7 @@ void fm_sampled_limit_relative(const struct fm_sampled *model, const struct fm_s
 void fm_sampled_limit_absolute(const struct fm_sampled *model, const struct fm_sampled_row *row,
                                double allowed, double tolerated, bool at_least,
                                struct fm_sampled_limit *ret);
+/* The level of each look when one looks after 2, 3, ... n runs a side and stops at the first
+ * answer: Pocock's constant bounds, so that all looks together make no more mistakes than one.
+ * fails: of FM_SAMPLED_FAILS, else of FM_SAMPLED_PASSES. n under 3: there is one look. */
+double fm_sampled_look_level(unsigned n, bool fails);

@@ -113,6 +113,10 @@ def limits(base, new):
     check("where neither can be told, it says what would be needed, and nothing is broken", status == 0 and
           rows[0]["verdict"] == "not told" and
           ("runs a side" in rows[0]["why"] or "margin" in rows[0]["why"]), rows)
+    status, rows = judged(*against, "--looks=5", "--expect=time self slow ≤ +20 %", *new)
+    check("with several looks what is far beyond breaks still", status == 1 and rows[0]["verdict"] == "broken", rows)
+    looks = run(fathom, "check", "--looks=21", f"--against={base[0]}", "--expect=time total <= +5 %", base[1])
+    check("over 20 looks are an error", looks.returncode == 2 and "--looks is 2 to 20" in looks.stderr, looks)
     many = run(fathom, "check", *[f"--against={base[0]}"] * 21, "--expect=time total <= +5 %", base[1])
     check("over 20 runs are an error here, too", many.returncode == 2 and "20 runs a side" in many.stderr, many)
 

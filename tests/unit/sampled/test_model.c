@@ -283,6 +283,16 @@ static void an_absolute_limit(void)
     g_assert_cmpfloat(limit.p_pass, <, 1e-9); /* longer than the run */
 }
 
+static void several_looks(void)
+{
+    g_assert_cmpfloat(fm_sampled_look_level(0, true), ==, FM_SAMPLED_FAILS);
+    g_assert_cmpfloat(fm_sampled_look_level(2, false), ==, FM_SAMPLED_PASSES);
+    g_assert_cmpfloat(fm_sampled_look_level(5, true), ==, 0.0037);
+    g_assert_cmpfloat(fm_sampled_look_level(5, false), ==, 0.0216);
+    g_assert_cmpfloat(fm_sampled_look_level(7, true), ==, 0.0026); /* as of 8 */
+    g_assert_cmpfloat(fm_sampled_look_level(20, false), ==, 0.0095);
+}
+
 /* Times that were measured, call by call, have no sampling noise, whatever their number. */
 static void measured_times(void)
 {
@@ -321,5 +331,6 @@ int main(int argc, char **argv)
     g_test_add_func("/sampled/holm", holm_by_weight);
     g_test_add_func("/sampled/absolute-limit", an_absolute_limit);
     g_test_add_func("/sampled/measured", measured_times);
+    g_test_add_func("/sampled/looks", several_looks);
     return g_test_run();
 }

@@ -191,11 +191,65 @@ static void limits(void)
     g_assert_cmpuint(passes, <=, 20);
 }
 
+/* 1: it fails, 2: it passes; 0: cannot tell. */
+static unsigned look(const struct fm_sampled_side all[2], unsigned ticks[2][5][ROWS])
+{
+    const struct fm_sampled_options options = {0};
+    struct table table;
+    struct fm_sampled_limit limit;
+    unsigned runs = all[0].runs;
+    fm_sampled_begin(&table.model, &all[0], &all[1], &options);
+    for (unsigned row = 0; row < ROWS; row++) {
+        double of_row[2 * FM_SAMPLED_RUNS_MAX];
+        for (unsigned i = 0; i < 2 * runs; i++)
+            of_row[i] = ticks[i / runs][i % runs][row];
+        fm_sampled_row_init(&table.model, of_row, &table.rows[row]);
+    }
+    fm_sampled_pool(&table.model, table.rows, ROWS);
+    fm_sampled_limit_relative(&table.model, &table.rows[0], 1.1, 1.15, false, &limit);
+    return limit.p_fail <= fm_sampled_look_level(5, true)    ? 1
+           : limit.p_pass <= fm_sampled_look_level(5, false) ? 2
+                                                             : 0;
+}
+
+/* Runs are added, from two a side to five: all looks together make no more mistakes than one. */
+static void looks(void)
+{
+    const struct program at_limit = {2, 2000, 0.02, 0.01, 1.1}, equal = {2, 2000, 0.02, 0.01, 1},
+                         beyond = {2, 2000, 0.02, 0.01, 1.3};
+    const struct program *programs[] = {&at_limit, &equal, &beyond};
+    unsigned fails[G_N_ELEMENTS(programs)] = {0}, passes[G_N_ELEMENTS(programs)] = {0};
+    state = 4;
+    for (unsigned i = 0; i < 200 * G_N_ELEMENTS(programs); i++) {
+        unsigned which = i % G_N_ELEMENTS(programs), verdict = 0;
+        struct fm_sampled_side all[2] = {{0}, {0}};
+        unsigned ticks[2][5][ROWS];
+        for (unsigned runs = 1; runs <= 5 && verdict == 0; runs++) {
+            for (int side = 0; side < 2; side++) {
+                all[side].seconds[runs - 1] =
+                    run(programs[which], side == 0 ? 1 : programs[which]->planted,
+                        ticks[side][runs - 1]);
+                all[side].tick[runs - 1] = 1 / programs[which]->rate;
+                all[side].runs = runs;
+            }
+            if (runs > 1)
+                verdict = look(all, ticks);
+        }
+        fails[which] += verdict == 1;
+        passes[which] += verdict == 2;
+    }
+    g_assert_cmpuint(fails[0], <=, 7);
+    g_assert_cmpuint(fails[1], ==, 0);
+    g_assert_cmpuint(passes[1], >=, 190);
+    g_assert_cmpuint(fails[2], >=, 190);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/sampled/equal-builds", equal_builds);
     g_test_add_func("/sampled/planted", planted_changes);
     g_test_add_func("/sampled/limits", limits);
+    g_test_add_func("/sampled/looks", looks);
     return g_test_run();
 }
