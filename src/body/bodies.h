@@ -86,6 +86,7 @@ struct fm_recursion {
     double total_calls;                /* calls of the proc dynamic, from outside and recursive */
     double parent_calls;               /* calls of the edge into the clique */
     double base_cost, base_probability, recursive_cost, recursive_probability; /* SINGLE */
+    double runs;          /* that are in the profile */
     double depth;         /* SINGLE: average greatest; NONE: 0; others: negative, not known */
     uint32_t error_count; /* FM_RECURSION_ERRORS */
     char **errors;
@@ -103,9 +104,13 @@ void fm_recursion_free(gpointer recursion); /* only for results of fm_recursion_
 const struct fm_recursion *fm_bodies_recursion(struct fm_bodies *bodies, uint32_t clique);
 /* Cost of a call at that depth of a single recursion. */
 double fm_recursion_cost_at(const struct fm_recursion *recursion, double depth);
+/* Of FM_RECURSION_SINGLE: recursive calls within each other below a call from outside, on average;
+ * the depth counts that call, too. */
+double fm_recursion_levels(const struct fm_recursion *recursion);
 /* The nearest whole number, halves upwards. */
 double fm_round_half_up(double value);
-/* The per-call cost of a recursive site: single recursion only. */
+/* The per-call cost of a recursive site: single recursion only. It is what the tool of Mercury
+ * takes for one run, and so the same for a sum of equal runs. */
 double fm_recursion_site_cost(const struct fm_recursion *recursion,
                               const struct fm_site_cost *site);
 /* Why recursive sites have no cost; NULL where they have. The caller frees. */

@@ -10,4 +10,5 @@ struct fm_bodies {
     const char *message;
     GHashTable *pds;        /* pd -> struct kept_pd */
     GHashTable *recursions; /* clique -> struct fm_recursion; recursion.c makes it, NULL before */
+    double runs;            /* that the profile is the sum of; 0 = not looked yet */
 };

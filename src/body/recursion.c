@@ -57,7 +57,8 @@ static void join(struct fm_recursion_data *data)
             fabs(weight) < NO_WEIGHT
                 ? 0
                 : (last->probability * last->cost + next->probability * next->cost) / weight;
-        last->probability = 1 - (1 - last->probability) * (1 - next->probability);
+        /* One excludes the other: branches, or pairs of what goals of a conjunction do. */
+        last->probability = MIN(1, weight);
     }
     data->level_count = kept;
 }
@@ -356,6 +357,7 @@ struct fm_recursion *fm_recursion_from_counts(const struct fm_analysis *a, uint3
     recursion->parent_calls = parent == 0 ? 1 : (double)fm_profile_calls(profile, parent);
     recursion->total_calls = recursion->parent_calls;
     recursion->depth = -1;
+    recursion->runs = 1;
     for (uint32_t i = a->clique_first[clique]; i < a->clique_first[clique + 1]; i++) {
         uint32_t pd = a->clique_pds[i];
         for (uint32_t slot = 0; slot < profile->ps[profile->pd_ps[pd]].css_count; slot++) {
@@ -381,6 +383,22 @@ struct fm_recursion *fm_recursion_from_counts(const struct fm_analysis *a, uint3
     return recursion;
 }
 
+/* How many runs a profile of Mercury is the sum of: its runtime calls what it starts once in each.
+ */
+static double runs_of(struct fm_bodies *bodies)
+{
+    const struct fm_profile *profile = bodies->a->profile;
+    if (bodies->runs > 0)
+        return bodies->runs;
+    for (uint32_t csd = 1; csd <= profile->csd_count; csd++) {
+        double calls = (double)fm_profile_calls(profile, csd);
+        if (profile->csd_caller[csd] == profile->root_pd && calls > 0)
+            bodies->runs = bodies->runs > 0 ? MIN(bodies->runs, calls) : calls;
+    }
+    bodies->runs = MAX(bodies->runs, 1);
+    return bodies->runs;
+}
+
 static struct fm_recursion *make_recursion(struct fm_bodies *bodies, uint32_t clique)
 {
     const struct fm_analysis *a = bodies->a;
@@ -390,6 +408,7 @@ static struct fm_recursion *make_recursion(struct fm_bodies *bodies, uint32_t cl
     uint32_t parent = a->clique_parent[clique], first = a->clique_first[clique];
     recursion->member_count = a->clique_first[clique + 1] - first;
     recursion->depth = -1;
+    recursion->runs = runs_of(bodies);
     recursion->parent_calls = parent == 0 ? 1 : (double)fm_profile_calls(a->profile, parent);
     if (parent == 0) {
         add_error(recursion, "This clique doesn't appear to have an entry procedure");
@@ -446,8 +465,13 @@ double fm_recursion_cost_at(const struct fm_recursion *recursion, double depth)
 
 double fm_recursion_site_cost(const struct fm_recursion *recursion, const struct fm_site_cost *site)
 {
-    double calls = site->calls == 0 ? 1 : (double)site->calls;
+    double calls = site->calls == 0 ? 1 : (double)site->calls / recursion->runs;
     return fm_recursion_cost_at(recursion, fm_round_half_up(recursion->depth / calls));
+}
+
+double fm_recursion_levels(const struct fm_recursion *recursion)
+{
+    return MAX(recursion->depth - 1, 0);
 }
 
 char *fm_recursion_why_no_cost(const struct fm_recursion *recursion)

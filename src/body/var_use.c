@@ -462,7 +462,7 @@ static bool use_in_clique(struct fm_var_use_search *search, uint32_t clique, uin
     if (recursion->kind == FM_RECURSION_NONE) {
         ok = use_in_body(&w, pd, argument, cost, ret, why);
     } else {
-        w.depth = recursion->depth;
+        w.depth = fm_recursion_levels(recursion);
         w.active = &active;
         ok = use_by_induction(&w, pd, argument, ret, why);
     }

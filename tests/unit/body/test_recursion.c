@@ -222,8 +222,9 @@ static void test_use_by_induction(void)
     struct world w;
     begin(&w);
     expect(use_of(&w, NULL, w.loop_edge, 0, FM_USE_CONSUMPTION, 21).time, 1);
-    /* Each of six levels: work and leaves (3), then one call; in the base case at once. */
-    expect(use_of(&w, NULL, w.loop_edge, 2, FM_USE_PRODUCTION, 21).time, 0 + 6 * (3 + 1) + 1);
+    /* Six activations, so five of them: work and leaves (3), then one call; in the base case at
+     * once. */
+    expect(use_of(&w, NULL, w.loop_edge, 2, FM_USE_PRODUCTION, 21).time, 0 + 5 * (3 + 1) + 1);
     end(&w);
 }
 

@@ -254,9 +254,9 @@ static void test_conjunction(void)
 {
     check("4/4", "conj det { }", 0, LEVELS({0, 0, 1}));
     check("4/4", "conj det { call det $8 - - 4/4 call det $12 - - 4/4 }", 0, LEVELS({0, 5, 1}));
-    /* The head fails every other time; joined: (0.5 * 3 + 0.5 * 0) / 1, 1 - 0.5 * 0.5. */
+    /* The head fails every other time; joined: (0.5 * 3 + 0.5 * 0) / 1, of both. */
     check("8/4", "conj semidet { test semidet 1 2 after 4 call det $12 - - 4/4 }", 0,
-          LEVELS({0, 1.5, 0.75}));
+          LEVELS({0, 1.5, 1}));
     /* More successes than calls: sure. */
     check("4/12", "conj nondet { call nondet $4 - - 4/12 call det $24 - - 12/12 }", 0,
           LEVELS({0, 3, 1}));
@@ -267,9 +267,9 @@ static void test_conjunction(void)
 
 static void test_disjunction(void)
 {
-    /* Last: 2 with ALT(0.5 E, 0.5 E), that is 2 with 0.75. Before it: ALT(0.25 E, 0.75 of it). */
+    /* Last: 2 with ALT(0.5 E, 0.5 E), that is 2 with 1. Before it: ALT(0.25 E, 0.75 of it). */
     check("8/5", "disj semidet { test semidet 1 2 after 2 arm 6 call semidet $12 - - 6/3 }", 0,
-          LEVELS({0, 1.125 / 0.8125, 1 - 0.75 * 0.4375}));
+          LEVELS({0, 1.5, 1}));
     check("4/0", "disj failure { }", 0, LEVELS({0, 0, 1}));
 }
 
@@ -277,16 +277,16 @@ static void test_switch_arms(void)
 {
     /* Complete: a rest of probability 0 stands behind the last arm. */
     check("8/8", "switch det 1 { arm 2 make det 2 - 2 call det $18 - - 6/6 }", 0,
-          LEVELS({0, 2.25, 1 - 0.75 * 0.25}));
+          LEVELS({0, 2.25, 1}));
     /* Half of the entries have no arm: that is E with 0.5. */
     check("8/4", "switch? semidet 1 { arm 4 call det $12 - - 4/4 } after 4", 0,
-          LEVELS({0, 1.5, 0.75}));
+          LEVELS({0, 1.5, 1}));
 }
 
 static void test_if_then_else(void)
 {
     check("8/8", "ite det { call semidet $16 - - 8/2 call det $6 - - 2/2 call det $30 - - 6/6 }", 0,
-          LEVELS({0, 2 + 0.25 * 3 + 0.75 * 5, 1 - 0.75 * 0.25}));
+          LEVELS({0, 2 + 0.25 * 3 + 0.75 * 5, 1}));
 }
 
 static void test_negation_and_scope(void)
@@ -330,18 +330,18 @@ static void test_sequence(void)
         "p - - 2/2 } } ite det { test semidet 1 2 after 2 make det 2 - 2 conj det { call det $8 - "
         "- 2/2 call det p - - 2/2 } } } }",
         2,
-        LEVELS({0, 0, 1 - (1 - 2.0 / 6) * (1 - 0.25 * 4 / 6)}, {1, 3, (1 - 0.75 * 0.75) * 4 / 6},
+        LEVELS({0, 0, 2.0 / 6 + 0.25 * 4 / 6}, {1, 3, (0.25 + 0.25) * 4 / 6},
                {2, 6, 0.25 * 4 / 6}));
 }
 
 static void test_join(void)
 {
     /* Both arms recurse: level 0 is the rest of a complete switch, of probability and cost 0, and
-     * stays; level 1 is 1 - 0.5 * 0.5. */
+     * stays; level 1 is 0.5 + 0.5. */
     check("1/1",
           "switch det 1 { arm 1 make det 2 - 2 switch det 1 { arm 2 call det p - - 2/2 call det p "
           "- - 2/2 } }",
-          1, LEVELS({0, 0, 0.2}, {1, 0, 0.75 * 0.8}));
+          1, LEVELS({0, 0, 0.2}, {1, 0, 0.8}));
 }
 
 /* --- costs --- */
@@ -358,19 +358,36 @@ static void test_cost_at_depth(void)
     program_free(program);
 }
 
+/* One level above the end in one run, and so in a sum of three that are like it. */
 static void test_site_cost(void)
 {
     static const struct {
+        const char *counts, *body;
         int64_t calls;
         double cost;
-    } cases[] = {{60, 2}, {6, 2}, {5, 2 + 4}, {2, 2 + 4}, {1, 2 + 3 * 4}};
-    struct program *program = one("40/40", LOOP);
-    const struct fm_recursion *r = fm_bodies_recursion(program->bodies, program_clique(program, 0));
+    } cases[] = {
+        {"1/1",
+         "switch det 1 { arm 1 conj det { call det $2 - - 1/1 make det 2 - 2 } conj det { call det "
+         "$180 - - 60/60 call det p - - 60/60 } }",
+         60, 2 + 4},
+        {"3/3",
+         "switch det 1 { arm 3 conj det { call det $6 - - 3/3 make det 2 - 2 } conj det { call det "
+         "$540 - - 180/180 call det p - - 180/180 } }",
+         180, 2 + 4},
+        {"3/3",
+         "switch det 1 { arm 3 conj det { call det $6 - - 3/3 make det 2 - 2 } conj det { call det "
+         "$540 - - 180/180 call det p - - 180/180 } }",
+         600, 2}, /* another site of the loop: round(61 / 200) */
+    };
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        struct program *program = one(cases[i].counts, cases[i].body);
+        const struct fm_recursion *r =
+            fm_bodies_recursion(program->bodies, program_clique(program, 0));
         struct fm_site_cost site = {.calls = cases[i].calls, .recursive = true};
+        g_assert_cmpint(r->kind, ==, FM_RECURSION_SINGLE);
         g_assert_true(near(fm_recursion_site_cost(r, &site), cases[i].cost));
+        program_free(program);
     }
-    program_free(program);
 }
 
 static void test_why_no_cost(void)

@@ -390,12 +390,12 @@ static void test_induction(void)
     struct program *program = program_new(&loop, 1, "40/40", FM_COVERAGE_DYNAMIC);
     /* Recursive: 3, then 1 into the recursive call; base: 2. */
     struct fm_var_use made = use_of(program, NULL, 1, FM_USE_PRODUCTION);
-    expect(made.time, 1 + 2 + 2.5 * (3 + 1));
-    /* Recursive: 3 and the recursive call at depth round(2.5 / 60), that is the base case's 2. */
-    expect(made.cost, 1 + 0.6 * (3 + 2) + 0.4 * 2);
+    expect(made.time, 1 + 2 + 1.5 * (3 + 1));
+    /* Recursive: 3 and the recursive call at depth round(2.5 / 1.5), in each of 40 runs. */
+    expect(made.cost, 1 + 0.6 * (3 + 2 + 2 * 4) + 0.4 * 2);
     expect(use_of(program, NULL, 0, FM_USE_CONSUMPTION).time, 1);
     /* Not used in the base case: there its end counts. */
-    expect(use_of(program, NULL, 2, FM_USE_CONSUMPTION).time, 1 + 2 + 2.5 * 0);
+    expect(use_of(program, NULL, 2, FM_USE_CONSUMPTION).time, 1 + 2 + 1.5 * 0);
     program_free(program);
     /* Nowhere used: 0 in both cases, unlike in a body that does not recurse. */
     const struct program_proc unused = {
@@ -415,15 +415,15 @@ static void test_induction_differences(void)
         "event det 1,2 - } conj det { call det $300 - - 60/60 call det p 3,2,3 - 60/60 } } event "
         "det 3 - }"};
     struct program *program = program_new(&proc, 1, "40/40", FM_COVERAGE_DYNAMIC);
-    /* D = 2.5; the recursive call costs the base's 2 + 3 at depth round(2.5 / 60) = 0. Ends:
-     * recursive 2 + 5 + 5, base 2 + 3. R = or(0, 1 * 0.6) = 0.6. */
-    double base = 2 + 3;
+    /* D = 2.5, so 1.5 levels; the recursive call costs the base's 2 + 3, and 2 + 5 + 1 for each of
+     * round(2.5 / 1.5) levels. Ends: recursive 2 + 5 + 21, base 2 + 3. R = or(0, 1 * 0.6) = 0.6. */
+    double base = 2 + 3, call = base + 2 * (2 + 5 + 1);
     expect(use_of(program, NULL, 0, FM_USE_CONSUMPTION).cost,
-           1 + 0.6 * (2 + 5 + base) + 0.4 * base);
-    /* Consumed: base at 5; recursive: the branch without it counts as the end of it all, 12. */
-    expect(use_of(program, NULL, 0, FM_USE_CONSUMPTION).time, 1 + base + 2.5 * (2 + 5 + base));
+           1 + 0.6 * (2 + 5 + call) + 0.4 * base);
+    /* Consumed: base at 5; recursive: the branch without it counts as the end of it all, 28. */
+    expect(use_of(program, NULL, 0, FM_USE_CONSUMPTION).time, 1 + base + 1.5 * (2 + 5 + call));
     /* Used otherwise: base at 5; recursive: into the recursive call at 7, active there: 1. */
-    expect(use_of(program, NULL, 1, FM_USE_OTHER).time, 1 + base + 2.5 * (7 + 1));
+    expect(use_of(program, NULL, 1, FM_USE_OTHER).time, 1 + base + 1.5 * (7 + 1));
     program_free(program);
 }
 
@@ -437,16 +437,16 @@ static void test_induction_disjunction(void)
         "det $20 - - 10/10 test semidet 1 2 after 4 } arm 6 conj semidet { call det $24 - - 6/6 "
         "test semidet 8 9 after 6 } } }"};
     struct program *program = program_new(&proc, 1, "10/10", FM_COVERAGE_DYNAMIC);
-    /* D = 4. Base: the disjunction begins at 0 and ends at 2 + 0.6 * 4. Recursive: the arm does not
-     * mention 1; the disjunction, of weight 0, does: the arm's end, the base's 4.4 at depth
-     * round(4 / 30) = 0. The base costs 2, and the second's 4 with success or not: joined. */
+    /* D = 4, so 3 levels. Base: the disjunction begins at 0 and ends at 2 + 0.6 * 4. Recursive: the
+     * arm does not mention 1; the disjunction, of weight 0, does: the arm's end, the call at depth
+     * round(4 / 3) = 1. The base costs 2, and the second's 4 with success or not: joined. */
     const struct fm_recursion *r = fm_bodies_recursion(program->bodies, program_clique(program, 0));
     g_assert_cmpint(r->kind, ==, FM_RECURSION_SINGLE);
     expect(r->depth, 4);
-    double recursive = fm_recursion_cost_at(r, 0);
-    expect(use_of(program, NULL, 0, FM_USE_CONSUMPTION).time, 1 + 0 + 4 * recursive);
+    double recursive = fm_recursion_cost_at(r, 1);
+    expect(use_of(program, NULL, 0, FM_USE_CONSUMPTION).time, 1 + 0 + 3 * recursive);
     /* Used otherwise: base behind it all; recursive inside the recursive call. */
-    expect(use_of(program, NULL, 1, FM_USE_OTHER).time, 1 + (2 + 0.6 * 4) + 4 * 1);
+    expect(use_of(program, NULL, 1, FM_USE_OTHER).time, 1 + (2 + 0.6 * 4) + 3 * 1);
     program_free(program);
 }
 

@@ -121,8 +121,8 @@ static void add_levels(struct fm_page *page, const struct fm_recursion *recursio
         add_level(table, name, level, recursion->total_calls);
     }
     fm_add_text(page->body,
-                "Exec counts are computed from probabilities of branches, combined by an inclusive "
-                "or: they may be too low, and differ from the calls counted below.");
+                "Exec counts are computed from the probabilities of branches: they may differ a "
+                "little from the calls counted below.");
 }
 
 static void add_value(struct fm_table *table, const char *name, double value)
@@ -134,7 +134,7 @@ static void add_value(struct fm_table *table, const char *name, double value)
 
 static void add_costs(struct fm_page *page, const struct fm_recursion *recursion)
 {
-    double depth = recursion->depth, deepest = fm_round_half_up(depth), last = -1;
+    double depth = fm_recursion_levels(recursion), deepest = fm_round_half_up(depth), last = -1;
     const double depths[] = {0,           1,           2,      fm_round_half_up(depth / 2),
                              deepest - 2, deepest - 1, deepest};
     double average = recursion->base_cost +
@@ -144,7 +144,7 @@ static void add_costs(struct fm_page *page, const struct fm_recursion *recursion
     fm_table_column(table, NULL, "name", NULL);
     fm_table_group(table, NULL, FM_COLUMN_NUMBER, FM_COLOUR_NEVER);
     fm_table_column(table, NULL, "value", NULL);
-    add_value(table, "Average recursion depth:", depth);
+    add_value(table, "Average recursion depth:", recursion->depth);
     add_value(table, "Average recursive call cost (excluding the call itself):", average);
     for (size_t i = 0; i < G_N_ELEMENTS(depths); i++) {
         if (depths[i] <= last || depths[i] > deepest)
@@ -153,7 +153,7 @@ static void add_costs(struct fm_page *page, const struct fm_recursion *recursion
         add_value(table, name, fm_recursion_cost_at(recursion, depths[i]));
         last = depths[i];
     }
-    fm_display_fact_double(page->display, "average_depth", depth);
+    fm_display_fact_double(page->display, "average_depth", recursion->depth);
     fm_display_fact_double(page->display, "average_callseqs_per_call_count", average);
 }
 

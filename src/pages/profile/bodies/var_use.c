@@ -16,6 +16,13 @@ struct uses {
     double cost; /* of one call */
 };
 
+/* A recursive call has at least one level above it. */
+static double levels_here(const struct uses *u)
+{
+    return u->recursion->kind == FM_RECURSION_SINGLE ? MAX(fm_recursion_levels(u->recursion), 1)
+                                                     : u->recursion->depth;
+}
+
 /* Of one call, on average: also inside a recursion. */
 static double call_cost(const struct uses *u)
 {
@@ -23,8 +30,7 @@ static double call_cost(const struct uses *u)
     struct fm_cost cost;
     bool inside = fm_analysis_csd_child_clique(a, u->csd) == 0;
     if (inside && u->recursion->kind == FM_RECURSION_SINGLE)
-        return fm_recursion_cost_at(u->recursion,
-                                    MAX(0, fm_round_half_up(u->recursion->depth) - 1));
+        return fm_recursion_cost_at(u->recursion, fm_round_half_up(levels_here(u)) - 1);
     fm_analysis_csd_cost(a, u->csd, &cost);
     return cost.calls == 0 ? 0 : (double)fm_cost_total(&cost, FM_CALLSEQS) / (double)cost.calls;
 }
@@ -38,7 +44,7 @@ static void add_argument(const struct uses *u, struct fm_table *table, const str
     g_autofree char *why = NULL, *name = g_strdup_printf("Argument: %" PRIu32, argument + 1);
     g_autoptr(GString) variable = g_string_new(NULL);
     bool known = fm_var_use_of_call(u->search, u->csd, argument, type, u->cost, u->recursion,
-                                    u->recursion->depth, &use, &why);
+                                    levels_here(u), &use, &why);
     fm_body_append_var(variable, body, body->heads[argument].var);
     fm_table_row(table, "argument", false);
     fm_cell_string(table, name, FM_STYLE_PLAIN);
