@@ -10,7 +10,9 @@
  *
  * Values are numbered alike only if nothing was read of the trace before, or the same: a file whose
  * numbers do not fit is not used. */
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/files/writer.h"
@@ -18,6 +20,8 @@
 
 enum { FILE_VERSION = 3, IDENTITY_NUMBERS = 5, MAGIC_BYTES = 13 };
 static const char magic[MAGIC_BYTES] = "fathom-state";
+#define ENDING ".fathom-state"
+#define DEFAULT_BYTES (UINT64_C(256) << 20) /* of all such files */
 
 static uint64_t checksum(const uint8_t *bytes, size_t length)
 {
@@ -54,8 +58,7 @@ static void add_folder(const char *path, uint64_t identity[IDENTITY_NUMBERS])
     while (folder != NULL && (name = g_dir_read_name(folder)) != NULL) {
         struct stat status;
         char *file = g_build_filename(path, name, NULL);
-        if (!g_str_has_suffix(name, ".fathom-state") && stat(file, &status) == 0 &&
-            S_ISREG(status.st_mode))
+        if (!g_str_has_suffix(name, ENDING) && stat(file, &status) == 0 && S_ISREG(status.st_mode))
             add_status(&status, identity);
         g_free(file);
     }
@@ -82,24 +85,73 @@ static bool find_identity(const struct fm_trace *trace, uint64_t identity[IDENTI
     return true;
 }
 
-static char *path_beside(const struct fm_trace *trace)
+/* In a folder of the cache of analysed programs. NULL: there is to be no cache (FATHOM_CACHE=off),
+ * or no home. */
+static char *cache_folder(void)
 {
-    size_t length = strlen(trace->path);
-    while (length > 1 && trace->path[length - 1] == '/')
-        length--;
-    return g_strdup_printf("%.*s.fathom-state", (int)length, trace->path);
+    const char *given = g_getenv("FATHOM_CACHE"), *cache = g_getenv("XDG_CACHE_HOME");
+    const char *home = g_getenv("HOME");
+    if (given != NULL && given[0] != '\0')
+        return strcmp(given, "off") == 0 ? NULL : g_build_filename(given, "states", NULL);
+    if (cache != NULL && g_path_is_absolute(cache))
+        return g_build_filename(cache, "fathom", "states", NULL);
+    return home == NULL || !g_path_is_absolute(home)
+               ? NULL
+               : g_build_filename(home, ".cache", "fathom", "states", NULL);
 }
 
-static char *path_in_cache(const uint64_t identity[IDENTITY_NUMBERS])
+static char *path_in(const char *folder, const uint64_t identity[IDENTITY_NUMBERS])
 {
-    const char *cache = g_getenv("XDG_CACHE_HOME");
-    char *folder = cache != NULL && g_path_is_absolute(cache)
-                       ? g_build_filename(cache, "fathom", NULL)
-                       : g_build_filename(g_get_home_dir(), ".cache", "fathom", NULL);
-    char *path = g_strdup_printf("%s/%" G_GINT64_MODIFIER "x-%" G_GINT64_MODIFIER "x.fathom-state",
-                                 folder, identity[0], identity[1]);
-    g_free(folder);
-    return path;
+    return g_strdup_printf("%s/%" G_GINT64_MODIFIER "x-%" G_GINT64_MODIFIER "x" ENDING, folder,
+                           identity[0], identity[1]);
+}
+
+struct kept {
+    char *path;
+    uint64_t bytes;
+    gint64 used_s;
+};
+
+static void kept_clear(void *kept)
+{
+    g_free(((struct kept *)kept)->path);
+}
+
+static int newest_first(const void *a, const void *b)
+{
+    const struct kept *x = a, *y = b;
+    return x->used_s != y->used_s ? (x->used_s > y->used_s ? -1 : 1) : strcmp(x->path, y->path);
+}
+
+/* Files that were not used for longest go, so that all are no more than the limit. */
+static void prune(const char *folder)
+{
+    uint64_t limit = DEFAULT_BYTES, sum = 0;
+    const char *size = g_getenv("FATHOM_CACHE_SIZE"), *name;
+    g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
+    g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(struct kept));
+    g_array_set_clear_func(all, kept_clear);
+    if (size != NULL)
+        g_ascii_string_to_unsigned(size, 10, 0, UINT64_MAX, &limit, NULL);
+    while (dir != NULL && (name = g_dir_read_name(dir)) != NULL) {
+        struct stat status;
+        struct kept kept = {.path = g_build_filename(folder, name, NULL)};
+        if (!g_str_has_suffix(name, ENDING) || lstat(kept.path, &status) != 0 ||
+            !S_ISREG(status.st_mode)) {
+            g_free(kept.path);
+            continue;
+        }
+        kept.bytes = (uint64_t)status.st_size;
+        kept.used_s = MAX(status.st_atim.tv_sec, status.st_mtim.tv_sec);
+        g_array_append_val(all, kept);
+    }
+    g_array_sort(all, newest_first);
+    for (guint i = 0; i < all->len; i++) {
+        const struct kept *kept = &g_array_index(all, struct kept, i);
+        sum += kept->bytes;
+        if (sum > limit)
+            (void)unlink(kept->path);
+    }
 }
 
 /* --- writing --- */
@@ -194,17 +246,14 @@ bool fm_checkpoints_write(const struct fm_checkpoints *checkpoints, GError **err
     if (!find_identity(checkpoints->trace, identity, error))
         return false;
     GByteArray *bytes = pack_all(checkpoints, identity);
-    char *path = path_beside(checkpoints->trace);
-    bool written = write_file(path, bytes, NULL);
-    if (!written) {
-        g_free(path);
-        path = path_in_cache(identity);
-        char *folder = g_path_get_dirname(path);
+    g_autofree char *folder = cache_folder();
+    g_autofree char *path = folder == NULL ? NULL : path_in(folder, identity);
+    bool written = true;
+    if (folder != NULL) {
         g_mkdir_with_parents(folder, 0700);
-        g_free(folder);
         written = write_file(path, bytes, error);
+        prune(folder);
     }
-    g_free(path);
     g_byte_array_unref(bytes);
     return written;
 }
@@ -403,18 +452,11 @@ struct fm_checkpoints *fm_checkpoints_read(struct fm_trace *trace, size_t memory
     uint64_t identity[IDENTITY_NUMBERS];
     if (!find_identity(trace, identity, NULL))
         return NULL;
-    char *path = path_beside(trace);
-    GError *beside = NULL;
-    struct fm_checkpoints *checkpoints = read_file(path, trace, identity, memory_budget, &beside);
-    g_free(path);
+    g_autofree char *folder = cache_folder();
+    g_autofree char *path = folder == NULL ? NULL : path_in(folder, identity);
+    struct fm_checkpoints *checkpoints =
+        path == NULL ? NULL : read_file(path, trace, identity, memory_budget, error);
     if (checkpoints != NULL)
-        return checkpoints;
-    path = path_in_cache(identity);
-    checkpoints = read_file(path, trace, identity, memory_budget, beside == NULL ? error : NULL);
-    g_free(path);
-    if (checkpoints != NULL)
-        g_clear_error(&beside);
-    else if (beside != NULL)
-        g_propagate_error(error, beside);
+        (void)utimensat(AT_FDCWD, path, NULL, 0); /* it was used: see prune() */
     return checkpoints;
 }

@@ -250,9 +250,9 @@ void fm_checkpoints_set_interval(struct fm_checkpoints *checkpoints, uint64_t ev
  * if the time is known to lie near it (reading on gives the state as well), else at time itself. */
 bool fm_checkpoints_restore(struct fm_checkpoints *checkpoints, struct fm_context *context,
                             uint64_t time, struct fm_state *state);
-/* Beside the trace ("PATH.fathom-state"), or below the user's cache folder where that cannot be
- * written; used again if the trace's identity (device, inode, size, time of change) matches.
- * FM_ERROR_NOT_FOUND: the trace is no file or folder, or not all of it is known. */
+/* In the user's cache folder ($FATHOM_CACHE or ~/.cache/fathom, below it states/), by device and
+ * inode of the trace; used again if its size and time of change match. Nothing is written with
+ * FATHOM_CACHE=off. FM_ERROR_NOT_FOUND: the trace is no file or folder, or not all of it is known. */
 FM_MUST_USE bool fm_checkpoints_write(const struct fm_checkpoints *checkpoints, GError **error);
 /* Before anything of the trace has been read. NULL without error when there is none that fits; with
  * FM_ERROR_FORMAT when damaged. Nothing in such a file can do more harm than a wrong picture. */

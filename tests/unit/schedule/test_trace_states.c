@@ -2,6 +2,7 @@
 /* The computation "state" and readers that keep states. */
 #include <glib/gstdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "event_trace.h"
 #include "schedule/trace_modules.h"
@@ -34,7 +35,7 @@ static struct event_list *make_program(void)
 
 struct world {
     struct event_list *list;
-    char *folder, *path, *saved;
+    char *folder, *path, *cache, *states, *saved;
     struct fm_engine *engine;
 };
 
@@ -65,8 +66,16 @@ static void begin(struct world *world)
     world->folder = g_dir_make_tmp("fathom-XXXXXX", &error);
     g_assert_no_error(error);
     world->path = g_build_filename(world->folder, "a.eventlog", NULL);
-    world->saved = g_strconcat(world->path, ".fathom-state", NULL);
     g_assert_true(g_file_set_contents(world->path, "log", 3, NULL));
+    struct stat status;
+    g_assert_cmpint(stat(world->path, &status), ==, 0);
+    world->cache = g_build_filename(world->folder, "cache", NULL);
+    world->states = g_build_filename(world->cache, "states", NULL);
+    world->saved =
+        g_strdup_printf("%s/%" G_GINT64_MODIFIER "x-%" G_GINT64_MODIFIER "x.fathom-state",
+                        world->states, (guint64)status.st_dev, (guint64)status.st_ino);
+    g_assert_cmpint(g_mkdir_with_parents(world->states, 0700), ==, 0);
+    g_setenv("FATHOM_CACHE", world->cache, true);
     start_engine(world);
 }
 
@@ -74,11 +83,15 @@ static void end(struct world *world)
 {
     fm_engine_free(world->engine);
     g_unlink(world->saved);
+    g_rmdir(world->states);
+    g_rmdir(world->cache);
     g_unlink(world->path);
     g_assert_cmpint(g_rmdir(world->folder), ==, 0);
     g_free(world->folder);
     g_free(world->path);
     g_free(world->saved);
+    g_free(world->states);
+    g_free(world->cache);
     event_list_free(world->list);
 }
 

@@ -2,7 +2,9 @@
 /* State at a time after restoring and reading on = state there after reading all. */
 #include <glib/gstdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+#include <utime.h>
 
 #include "base/error.h"
 #include "random_program.h"
@@ -205,8 +207,17 @@ static void test_not_yet_known(void)
 /* --- files --- */
 
 struct files {
-    char *folder, *trace_path, *state_path;
+    char *folder, *trace_path, *cache, *state_path;
 };
+
+/* Where the states of a file are kept, as the cache stands beside it. */
+static char *state_path_of(const char *trace_path, const char *cache)
+{
+    struct stat status;
+    g_assert_cmpint(stat(trace_path, &status), ==, 0);
+    return g_strdup_printf("%s/states/%" G_GINT64_MODIFIER "x-%" G_GINT64_MODIFIER "x.fathom-state",
+                           cache, (guint64)status.st_dev, (guint64)status.st_ino);
+}
 
 static void make_files(struct files *files)
 {
@@ -214,16 +225,22 @@ static void make_files(struct files *files)
     files->folder = g_dir_make_tmp("fathom-XXXXXX", &error);
     g_assert_no_error(error);
     files->trace_path = g_build_filename(files->folder, "a.eventlog", NULL);
-    files->state_path = g_strconcat(files->trace_path, ".fathom-state", NULL);
     g_assert_true(g_file_set_contents(files->trace_path, "log", 3, NULL));
+    files->cache = g_build_filename(files->folder, "cache", NULL);
+    g_setenv("FATHOM_CACHE", files->cache, true);
+    files->state_path = state_path_of(files->trace_path, files->cache);
 }
 
 static void remove_files(struct files *files)
 {
+    g_autofree char *states = g_path_get_dirname(files->state_path);
     g_unlink(files->state_path);
+    g_rmdir(states);
+    g_rmdir(files->cache);
     g_unlink(files->trace_path);
-    g_rmdir(files->folder);
+    g_assert_cmpint(g_rmdir(files->folder), ==, 0); /* nothing else was left beside the trace */
     g_free(files->folder);
+    g_free(files->cache);
     g_free(files->trace_path);
     g_free(files->state_path);
 }
@@ -343,40 +360,48 @@ static void test_damaged(void)
     event_list_free(list);
 }
 
-/* Beside the trace it cannot be written (a folder of that name is in the way): the cache is used.
- */
+/* Where there is to be no cache nothing is kept, and the oldest go where there are too many. */
 static void test_cache(void)
 {
     struct event_list *list = random_program_c(13);
     struct files files;
+    GError *error = NULL;
     make_files(&files);
-    char *cache = g_build_filename(files.folder, "cache", NULL);
-    g_assert_cmpint(g_mkdir(files.state_path, 0700), ==, 0);
-    g_setenv("XDG_CACHE_HOME", cache, true);
+    g_setenv("FATHOM_CACHE", "off", true);
     save(list, files.trace_path, 5000);
     struct fm_trace *trace = trace_at(list, files.trace_path);
-    GError *error = NULL;
+    g_assert_null(fm_checkpoints_read(trace, BUDGET, &error));
+    g_assert_no_error(error);
+    g_assert_false(g_file_test(files.cache, G_FILE_TEST_EXISTS));
+    fm_trace_free(trace);
+
+    g_autofree char *states = g_path_get_dirname(files.state_path);
+    g_autofree char *old = g_build_filename(states, "1-2.fathom-state", NULL);
+    g_autofree char *other = g_build_filename(states, "other", NULL);
+    const struct utimbuf long_ago = {.actime = 1000, .modtime = 1000};
+    g_setenv("FATHOM_CACHE", files.cache, true);
+    g_assert_cmpint(g_mkdir_with_parents(states, 0700), ==, 0);
+    g_assert_true(g_file_set_contents(old, "old", 3, NULL));
+    g_assert_true(g_file_set_contents(other, "other", 5, NULL));
+    g_assert_cmpint(utime(old, &long_ago), ==, 0);
+    save(list, files.trace_path, 5000);
+    g_assert_true(g_file_test(old, G_FILE_TEST_EXISTS));
+    struct stat status;
+    g_assert_cmpint(stat(files.state_path, &status), ==, 0);
+    g_autofree char *limit = g_strdup_printf("%" G_GINT64_FORMAT, (gint64)status.st_size + 1);
+    g_setenv("FATHOM_CACHE_SIZE", limit, true);
+    save(list, files.trace_path, 5000);
+    g_unsetenv("FATHOM_CACHE_SIZE");
+    g_assert_false(g_file_test(old, G_FILE_TEST_EXISTS));
+    g_assert_true(g_file_test(other, G_FILE_TEST_EXISTS)); /* not ours */
+    trace = trace_at(list, files.trace_path);
     struct fm_checkpoints *checkpoints = fm_checkpoints_read(trace, BUDGET, &error);
     g_assert_no_error(error);
     g_assert_nonnull(checkpoints);
     g_assert_cmpuint(fm_checkpoints_count(checkpoints), ==, (event_list_count(list) - 1) / 5000);
     fm_checkpoints_free(checkpoints);
     fm_trace_free(trace);
-    char *inner = g_build_filename(cache, "fathom", NULL);
-    GDir *dir = g_dir_open(inner, 0, NULL);
-    const char *name;
-    while ((name = g_dir_read_name(dir)) != NULL) {
-        char *path = g_build_filename(inner, name, NULL);
-        g_unlink(path);
-        g_free(path);
-    }
-    g_dir_close(dir);
-    g_rmdir(inner);
-    g_rmdir(cache);
-    g_rmdir(files.state_path);
-    g_unsetenv("XDG_CACHE_HOME");
-    g_free(inner);
-    g_free(cache);
+    g_unlink(other);
     remove_files(&files);
     event_list_free(list);
 }
