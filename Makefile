@@ -6,7 +6,8 @@ NINJA := ninja -C $(BUILD)
 PROCESSES ?= $(shell echo $$(($$(nproc) * 3 / 2)))
 TEST := meson test -C $(BUILD) --no-rebuild --num-processes $(PROCESSES) --print-errorlogs
 
-all: packages-build $(BUILD)/build.ninja
+all: packages-build
+	@tools/configure.sh $(BUILD) $(MESON_OPTIONS)
 	$(NINJA)
 
 packages-build:
