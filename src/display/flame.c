@@ -116,6 +116,8 @@ static void write_scale(struct fm_json *json, const struct fm_flame *flame)
     fm_json_double(json, "unit_seconds",
                    flame->scale.unit_seconds > 0 ? flame->scale.unit_seconds : (double)NAN);
     fm_json_line(json, 4);
+    fm_json_double(json, "sample", flame->scale.sample > 0 ? flame->scale.sample : (double)NAN);
+    fm_json_line(json, 4);
     fm_json_int(json, "whole", flame->scale.whole);
     fm_json_line(json, 4);
     fm_json_array(json, "legend");
@@ -159,6 +161,7 @@ static void write_box(struct fm_json *json, const struct flame_box *at, struct s
     fm_json_int(json, NULL, box->calls);
     fm_json_int(json, NULL, query);
     fm_json_uint(json, NULL, box->proc);
+    fm_json_int(json, NULL, box->spread);
     fm_json_end(json);
 }
 

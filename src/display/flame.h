@@ -30,6 +30,7 @@ struct fm_flame_box {
     unsigned colour;              /* below FM_FLAME_COLOURS, or 10 + heat, or a difference */
     unsigned flags;
     int64_t own, total, calls;
+    int64_t spread;    /* half the width of total's 95 % interval, if it was sampled; 0 = exact */
     const char *place; /* place of its source; NULL = not known */
     uint32_t proc;     /* the procedure whose page tells more; 0 = none */
 };
@@ -39,6 +40,7 @@ struct fm_flame_scale {
     const struct fm_query *query; /* the page that is this graph alone */
     const char *measure;          /* as addresses call it: "time" */
     double unit_seconds;          /* time of one unit of an amount; 0 = it is not a time */
+    double sample;                /* units that a sample stands for; 0 = it was not sampled */
     int64_t whole;                /* total of the program, in the same unit */
 };
 

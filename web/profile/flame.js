@@ -2,7 +2,7 @@
 // A flame graph on a canvas, in the place of the SVG that the server wrote. What is shown is the
 // address: the command has measure, direction, flags and focus, "#x=" a part of the width, "#find="
 // what is looked for. A zoom shows the boxes that are known at once and then asks for finer ones.
-import { address, formatAmount, formatCount, formatSeconds, formatShare, readAddress, readFlame, readState,
+import { address, commandOf, formatAmount, formatCount, formatSeconds, formatShare, readAddress, readFlame, readState,
   writeFlame, writeState } from "./query.js";
 import { boxAt, draw, findBoxes, readColours, readGraph, ROW_HEIGHT } from "./flame_picture.js";
 
@@ -28,7 +28,7 @@ export class Flame {
     this.figure = figure;
     this.svg = figure.querySelector("svg");
     this.whole = readAddress().command.startsWith("flame/"); // else it leads to a page of its own
-    this.query = figure.dataset.query;
+    this.query = commandOf(figure.dataset.query);
     this.view = { from: 0, to: 1, top: 0 };
     this.rowsMax = this.whole ? Infinity : Math.round(this.svg.getAttribute("height") / ROW_HEIGHT);
     this.marks = { selected: null, found: null };
@@ -107,7 +107,7 @@ export class Flame {
     const page = await answer.json();
     if (!page.flame) throw new Error("no boxes");
     const graph = readGraph(page.flame);
-    graph.way = page.links.filter((link) => link.list === "Within:").map(({ text, query: at }) => ({ text, query: at }));
+    graph.way = page.links.filter((link) => link.list === "Within:").map(({ text, query: at }) => ({ text, query: commandOf(at) }));
     graph.up = parts.direction === "up";
     return graph;
   }
@@ -291,22 +291,23 @@ export class Flame {
     this.tip.style.top = `${y + 18 + high > innerHeight ? Math.max(4, y - high - 10) : y + 18}px`;
   }
 
-  // All that is known of a box; counts are exact, times have the spread of their samples.
+  // All that is known of a box; counts are exact. How far a sampled time may be off the server computes.
   lines(box) {
-    const { measure, unitSeconds, whole } = this.graph;
+    const { measure, unitSeconds, sample, whole } = this.graph;
     const amount = (value) => formatAmount(value, measure, unitSeconds);
     const lines = [box.place ? `${box.full}  ${box.place}` : box.full];
-    const spread = unitSeconds
-      ? `  ±${amount(Math.round(2 * Math.sqrt(box.total)))} (${formatCount(box.total)} samples)` : "";
+    const samples = sample ? Math.round(box.total / sample) : 0;
+    const spread = sample ? `  ±${amount(box.spread)} (${formatCount(samples)} sample${samples === 1 ? "" : "s"})` : "";
     lines.push(`total ${amount(box.total)}  ${formatShare(box.total / whole)} %${spread}`);
     if (!this.graph.up) lines.push(`self ${amount(box.own)}`);
     if (box.calls && measure !== "calls") {
       const each = box.calls ? box.total / box.calls : 0;
       const cost = !unitSeconds ? `  ${each < 10 ? each.toFixed(2) : formatCount(Math.round(each))} each`
-        : box.total >= SAMPLES_FEW ? `  ${formatSeconds(each * unitSeconds)} a call` : "";
-      lines.push(`${formatCount(box.calls)} calls, exactly${cost}`);
+        : !sample ? `  ${formatSeconds(each * unitSeconds)} a call`
+          : samples >= SAMPLES_FEW ? `  about ${formatSeconds(each * unitSeconds)} a call` : "";
+      lines.push(`${formatCount(box.calls)} calls, counted${cost}`);
     } else if (box.calls) {
-      lines.push(`called ${formatCount(box.calls)} times, exactly`);
+      lines.push(`called ${formatCount(box.calls)} times, counted`);
     }
     lines.push(this.path(box).join(" › "));
     return lines;

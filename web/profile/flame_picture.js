@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The boxes of a flame graph, and how a canvas shows a part of them.
 
+import { commandOf } from "./query.js";
+
 export const ROW_HEIGHT = 19;
 const BOX_HEIGHT = 18;
 const LABEL_LEAST = 6; // letters: fewer tell nothing
@@ -14,11 +16,11 @@ const RECURSION = 1, JOINED = 4; // flags of boxes
 export function readGraph(flame) {
   const rows = Array.from({ length: flame.rows }, () => []);
   const text = (list, place) => (place < 0 ? null : list[place]);
-  const boxes = flame.boxes.map(([row, x, width, name, place, colour, flags, total, own, calls, query, proc]) => {
+  const boxes = flame.boxes.map(([row, x, width, name, place, colour, flags, total, own, calls, query, proc, spread]) => {
     const box = {
       row, x: x / MILLION, width: width / MILLION, name: flame.names[name],
       full: flame.full_names[name] ?? flame.names[name], place: text(flame.places, place), colour, flags,
-      total, own, calls, query: text(flame.queries, query), proc, parent: null, children: [],
+      total, own, calls, query: query < 0 ? null : commandOf(flame.queries[query]), proc, spread, parent: null, children: [],
     };
     rows[row].push(box);
     return box;
@@ -30,7 +32,8 @@ export function readGraph(flame) {
     box.parent?.children.push(box);
   }
   for (const row of rows) row.forEach((box, place) => { box.left = row[place - 1]; box.right = row[place + 1]; });
-  return { boxes, rows, measure: flame.measure, unitSeconds: flame.unit_seconds, whole: flame.whole, legend: flame.legend };
+  return { boxes, rows, measure: flame.measure, unitSeconds: flame.unit_seconds, sample: flame.sample,
+    whole: flame.whole, legend: flame.legend };
 }
 
 // Of a row in order, the box over a place; found by halving.

@@ -19,6 +19,17 @@ export function readAddress(search = location.search) {
   };
 }
 
+// The command of a query as the server writes it, percent-encoded and with the preferences that the page's own
+// address has, too.
+export function commandOf(query) {
+  const command = query.split("&", 1)[0];
+  try {
+    return decodeURIComponent(command);
+  } catch {
+    return command;
+  }
+}
+
 function encode(part) {
   return encodeURIComponent(part).replaceAll("%2F", "/");
 }

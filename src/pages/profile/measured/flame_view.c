@@ -103,6 +103,11 @@ static bool box_link(const struct drawing *drawing, const struct fm_view_box *bo
     return true;
 }
 
+static int64_t spread_of(const struct fm_measured *measured, int64_t total)
+{
+    return measured->is_time ? (int64_t)(fm_measured_spread(measured, total) + 0.5) : 0;
+}
+
 static void add_box(struct drawing *drawing, struct fm_flame *to, const struct fm_view_box *box)
 {
     const struct fm_view_node *node =
@@ -133,6 +138,7 @@ static void add_box(struct drawing *drawing, struct fm_flame *to, const struct f
                                   (box->joined ? FM_BOX_JOINED : 0),
                          .own = box->own,
                          .total = box->total,
+                         .spread = spread_of(drawing->wish->measured, box->total),
                          .calls = box->joined ? 0 : node->calls,
                          .place = place,
                          .proc = box->joined ? 0 : node->ps,
@@ -176,6 +182,7 @@ static void set_scale(struct fm_page *page, const struct fm_flame_wish *wish, st
                                .query = &query,
                                .measure = fm_query_measure_word(wish->measured->asked),
                                .unit_seconds = wish->measured->is_time ? wish->measured->tick : 0,
+                               .sample = wish->measured->is_time ? wish->measured->sample : 0,
                                .whole = wish->measured->whole,
                            });
 }
