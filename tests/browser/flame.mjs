@@ -63,6 +63,42 @@ async function tip(page) {
   assert.match(said, /main › /);
 }
 
+// Of sampled time it tells how far it may be off, as the server does, and of how many samples it is made.
+async function sampled(page) {
+  for (const file of files) {
+    const command = "flame/time/down/_/all";
+    const { flame } = await json(server, file, command);
+    const box = flame.sample ? flame.boxes.find((each) => each[12] > 0 && each[2] > 50000) : null;
+    if (!box) continue;
+    await open(page, addressOf(server, file, command));
+    await drawn(page);
+    await page.locator("figure.flame canvas").hover({ position: await middle(page, { row: box[0], x: box[1], width: box[2] }) });
+    await page.locator(".tip").waitFor();
+    const said = (await page.locator(".tip").innerText()).replaceAll("\u00a0", " ");
+    const samples = Math.round(box[7] / flame.sample), off = Math.round(box[12] * flame.unit_seconds * 1e3);
+    assert.ok(said.includes(`(${samples.toLocaleString("en-US")} sample`), said);
+    assert.ok(said.includes(`±${off.toLocaleString("en-US")} ms`) || off >= 1e4, said);
+    assert.doesNotMatch(said, /exactly/);
+  }
+}
+
+// The picture's script asks for the same graph, whatever preferences the address has.
+async function preferred(page) {
+  const preferences = "p-qtp-s-a-w/box/cols/5/20/nosum/context/nc/th/mqwd/hhh/nodev";
+  const at = (command) => `${server}deep?${command}&${preferences}&${encodeURIComponent(parse)}`;
+  await open(page, at("menu"));
+  await drawn(page);
+  await open(page, at(ALL));
+  await drawn(page);
+  const heading = await page.locator("h1").innerText();
+  const box = (await boxes(ALL)).find((each) => each.flags & 1);
+  await clickBox(page, box);
+  await until(page, (old) => document.querySelector("h1").innerText !== old, heading);
+  await drawn(page);
+  const address = decodeURIComponent(page.url());
+  assert.ok(address.includes(`${box.query}&${preferences}&`), address);
+}
+
 async function middle(page, box) {
   const { width } = await page.locator("figure.flame canvas").boundingBox();
   return { x: (box.x + box.width / 2) / 1e6 * width, y: box.row * ROW + 8 };
@@ -148,7 +184,7 @@ async function elsewhere(browser, page) {
 }
 
 await withBrowser(executablePath, async (browser) => {
-  for (const work of [zoom, tip, keys, find, part, choices]) {
+  for (const work of [zoom, tip, sampled, preferred, keys, find, part, choices]) {
     const page = await newPage(browser);
     await work(page);
     await page.finish();
@@ -156,5 +192,5 @@ await withBrowser(executablePath, async (browser) => {
   const page = await newPage(browser);
   await elsewhere(browser, page);
   await page.finish();
-  console.log("zoom, tip, keys, find, part, choices, elsewhere");
+  console.log("zoom, tip, sampled, preferred, keys, find, part, choices, elsewhere");
 });

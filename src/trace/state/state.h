@@ -252,7 +252,8 @@ bool fm_checkpoints_restore(struct fm_checkpoints *checkpoints, struct fm_contex
                             uint64_t time, struct fm_state *state);
 /* In the user's cache folder ($FATHOM_CACHE or ~/.cache/fathom, below it states/), by device and
  * inode of the trace; used again if its size and time of change match. Nothing is written with
- * FATHOM_CACHE=off. FM_ERROR_NOT_FOUND: the trace is no file or folder, or not all of it is known. */
+ * FATHOM_CACHE=off. FM_ERROR_NOT_FOUND: the trace is no file or folder, or not all of it is known.
+ */
 FM_MUST_USE bool fm_checkpoints_write(const struct fm_checkpoints *checkpoints, GError **error);
 /* Before anything of the trace has been read. NULL without error when there is none that fits; with
  * FM_ERROR_FORMAT when damaged. Nothing in such a file can do more harm than a wrong picture. */
