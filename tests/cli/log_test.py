@@ -201,6 +201,16 @@ def cut_gives_a_valid_log():
     assert stat(LOG)["events"] == 20000
 
 
+def a_range_ends_where_it_begins_or_later():
+    out = FOLDER / "never.eventlog"
+    for command in (["cut", "-o", out], ["cat"], ["stat", "--by", "state"]):
+        done = run(*command, "--from", "2", "--to", "1ms", LOG, status=2)
+        assert b"--from 2 is after --to 1ms" in done.stderr, (command, done.stderr)
+    assert not out.exists()
+    run("cut", "--from", "300us", "--to", "300us", "-o", out, LOG)
+    assert stat(out)["events"] < stat(LOG)["events"]
+
+
 def validate_finds_what_is_broken():
     assert b"0 problems, 0 notes" in run("validate", LOG).stdout
     good = LOG.read_bytes()
@@ -482,7 +492,7 @@ def usage_errors_have_status_2():
 
 
 TESTS = [stat_equals_the_expected_counts, stat_of_a_made_log, statistics_of_a_made_log,
-         statistics_of_the_real_logs, cat_filters, cut_gives_a_valid_log,
+         statistics_of_the_real_logs, cat_filters, cut_gives_a_valid_log, a_range_ends_where_it_begins_or_later,
          validate_finds_what_is_broken, damage_is_reported_and_survived, follow_a_file_that_grows,
          follow_in_the_order_of_arrival,
          follow_begins_again_when_the_file_is_replaced, follow_a_pipe_byte_by_byte,

@@ -31,6 +31,10 @@ int fm_cmd_log_stat_by(const char *path, const struct fm_log_stat_by *options);
 
 /* "1.5", "1.5s", "200ms", "3us", "17ns" since the log's begin, as nanoseconds. */
 bool fm_cmd_log_parse_time(const char *text, uint64_t *ret_ns, GError **error);
+/* --from and --to, each NULL when it is not given: then its number stays. A range that ends before
+ * it begins is an error. */
+bool fm_cmd_log_parse_range(const char *from, const char *to, uint64_t *ret_from_ns,
+                            uint64_t *ret_to_ns, GError **error);
 
 /* One line on standard error for a gap. */
 void fm_cmd_log_report_gap(const char *command, const char *name,

@@ -65,6 +65,20 @@ bool fm_cmd_log_parse_time(const char *text, uint64_t *ret_ns, GError **error)
     return false;
 }
 
+bool fm_cmd_log_parse_range(const char *from, const char *to, uint64_t *ret_from_ns,
+                            uint64_t *ret_to_ns, GError **error)
+{
+    if ((from != NULL && !fm_cmd_log_parse_time(from, ret_from_ns, error)) ||
+        (to != NULL && !fm_cmd_log_parse_time(to, ret_to_ns, error)))
+        return false;
+    if (from == NULL || to == NULL || *ret_from_ns <= *ret_to_ns)
+        return true;
+    g_set_error(error, FM_ERROR, FM_ERROR_USAGE,
+                "--from %s is after --to %s, expected a range that ends where it begins or later",
+                from, to);
+    return false;
+}
+
 void fm_cmd_log_report_gap(const char *command, const char *name, const struct fm_eventlog_gap *gap)
 {
     fprintf(stderr,

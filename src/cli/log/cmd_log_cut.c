@@ -172,8 +172,7 @@ int fm_cmd_log_cut(int argc, char **argv)
         return status;
     struct cut cut = {.to_ns = UINT64_MAX, .definitions = definitions};
     GError *error = NULL;
-    if ((from != NULL && !fm_cmd_log_parse_time(from, &cut.from_ns, &error)) ||
-        (to != NULL && !fm_cmd_log_parse_time(to, &cut.to_ns, &error)))
+    if (!fm_cmd_log_parse_range(from, to, &cut.from_ns, &cut.to_ns, &error))
         return fm_cli_fail("log cut", error);
     if (argc != 2)
         return fm_cli_usage("log cut", "expected one FILE, got %d arguments", argc - 1);

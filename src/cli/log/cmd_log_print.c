@@ -99,9 +99,8 @@ bool fm_cmd_log_printer_begin(struct fm_cmd_log_printer *printer, GError **error
         return false;
     }
     printer->to_ns = UINT64_MAX;
-    if ((printer->from != NULL &&
-         !fm_cmd_log_parse_time(printer->from, &printer->from_ns, error)) ||
-        (printer->to != NULL && !fm_cmd_log_parse_time(printer->to, &printer->to_ns, error)) ||
+    if (!fm_cmd_log_parse_range(printer->from, printer->to, &printer->from_ns, &printer->to_ns,
+                                error) ||
         !choose_types(printer, error) || !choose_capabilities(printer, error))
         return false;
     printer->out = g_string_new(NULL);

@@ -333,8 +333,7 @@ static int stat_path(const char *path, const struct wanted *wanted)
     struct fm_log_stat_by by = {
         .by = wanted->by, .to_ns = UINT64_MAX, .json = wanted->json, .csv = wanted->csv};
     GError *error = NULL;
-    if ((wanted->from != NULL && !fm_cmd_log_parse_time(wanted->from, &by.from_ns, &error)) ||
-        (wanted->to != NULL && !fm_cmd_log_parse_time(wanted->to, &by.to_ns, &error)))
+    if (!fm_cmd_log_parse_range(wanted->from, wanted->to, &by.from_ns, &by.to_ns, &error))
         return fm_cli_fail("log stat", error);
     return fm_cmd_log_stat_by(path, &by);
 }
