@@ -30,7 +30,7 @@ static char *wrong_of(const struct fm_durations *d, int64_t calls, uint64_t tole
         d->timed <= (uint64_t)calls)
         return NULL;
     return g_strdup_printf("call site dynamic %" PRIu32 ": %" PRIu64 " timed in %" PRIu64
-                           " ns, %" PRIu64 " in steps, %" PRIu64 " left, of %" PRId64,
+                           " ns, %" PRIu64 " by duration, %" PRIu64 " ended early, of %" PRId64,
                            d->csd, d->timed, d->ns, in_steps, d->left, calls);
 }
 
@@ -46,7 +46,7 @@ void fm_invariants_of_durations(const struct fm_profile *profile, GArray *to)
         timed += info->of[i].timed;
     }
     struct fm_invariant invariant = {
-        .name = "calls in steps of durations = calls timed, which are calls of their contexts",
+        .name = "calls by duration = timed calls, at most the calls of the context",
         .holds = wrong == NULL,
         .detail = wrong != NULL ? wrong
                                 : g_strdup_printf("%" PRIu64 " timed in %" PRIu32 " contexts",
@@ -62,7 +62,7 @@ static char *wrong_flow(const struct fm_flow *flow)
          (double)flow->held_ns <= (double)flow->longest_ns * (double)flow->blocks))
         return NULL;
     return g_strdup_printf("from call site dynamic %" PRIu32 " to %" PRIu32 ": %" PRIu64
-                           " blocks, held for %" PRIu64 " ns, the longest for %" PRIu64,
+                           " blocks, live for %" PRIu64 " ns, the longest for %" PRIu64,
                            flow->from, flow->to, flow->blocks, flow->held_ns, flow->longest_ns);
 }
 
@@ -83,7 +83,7 @@ void fm_invariants_of_lifetimes(const struct fm_profile *profile, unsigned live_
     for (uint32_t i = 0; i < info->flow_count && wrong == NULL; i++)
         wrong = wrong_flow(&info->flows[i]);
     struct fm_invariant invariant = {
-        .name = "blocks whose time is known were given back, and each is in one step of time",
+        .name = "blocks by lifetime = timed blocks, at most the freed blocks",
         .holds = wrong == NULL,
         .detail = wrong != NULL ? wrong
                                 : g_strdup_printf("%" PRIu64 " blocks of %" PRIu32 " contexts",

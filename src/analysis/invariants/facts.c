@@ -46,10 +46,10 @@ static char *fault_of_depths(const struct fm_depths *depths, const struct entere
         classes = depths->calls[k] != 0 ? k + 1 : classes;
     }
     if (!entered->within[depths->pd])
-        return g_strdup_printf("proc dynamic %u has depths, but nothing leads back to it",
-                               depths->pd);
+        return g_strdup_printf(
+            "proc dynamic %u has depths of recursion, but no call leads back to it", depths->pd);
     if (classes != (depths->greatest == 0 ? 0 : g_bit_storage(depths->greatest)))
-        return g_strdup_printf("proc dynamic %u: greatest depth %" G_GUINT64_FORMAT
+        return g_strdup_printf("proc dynamic %u: maximum depth %" G_GUINT64_FORMAT
                                ", but its counts by depth end at %" G_GUINT64_FORMAT,
                                depths->pd, depths->greatest,
                                classes == 0 ? 0 : ((uint64_t)1 << classes) - 1);
@@ -74,7 +74,7 @@ static void check_depths(const struct fm_analysis *a, GArray *to)
         fault = fault_of_depths(&run_info->depths[i], &entered);
     g_free(entered.calls);
     g_free(entered.within);
-    add(to, "depths are of recursive calls, and end at the greatest", fault,
+    add(to, "depths belong to recursive calls and end at the maximum depth", fault,
         g_strdup_printf("%u proc dynamics", run_info->depths_count));
 }
 
@@ -95,10 +95,10 @@ static void check_parts(const struct fm_profile *profile, GArray *to)
                                 " ns, the sum says %" G_GUINT64_FORMAT,
                                 duration, run_info->duration_ns);
     else if (peak != run_info->peak_bytes)
-        fault = g_strdup_printf("the greatest peak of a part is %" G_GUINT64_FORMAT
+        fault = g_strdup_printf("the largest peak of a part is %" G_GUINT64_FORMAT
                                 " bytes, the sum says %" G_GUINT64_FORMAT,
                                 peak, run_info->peak_bytes);
-    add(to, "a sum has the duration and the peak of its greatest parts", fault,
+    add(to, "duration and peak of a sum are the maxima of its parts", fault,
         g_strdup_printf("%" G_GUINT64_FORMAT " profiles added up", times));
 }
 
@@ -120,7 +120,7 @@ static char *fault_of_ranks(const struct fm_analysis *a, uint32_t row, unsigned 
                                " and %" G_GUINT64_FORMAT ", or the squares are too small",
                                pd, name, of->least, of->greatest);
     if (strip != UINT32_MAX && fm_rank_strip(info, strip, m)[of->place] != of->greatest)
-        return g_strdup_printf("proc dynamic %u, %s: the greatest is not that of its rank", pd,
+        return g_strdup_printf("proc dynamic %u, %s: the maximum is not the value of its rank", pd,
                                name);
     return NULL;
 }
@@ -134,7 +134,7 @@ static void check_ranks(const struct fm_analysis *a, GArray *to)
             fault = fault_of_ranks(a, row, m);
     }
     if (info->count > 0)
-        add(to, "what the ranks have adds up to the profile, least <= mean <= greatest", fault,
+        add(to, "values of the ranks add up to the profile, minimum <= mean <= maximum", fault,
             g_strdup_printf("%u contexts of %" G_GUINT64_FORMAT " ranks", info->row_count,
                             info->count));
 }

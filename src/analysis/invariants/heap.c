@@ -46,11 +46,11 @@ static void check_contexts(const struct fm_profile *profile, const struct measur
             fm_profile_own(profile, csd, m->usable) < bytes)
             wrong = g_strdup_printf(
                 "call site dynamic %u: %" PRIu64 " blocks, %" PRIu64
-                " bytes allocated, but %" PRIu64 " blocks, %" PRIu64 " bytes held",
+                " bytes allocated, but %" PRIu64 " blocks, %" PRIu64 " bytes live",
                 csd, allocs, bytes, live, fm_profile_own(profile, csd, m->live_bytes));
     }
-    add(to, "no context holds, or held, more than it allocated", wrong,
-        g_strdup_printf("%" PRIu64 " blocks held", blocks));
+    add(to, "no context has more live memory than it allocated", wrong,
+        g_strdup_printf("%" PRIu64 " live blocks", blocks));
 }
 
 static void check_peak(const struct fm_profile *profile, const struct measures *m, GArray *to)
@@ -67,7 +67,7 @@ static void check_peak(const struct fm_profile *profile, const struct measures *
     char *text = g_strdup_printf("%" PRIu64 " bytes in contexts, %" PRIu64 " in all, %" PRIu64
                                  " at the end; exact to %" PRIu64,
                                  sum, peak, live, error);
-    add(to, "what contexts held when most was held is the most", holds ? NULL : text,
+    add(to, "live memory of all contexts at the peak = the peak", holds ? NULL : text,
         holds ? text : NULL);
 }
 
@@ -88,12 +88,12 @@ static void check_flows(const struct fm_profile *profile, const struct measures 
             fm_profile_own(profile, csd, FM_ALLOCS) - fm_profile_own(profile, csd, m->live_blocks);
         uint64_t frees = fm_profile_own(profile, csd, m->frees);
         if (out[csd] > gone + 1 || in[csd] > frees)
-            wrong =
-                g_strdup_printf("call site dynamic %u: %" PRIu64 " of its blocks went, %" PRIu64
-                                " are known to; it gave back %" PRIu64 ", %" PRIu64 " are known",
-                                csd, gone, out[csd], frees, in[csd]);
+            wrong = g_strdup_printf("call site dynamic %u: %" PRIu64
+                                    " of its blocks were freed, %" PRIu64
+                                    " with a place; it freed %" PRIu64 ", %" PRIu64 " with a place",
+                                    csd, gone, out[csd], frees, in[csd]);
     }
-    add(to, "blocks that went from context to context are blocks of both", wrong,
+    add(to, "blocks with a known place of free belong to both contexts", wrong,
         g_strdup_printf("%" PRIu64 " blocks in %u pairs of contexts", blocks, info->flow_count));
 }
 
@@ -121,11 +121,11 @@ static void check_frees(const struct fm_profile *profile, const struct measures 
     uint64_t given = frees + whole->unseen_blocks + whole->untold_blocks;
     uint64_t known = gone + whole->unknown_blocks + whole->inherited_blocks;
     bool holds = (given > known ? given - known : known - given) <= most;
-    char *text = g_strdup_printf("%" PRIu64 " given back, %" PRIu64 " gone from where they were "
+    char *text = g_strdup_printf("%" PRIu64 " freed, %" PRIu64 " not live any more where they were "
                                  "allocated or of unknown origin",
                                  given, known);
-    add(to, "blocks that contexts gave back are blocks that contexts do not hold any more",
-        holds ? NULL : text, holds ? text : NULL);
+    add(to, "blocks that contexts freed = blocks that are not live any more", holds ? NULL : text,
+        holds ? text : NULL);
 }
 
 void fm_invariants_of_heap(const struct fm_profile *profile, GArray *to)

@@ -219,7 +219,7 @@ static void check_sums(const struct fm_analysis *a, const uint64_t *sums, GArray
                                detail->len > 0 ? "; " : "", profile->measures[m].name, sums[m],
                                root);
     }
-    add(to, "sum of own costs = total of the root", holds, g_string_free(detail, FALSE));
+    add(to, "sum of self costs = total of the root", holds, g_string_free(detail, FALSE));
 }
 
 static void check_header(const struct fm_analysis *a, const uint64_t *sums, GArray *to)
@@ -237,7 +237,7 @@ static void check_header(const struct fm_analysis *a, const uint64_t *sums, GArr
 static void check_inclusive(struct fm_checking *c, GArray *to)
 {
     bool holds = c->above == NULL;
-    add(to, "own and descendants never above 100 % of the root", holds,
+    add(to, "no total above 100 % of the root", holds,
         holds ? g_strdup_printf("at most %.2f %%", c->largest) : g_steal_pointer(&c->above));
 }
 
@@ -271,8 +271,8 @@ static void check_entries(const struct fm_checking *c, GArray *to)
     bool arcs = fm_profile_is(a->profile, FM_NATURE_ARCS);
     bool holds = c->unentered == 0 && (arcs || a->clique_entries_extra == 0);
     if (arcs && holds) {
-        add(to, "each recursion and function called by somebody, the root by nobody", true,
-            g_strdup_printf("%u entered, by %u calls and those more", a->clique_count - 1,
+        add(to, "each recursion and function has a caller, the root has none", true,
+            g_strdup_printf("%u entered, %u further calls", a->clique_count - 1,
                             a->clique_entries_extra));
         return;
     }
@@ -321,13 +321,13 @@ static void check_holding(const struct fm_checking *c, GArray *to)
     const struct fm_profile *profile = c->a->profile;
     uint32_t wrong = c->holding_wrong;
     const char *const format =
-        "call site dynamic %u: %" G_GUINT64_FORMAT " bytes held of %" G_GUINT64_FORMAT
+        "call site dynamic %u: %" G_GUINT64_FORMAT " bytes live of %" G_GUINT64_FORMAT
         " allocated, usable %" G_GUINT64_FORMAT;
-    add(to, "what is held was allocated there, and usable bytes are no fewer", wrong == 0,
+    add(to, "live memory was allocated in its context, usable bytes are no fewer", wrong == 0,
         wrong ? g_strdup_printf(format, wrong, fm_profile_own(profile, wrong, c->live_bytes),
                                 fm_profile_own(profile, wrong, FM_WORDS),
                                 fm_profile_own(profile, wrong, c->usable_bytes))
-              : g_strdup_printf("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " bytes held",
+              : g_strdup_printf("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " bytes live",
                                 c->sums[c->live_bytes], c->sums[FM_WORDS]));
 }
 

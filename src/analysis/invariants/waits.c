@@ -70,7 +70,7 @@ static void check_longest(const struct fm_profile *profile, GArray *to)
                                     " calls, the longest %" G_GUINT64_FORMAT,
                                     w->csd, w->kind, w->ns, w->waits, w->calls, w->longest_ns);
     }
-    add(to, "no wait is longer than the longest, nor than all together", wrong,
+    add(to, "no wait is longer than the longest or than all waits together", wrong,
         "of each kind in each context");
 }
 
@@ -153,7 +153,7 @@ static void check_walls(const struct fm_profile *profile, GArray *to)
                 thread->name, thread->wall_ns, thread->cpu_ns, thread->wait_ns, thread->inside_ns);
     }
     g_autofree char *right = g_strdup_printf("%u threads", info->thread_count);
-    add(to, "no thread waits and runs longer than it was there", wrong, right);
+    add(to, "no thread waits and runs longer than it exists", wrong, right);
 }
 
 /* How long threads can have slept unseen. A thread can have run longer than it was there beside its
@@ -179,8 +179,7 @@ static void check_sleeps(const struct fm_profile *profile, GArray *to)
         by_context += info->sleeps[i].ns;
     char *text =
         g_strdup_printf("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " ns", by_context, by_thread);
-    struct fm_invariant invariant = {.name =
-                                         "sleep by context is part of what threads slept unseen",
+    struct fm_invariant invariant = {.name = "sleep by context is part of the threads' other sleep",
                                      .holds = by_context <= by_thread,
                                      .detail = text};
     if (info->sleep_count > 0)

@@ -195,9 +195,9 @@ def pages(tap, folder):
     moved = rows["reallocs"][0]
     tap.check(moved["moved_blocks"] + moved["kept_blocks"] == 1, "leaks: what realloc did", moved)
     about = lib.must([lib.FATHOM, "report", "about", "leaking.data"], folder).stdout
-    for name in ("no context holds, or held, more than it allocated",
-                 "what contexts held when most was held is the most",
-                 "blocks that went from context to context are blocks of both"):
+    for name in ("no context has more live memory than it allocated",
+                 "live memory of all contexts at the peak = the peak",
+                 "blocks with a known place of free belong to both contexts"):
         line = next((line for line in about.splitlines() if line.startswith(name)), "")
         tap.check(" yes " in line, name, about)
     lib.must([lib.FATHOM, "merge", "--allow-repeats", "leaking.data", "leaking.data", "-o",

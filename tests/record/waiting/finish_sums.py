@@ -123,8 +123,8 @@ def main():
                   whole["locks"])
         done = lib.must([lib.FATHOM, "check", "sum.data"], folder)
         tap.check("ok      waits of all kinds = waits of each context" in done.stdout and
-                  "ok      calls in steps of durations = calls timed" in done.stdout and
-                  "ok      blocks that went from context to context" in done.stdout, "its invariants hold by context",
+                  "ok      calls by duration = timed calls" in done.stdout and
+                  "ok      blocks with a known place of free" in done.stdout, "its invariants hold by context",
                   done.stdout)
         merge(folder, "other.data", "run9.data", "run5.data")
         tap.check((folder / "sum.data").read_bytes() == (folder / "other.data").read_bytes(), "in either order")

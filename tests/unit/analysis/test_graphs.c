@@ -254,22 +254,22 @@ static void test_broken_invariants(void)
     } cases[] = {
         {"total in the header is not the sum",
          "sum of call sequence numbers = total in the header"},
-        {"a cycle that nobody enters", "sum of own costs = total of the root"},
+        {"a cycle that nobody enters", "sum of self costs = total of the root"},
         {"a clique with two entries",
          "each clique entered by exactly one call site dynamic, the root's by none"},
         {"more exits than calls", "calls in = calls out"},
         {"a normal site calls another procedure",
          "normal call sites call the procedure that they name"},
         {"more is held than was allocated",
-         "what is held was allocated there, and usable bytes are no fewer"},
+         "live memory was allocated in its context, usable bytes are no fewer"},
         {"depths of what does not recurse",
-         "depths are of recursive calls, and end at the greatest"},
+         "depths belong to recursive calls and end at the maximum depth"},
         {"a greatest depth that no call had",
-         "depths are of recursive calls, and end at the greatest"},
+         "depths belong to recursive calls and end at the maximum depth"},
         {"more calls by depth than calls",
-         "depths are of recursive calls, and end at the greatest"},
+         "depths belong to recursive calls and end at the maximum depth"},
         {"a part that lasted longer than the sum",
-         "a sum has the duration and the peak of its greatest parts"},
+         "duration and peak of a sum are the maxima of its parts"},
     };
     for (unsigned i = 0; i < G_N_ELEMENTS(cases); i++) {
         struct fm_build *build = fm_build_new(i >= 5 ? FM_FLAVOUR_C : FM_FLAVOUR_MERCURY, "broken");

@@ -73,13 +73,13 @@ static bool invariant_holds(const char *name, const struct times *times)
 /* Whether it holds of a thread that was there for 2 s. */
 static bool holds(uint64_t cpu_ms, uint64_t wait_ms, uint64_t inside_ms)
 {
-    return invariant_holds("no thread waits and runs longer than it was there",
+    return invariant_holds("no thread waits and runs longer than it exists",
                            &(struct times){2000, cpu_ms, wait_ms, inside_ms, 0, 0, false});
 }
 
 static bool sleep_holds(struct times times)
 {
-    return invariant_holds("sleep by context is part of what threads slept unseen", &times);
+    return invariant_holds("sleep by context is part of the threads' other sleep", &times);
 }
 
 static void test_waits_and_runs(void)
