@@ -16,7 +16,7 @@ static int64_t ten_to(unsigned decimals)
 /* A product of factors, as far as it fits. */
 struct product {
     __int128 exact;
-    long double about; /* of what does not fit */
+    long double about; /* the measure or unit that does not fit */
     bool fits;
 };
 

@@ -20,7 +20,7 @@ struct fm_judgement {
     enum fm_verdict verdict;
     double value[FM_SIDES]; /* in the unit that is shown; a NEW limit: 0 and what is new */
     bool has_before;        /* false: there is no base to compare with */
-    bool estimated;         /* of time */
+    bool estimated;         /* a limit of time */
     double allowed;         /* the greatest (least, for >=) value that keeps the limit */
     char *why;              /* a sentence; NULL: kept, with nothing to say */
     char *note;             /* more that why says; NULL = nothing */

@@ -18,7 +18,7 @@ void fm_places_clear(struct fm_places *places);
 GArray *fm_places_match(const struct fm_places *places, const struct fm_limit *limit);
 /* Whether one of them (sorted by id, as fm_places_match gives them) is the context or above it. */
 bool fm_places_is_within(const struct fm_places *places, uint32_t pd, const GArray *matches);
-/* Those of them that lie below none of the others. */
+/* Keeps the contexts that lie below none of the others. */
 GArray *fm_places_outermost(const struct fm_places *places, const GArray *matches);
 /* Whether a procedure of the common graph lies in a file or folder. */
 bool fm_places_is_in(const struct fm_places *places, uint32_t ps, const char *place);

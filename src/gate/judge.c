@@ -22,7 +22,7 @@ struct judging {
     const struct fm_limits *limits;
     const struct fm_gate_options *options;
     const struct fm_profile *given[FM_SIDES]; /* before NULL: no base */
-    struct fm_compare *compare;               /* of before (or after itself) with after */
+    struct fm_compare *compare; /* comparison of before (or after itself) with after */
     struct fm_places places;
     GPtrArray *measured;
     guint number;  /* index of the limit that is judged */

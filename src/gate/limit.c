@@ -224,7 +224,7 @@ static void clear_step(void *data)
     g_free(step->place);
 }
 
-/* Where the step that begins at `at` ends: at a separator or at the end. */
+/* Finds the end of the step that begins at `at`: a separator or the end. */
 static const char *step_end(const char *at, const char *end, size_t *ret_separator)
 {
     bool quoted = false;
@@ -423,7 +423,7 @@ static void free_limit(void *data)
     g_free(limit);
 }
 
-/* Where the comment begins: # at the begin of the line or behind a blank, outside of quotes. */
+/* Finds the comment: # at the begin of the line or behind a blank, outside of quotes. */
 static size_t comment_at(const char *line)
 {
     bool quoted = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a profile may cost: limits, one a line of a file that people write. Grammar: README.md. */
+/* Limits of what a profile may cost, one a line of a file that people write. Grammar: README.md. */
 #pragma once
 
 #include <glib.h>
@@ -17,7 +17,7 @@ struct fm_limit_step {
     bool any;      /* name holds * or ?, which stand for any text, any character */
     bool gap;      /* any number of other calls may stand before it */
     char *place;   /* file or folder, whole parts of a path; NULL = any */
-    uint32_t line; /* where the function begins; 0 = any */
+    uint32_t line; /* line at which the function begins; 0 = any */
 };
 
 enum fm_limit_subject {
@@ -27,16 +27,16 @@ enum fm_limit_subject {
 };
 enum fm_limit_operator { FM_AT_MOST, FM_BELOW, FM_EQUAL, FM_AT_LEAST, FM_ABOVE };
 enum fm_limit_bound {
-    FM_BOUND_ABSOLUTE,   /* of the value */
-    FM_BOUND_DIFFERENCE, /* of the value less what it was */
-    FM_BOUND_PERCENT,    /* of that difference, in parts of what it was */
+    FM_BOUND_ABSOLUTE,   /* applies to the value */
+    FM_BOUND_DIFFERENCE, /* applies to the value less what it was */
+    FM_BOUND_PERCENT,    /* applies to that difference, in parts of what it was */
 };
 enum fm_limit_unit { FM_LIMIT_COUNT, FM_LIMIT_BYTES, FM_LIMIT_SECONDS };
 
 struct fm_limit {
     char *text;     /* as written, without the comment */
     unsigned line;  /* in its file, from 1 */
-    char *file;     /* where it was written; "" = on the command line */
+    char *file;     /* file in which it stands; "" = on the command line */
     bool optional;  /* a path that is nowhere is no error */
     char *measure;  /* "calls", "allocs", "bytes", "time", "peak bytes", or a measure's own name */
     bool self;      /* without what is called below */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which contexts the path of a limit means. A context's path is that of the spanning tree, as pages
- * show it: a recursion is entered once. */
+/* Finds the contexts that the path of a limit means. A context's path is that of the spanning tree,
+ * as pages show it: a recursion is entered once. */
 #include <string.h>
 
 #include "gate/internal.h"

@@ -14,7 +14,7 @@ struct port {
     char *name;
     bt_message_array_const batch;
     uint64_t count, next;
-    int64_t time; /* of the next message, as far as it tells one */
+    int64_t time; /* time of the next message, as far as it tells one */
     unsigned ordinal, capability;
     const bt_message *event; /* the next message, if it is an event */
 };
@@ -22,7 +22,7 @@ struct port {
 struct ctf_graph {
     struct port *ports;
     uint64_t port_count;
-    void **heap; /* of struct port, by time, then number of the port */
+    void **heap; /* holds struct port, by time, then number of the port */
     uint64_t heap_count;
     struct ctf_types *types;
     struct ctf_log *log;
@@ -56,7 +56,7 @@ static void add_cause(GString *text, const char *message)
         g_string_append_printf(text, "%s%s", text->len == 0 ? "" : "; ", cause);
 }
 
-/* What went wrong in this thread; the library forgets it. Caller frees. */
+/* Returns the error of this thread; the library forgets it. Caller frees. */
 static char *take_error(void)
 {
     const bt_error *error = bt_current_thread_take_error();

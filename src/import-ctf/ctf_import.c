@@ -7,10 +7,10 @@
 
 struct sources {
     bt_graph *graph;
-    GPtrArray *folders;    /* what is read: the trace folders, or what was salvaged of them */
+    GPtrArray *folders;    /* input: the trace folders, or what was salvaged of them */
     GPtrArray *names;      /* the trace folders */
     GPtrArray *tried;      /* not NULL: has been salvaged */
-    GPtrArray *components; /* of const bt_component_source, belonging to the graph */
+    GPtrArray *components; /* holds const bt_component_source, belonging to the graph */
     GPtrArray *salvaged;   /* folders to remove */
     char *first_message;
 };

@@ -27,7 +27,7 @@ void fm_ctf_types_free(struct ctf_types *types);
 /* Before the header is made. Classes of one name and layout share a number. */
 void fm_ctf_types_add(struct ctf_types *types, const bt_trace_class *trace_class);
 struct fm_eventlog_header *fm_ctf_types_header(struct ctf_types *types);
-/* What was left out: lines; "" when nothing. Borrowed. */
+/* Lists what was left out, in lines; "" when nothing. Borrowed. */
 const char *fm_ctf_types_notes(const struct ctf_types *types);
 /* Appends the event, as it stands in a log; false when its class was not added. */
 bool fm_ctf_types_append(const struct ctf_types *types, const bt_event *event, uint64_t time_ns,
@@ -41,7 +41,7 @@ struct ctf_log *fm_ctf_log_new(int fd); /* borrowed */
 void fm_ctf_log_free(struct ctf_log *log);
 /* Kept back until the first round is written. */
 void fm_ctf_log_header(struct ctf_log *log, const struct fm_eventlog_header *header);
-/* Where to append the next event of a capability, with its time. */
+/* Returns the place for the next event of a capability, with its time. */
 GByteArray *fm_ctf_log_place(struct ctf_log *log, unsigned capability, uint64_t time_ns);
 /* Ends a round when enough is held back, or always. *ret_written tells. */
 bool fm_ctf_log_round(struct ctf_log *log, bool always, bool *ret_written, GError **error);
@@ -79,7 +79,7 @@ bool fm_ctf_metadata_is_2(const char *folder);
 /* Trace folders: as people name them, and folders in the temporary folder with links to the files'
  * descriptors. Remove each copy with fm_ctf_folder_remove(). */
 struct ctf_private {
-    GPtrArray *names, *copies; /* of char * */
+    GPtrArray *names, *copies; /* holds char * */
 };
 /* The traces in or below the folder, a descriptor, that path named. Files that lie elsewhere are
  * left out: a line each in notes. The descriptors stay open: the process ends with the import. */

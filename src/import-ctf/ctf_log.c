@@ -14,7 +14,7 @@ struct lane {
 
 struct ctf_log {
     int fd;
-    GPtrArray *lanes; /* of struct lane */
+    GPtrArray *lanes; /* holds struct lane */
     GHashTable *by_capability;
     struct lane *last;
     size_t last_length; /* of its block when it was given out */

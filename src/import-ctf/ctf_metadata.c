@@ -54,7 +54,7 @@ static char *take_packets(const uint8_t *bytes, size_t length, bool swapped, GSt
     return NULL;
 }
 
-/* Where the last declaration that is whole ends: a semicolon outside of braces, texts, comments. */
+/* Finds the end of the last whole declaration: a semicolon outside of braces, texts, comments. */
 static size_t whole_declarations(const char *text, size_t length)
 {
     size_t whole = 0;

@@ -20,7 +20,7 @@ enum {
     HEAD_BYTES = 20, /* magic number, identity of the trace */
     ALIGNMENT = 4,
     PACKETS_MAX = 1 << 20,
-    TRIALS_MAX = 400, /* of the library, for one file */
+    TRIALS_MAX = 400, /* runs of the library, for one file */
     TRIAL_SECONDS = 10,
     BYTES_PER_SECOND = 8 << 20, /* that any reading does at least */
     ENDLESS_MAX = 3,            /* trials that did not end: then none will */

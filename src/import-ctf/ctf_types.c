@@ -30,7 +30,7 @@ struct type {
 struct ctf_types {
     GHashTable *by_class; /* event class -> struct type; the classes are held */
     GHashTable *by_layout;
-    GPtrArray *types; /* of struct type */
+    GPtrArray *types; /* holds struct type */
     GString *notes;
 };
 
@@ -40,7 +40,7 @@ struct layout {
     struct type *type;
     GString *text;
     GHashTable *names;
-    struct column at; /* where in the event */
+    struct column at; /* place in the event */
     unsigned left_out;
 };
 

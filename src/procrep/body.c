@@ -360,7 +360,7 @@ static bool open_goal(struct decoding *d, GError **error)
     return true;
 }
 
-/* Of goals all of whose children are there, the determinism follows. */
+/* The determinism follows for goals all of whose children are there. */
 static bool close_goals(struct decoding *d, GError **error)
 {
     while (d->open->len > 0) {

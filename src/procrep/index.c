@@ -20,7 +20,7 @@ static bool proc_equal(const struct fm_procrep_proc *one, const struct fm_procre
     return one->module == other->module && fm_proc_label_compare(&one->label, &other->label) == 0;
 }
 
-/* Where the procedure is, or would be put. */
+/* Finds the place of the procedure, or the one where it would be put. */
 static uint32_t *place_of(const struct fm_procrep *procrep, const struct fm_procrep_proc *proc)
 {
     const struct fm_procrep_storage *storage = procrep->storage;

@@ -26,7 +26,7 @@ FM_MUST_USE bool fm_procrep_index_modules(struct fm_procrep *procrep, GError **e
 FM_MUST_USE bool fm_procrep_index_proc(struct fm_procrep *procrep, uint32_t proc, GError **error);
 
 struct fm_body_storage {
-    struct fm_strings *strings;       /* of generated names; NULL while there are none */
+    struct fm_strings *strings;       /* generated names; NULL while there are none */
     struct fm_var_name *sorted_names; /* ascending by variable */
 };
 /* g_free(). */

@@ -83,7 +83,7 @@ uint32_t fm_body_find(const struct fm_body *body, const char *path)
 struct fm_body_index {
     const struct fm_body *body;
     uint32_t *first;    /* [goal_count] into children */
-    uint32_t *children; /* of one goal after the other */
+    uint32_t *children; /* children of one goal after the other */
 };
 
 struct fm_body_index *fm_body_index_new(const struct fm_body *body)

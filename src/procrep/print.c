@@ -320,7 +320,7 @@ void fm_body_print(GString *out, const struct fm_procrep *procrep, uint32_t proc
 
 /* --- modules --- */
 
-/* What is still to be printed of a type: a type, or a text. A type may share parts so often that it
+/* The rest of a type to be printed: a type, or a text. A type may share parts so often that it
  * would never end. */
 #define TYPE_BYTES_MAX 10000
 

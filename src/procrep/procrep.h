@@ -17,7 +17,7 @@
 #include "base/job.h"
 #include "deep/profile.h"
 
-/* The same fields as struct fm_ps has of its label. Strings are never NULL. */
+/* Has the fields that struct fm_ps has of its label. Strings are never NULL. */
 struct fm_proc_label {
     enum fm_label_kind kind;
     const char *decl_module; /* special: the type's module */
@@ -46,7 +46,7 @@ enum fm_type_kind {
 };
 struct fm_type_entry {
     enum fm_type_kind kind;
-    uint8_t selector; /* of the file */
+    uint8_t selector; /* as in the file */
     const char *name;
     uint32_t number;
     uint32_t *arguments; /* numbers of types that stand before this one */
@@ -68,7 +68,7 @@ struct fm_procrep_proc {
     struct fm_proc_label label;
     uint32_t module;
     uint32_t size; /* bytes of the body with this number */
-    size_t offset; /* where they begin in the file */
+    size_t offset; /* offset in the file */
 };
 
 struct fm_procrep {
@@ -86,7 +86,7 @@ FM_MUST_USE bool fm_procrep_read(const char *path, struct fm_procrep **ret, GErr
  * does not end in .data. */
 FM_MUST_USE bool fm_procrep_read_beside(const struct fm_roots *roots, const char *data_path,
                                         struct fm_procrep **ret, GError **error);
-/* The same from memory, which must outlive it; name is used in messages. */
+/* Reads from memory, which must outlive it; name is used in messages. */
 FM_MUST_USE bool fm_procrep_read_bytes(const char *name, const uint8_t *bytes, size_t size,
                                        struct fm_procrep **ret, GError **error);
 /* The index of X.procrep beside X.data in small steps, for schedulers that do other things in
@@ -203,7 +203,7 @@ struct fm_head_var {
 struct fm_var_name {
     uint32_t var;
     const char *name; /* "" = none */
-    uint32_t type;    /* of typed bodies: number of a type of the module */
+    uint32_t type;    /* in typed bodies: number of a type of the module */
 };
 
 struct fm_body {
@@ -216,7 +216,7 @@ struct fm_body {
     uint32_t name_count;
     struct fm_goal *goals; /* parents before children, in order of execution */
     uint32_t goal_count;   /* at least 1 */
-    uint32_t depth;        /* of the deepest goal; 1 = the body alone */
+    uint32_t depth;        /* depth of the deepest goal; 1 = the body alone */
     uint32_t *vars;
     uint32_t var_count;
     struct fm_functor *functors;

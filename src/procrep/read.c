@@ -92,7 +92,7 @@ static bool read_proc(struct fm_reader *in, struct fm_procrep_storage *storage, 
 enum phase {
     START,   /* the line that tells the version */
     MODULES, /* the next is a module, or the end */
-    PROCS,   /* of the last module */
+    PROCS,   /* procedures of the last module */
     INDEX,   /* procedures into the table */
     READ
 };
@@ -121,7 +121,7 @@ static struct fm_procrep_job *job_new(const char *name, const uint8_t *bytes, si
     return job;
 }
 
-/* What was read belongs to the procrep from now on. */
+/* The procrep owns what was read from now on. */
 static void give_arrays(struct fm_procrep_job *job)
 {
     struct fm_procrep *procrep = job->procrep;

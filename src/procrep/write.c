@@ -12,7 +12,7 @@ struct fm_procrep_writer {
     const struct fm_procrep_module *module; /* NULL before the first */
     GString *strings;
     GHashTable *offsets; /* string -> its offset */
-    GByteArray *procs;   /* of the module, each with its mark */
+    GByteArray *procs;   /* procedures of the module, each with its mark */
     unsigned var_bytes;
 };
 

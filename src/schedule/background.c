@@ -208,8 +208,8 @@ const struct fm_step_work *fm_background_work(GPtrArray *list, unsigned index)
     return &request->computation->hooks.work;
 }
 
-/* Those of list_out that make the next pass: all that read events, up to the first work in steps;
- * such work alone. So what a computation needs is done before it. */
+/* Takes from list_out what makes the next pass: all that read events, up to the first work in
+ * steps; such work alone. So what a computation needs is done before it. */
 static void choose_pass(struct background *background)
 {
     bool alone = fm_background_work(background->list_out, 0)->step != NULL;
@@ -271,7 +271,7 @@ static bool needs(const struct computation *computation, const char *module)
     return false;
 }
 
-/* What waits for a failed module has failed as well, and what waits for that. */
+/* Modules that wait for a failed module have failed as well, and those that wait for them. */
 static void fail_waiting(struct background *background, const char *module, const GError *error)
 {
     for (unsigned i = 0; i < background->list_out->len;) {
@@ -304,7 +304,7 @@ static void fail_pass(struct background *background, const GError *error)
     reset_context(background);
 }
 
-/* What is left of a pass whose requests have all been broken off. */
+/* Ends a pass whose requests have all been broken off. */
 void fm_background_abandon_pass(struct background *background)
 {
     for (unsigned i = background->notify_in->len; i-- > 0;)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whose turn it is. */
+/* Decides whose turn it is. */
 #include "base/error.h"
 #include "schedule/hold.h"
 #include "schedule/internal.h"

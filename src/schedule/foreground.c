@@ -167,7 +167,7 @@ void fm_trace_reader_remove_trace(struct fm_trace_reader *reader, struct fm_trac
     g_return_if_fail(!reader->stepping);
     if (!g_ptr_array_find(reader->traces, trace, NULL))
         return;
-    /* What was begun is ended when there is nothing left to read: the step does it. */
+    /* The step ends what was begun when there is nothing left to read. */
     if (reader->traces->len > 1)
         withdraw(reader, NULL, true);
     drop_context(reader);

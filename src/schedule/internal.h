@@ -20,8 +20,8 @@ struct background {
     struct fm_trace *trace;
     unsigned references;               /* readers and other openers */
     struct fm_context *context;        /* private */
-    GPtrArray *list_out, *list_in;     /* of struct background_request */
-    GPtrArray *notify_out, *notify_in; /* of struct fm_notify */
+    GPtrArray *list_out, *list_in;     /* holds struct background_request */
+    GPtrArray *notify_out, *notify_in; /* holds struct fm_notify */
     GPtrArray *watches;                /* private to notify.c */
     bool stepping, pass_over, closing;
     bool waiting; /* for more of the trace, which is sure to come */
@@ -43,9 +43,9 @@ struct fm_engine {
 
 struct fm_trace_reader {
     struct fm_engine *engine;
-    GPtrArray *traces; /* of struct fm_trace, references held */
+    GPtrArray *traces; /* holds struct fm_trace, with references */
     struct fm_context *context;
-    GPtrArray *list_out, *list_in; /* of struct fm_events_request */
+    GPtrArray *list_out, *list_in; /* holds struct fm_events_request */
     bool stepping;
     fm_restore_state *restore;
     void *restore_user;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What happens to passes from outside: closing, discarding; how far they are. */
+/* Closes and discards passes from outside; tells how far they are. */
 #include <string.h>
 
 #include "schedule/internal.h"

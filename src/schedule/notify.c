@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who is told how far a pass is. */
+/* Notifies those who asked how far a pass is. */
 #include "schedule/internal.h"
 
 void fm_notify_free(void *data)

@@ -4,7 +4,7 @@
 #include "schedule/trace_modules.h"
 
 struct fm_reader_states {
-    GPtrArray *states; /* of struct fm_state, by the index of the trace in the context */
+    GPtrArray *states; /* holds struct fm_state, by the index of the trace in the context */
     struct fm_chunk_hooks hooks;
 };
 

@@ -58,7 +58,7 @@ static struct fm_tape *pass_tape(const struct fm_trace *trace)
     return fm_attributes_get(trace->attributes, "pass/tape");
 }
 
-/* What takes from the tape may be in a thread beside: after this nobody takes. */
+/* A second thread may take from the tape: after this nobody takes. */
 static void drop_tape(struct fm_trace *trace)
 {
     fm_tape_free(pass_tape(trace));

@@ -65,7 +65,7 @@ static void on_number(void *user, const struct fm_lane *lane, uint64_t time, dou
         put(watching->counters, series, time, value);
 }
 
-/* What was known at the window's begin. */
+/* The value at the window's begin. */
 static void begin_watching(struct fm_trace_reading *reading)
 {
     const struct watching *watching = reading->viewer;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which lanes a viewer shows, and in which order. */
+/* Lanes that a viewer shows, and their order. */
 #include <string.h>
 
 #include "viewers/viewers.h"

@@ -27,7 +27,7 @@ static bool count_event(struct fm_trace_reading *reading, struct fm_tracefile_co
     return fm_statistics_hook(reading->viewer, at);
 }
 
-/* What is still going on at the end of the window counts up to there. */
+/* Entries that still go on at the end of the window count up to there. */
 static void end_reading(struct fm_trace_reading *reading, uint64_t time)
 {
     if (reading->begun)

@@ -75,7 +75,7 @@ double fm_trace_set_progress(const struct fm_trace_set *set);
 /* The window of a query, absolute; within the span, at least 1 ns. */
 void fm_trace_set_window(const struct fm_trace_set *set, const struct fm_trace_query *query,
                          uint64_t *ret_start, uint64_t *ret_end);
-/* What could not be read, of all traces; NULL = nothing. Caller frees. */
+/* Lists what could not be read, of all traces; NULL = nothing. Caller frees. */
 char *fm_trace_set_damage(const struct fm_trace_set *set);
 bool fm_trace_set_grows(const struct fm_trace_set *set);
 
@@ -108,7 +108,7 @@ struct fm_trace_lane {
 };
 
 struct fm_trace_lanes {
-    GArray *all;      /* of struct fm_trace_lane */
+    GArray *all;      /* holds struct fm_trace_lane */
     GPtrArray *order; /* struct fm_trace_lane *: those to show, all of them, in order */
     bool fresh;       /* nothing has been taken since the viewer chose and ordered them */
 };
@@ -117,7 +117,7 @@ void fm_trace_lanes_init(struct fm_trace_lanes *lanes);
 void fm_trace_lanes_clear(struct fm_trace_lanes *lanes);
 /* Adds the lanes of a state that are not there yet; renews names. */
 void fm_trace_lanes_take(struct fm_trace_lanes *lanes, unsigned part, const struct fm_state *state);
-/* Which kinds of lanes a viewer has. */
+/* Tells whether a viewer has this kind of lane. */
 typedef bool fm_trace_lane_test(const struct fm_trace_lane *lane);
 /* Traces in order; in each one trees of lanes, by kind, key and birth. Without hidden lanes and
  * those whose name does not hold the text that is looked for. */
@@ -263,9 +263,9 @@ struct fm_trace_timeline {
     fm_trace_lane_test *test;
     struct fm_trace_lanes lanes;
     struct fm_trace_boxes *boxes;       /* one a part */
-    GArray *marks;                      /* of struct fm_trace_point */
-    GArray *arrows;                     /* of struct fm_trace_arrow */
-    GHashTable *usage;                  /* of struct fm_trace_usage by key; of resources only */
+    GArray *marks;                      /* holds struct fm_trace_point */
+    GArray *arrows;                     /* holds struct fm_trace_arrow */
+    GHashTable *usage;                  /* holds struct fm_trace_usage by key; of resources only */
     struct fm_trace_activity *activity; /* one a part; NULL of resources */
     GPtrArray *paintings;
     GPtrArray *endings; /* ends.c: readings behind the window */
@@ -317,7 +317,7 @@ struct fm_trace_event_row {
 };
 struct fm_trace_events {
     struct fm_trace_job job;
-    GPtrArray *rows; /* of struct fm_trace_event_row */
+    GPtrArray *rows; /* holds struct fm_trace_event_row */
     unsigned wanted;
     bool backward;
     bool at_start, at_end; /* nothing comes before the first, after the last row */
@@ -342,7 +342,7 @@ struct fm_trace_statistics {
     bool whole;                 /* the passes' own are shown */
     bool resources_only;
     uint64_t length;
-    GArray *rows; /* of struct fm_trace_statistics_row; made by fm_trace_statistics_fill() */
+    GArray *rows; /* holds struct fm_trace_statistics_row; made by fm_trace_statistics_fill() */
 };
 void fm_trace_statistics_fill(struct fm_trace_statistics *statistics);
 
@@ -357,7 +357,7 @@ struct fm_trace_series {
 };
 struct fm_trace_counters {
     struct fm_trace_job job;
-    GPtrArray *series; /* of struct fm_trace_series */
+    GPtrArray *series; /* holds struct fm_trace_series */
     GPtrArray *watching;
     unsigned left_out;
 };

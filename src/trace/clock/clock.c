@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-/* Of the two times that may become one by a drift under 1 the place tells which. */
+/* Two times may become one by a drift under 1: the place tells which it was. */
 enum { PLACE_BITS = 40 };
 #define CHANGE_MAX 9e18 /* ns: fits into 64 bits with a sign */
 
@@ -16,7 +16,7 @@ struct fm_trace_clock {
     const struct fm_trace_class *trace_class; /* the format's own; NULL = has none */
     struct fm_trace_class corrected_class;
     uint64_t start_time, end_time; /* as recorded */
-    uint64_t shown_end;            /* what end_time was set to */
+    uint64_t shown_end;            /* value that end_time was set to */
     unsigned tracefile_count;
     const struct fm_tracefile_class **classes; /* the format's own, by tracefile */
     struct fm_tracefile_class *corrected;

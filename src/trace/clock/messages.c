@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where messages come from: text, or the events of traces. */
+/* Reads messages from text, or from the events of traces. */
 #include "trace/clock/messages.h"
 
 #include <string.h>

@@ -23,7 +23,7 @@ struct pair {
 struct fm_synchronize {
     unsigned count;
     enum fm_synchronize_method method;
-    struct pair *pairs; /* of i < j: j * (j - 1) / 2 + i */
+    struct pair *pairs; /* pair i < j at j * (j - 1) / 2 + i */
     unsigned *references;
 };
 
@@ -200,7 +200,7 @@ static void find_paths(const struct fm_synchronize *synchronize, struct paths *p
     }
 }
 
-/* Of those that can be reached from a trace, the one with the least sum of distances. */
+/* Finds, of the traces that can be reached from one, that with the least sum of distances. */
 static unsigned find_reference(const struct fm_synchronize *synchronize, const struct paths *paths,
                                unsigned trace)
 {

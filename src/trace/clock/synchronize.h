@@ -15,7 +15,7 @@
 
 enum fm_synchronize_method { FM_SYNCHRONIZE_HULL, FM_SYNCHRONIZE_REGRESSION };
 
-/* What is known of the clocks of a pair of traces. */
+/* Knowledge of the clocks of a pair of traces. */
 enum fm_synchronize_status {
     FM_SYNCHRONIZE_ABSENT,      /* no messages both ways */
     FM_SYNCHRONIZE_INCOMPLETE,  /* only one of the bounds */
@@ -56,7 +56,7 @@ void fm_synchronize_solve(struct fm_synchronize *synchronize, struct fm_correcti
 /* After solving. i < j. */
 const struct fm_synchronize_pair *fm_synchronize_pair_of(const struct fm_synchronize *synchronize,
                                                          unsigned i, unsigned j);
-/* Which trace it was corrected to, after solving. */
+/* Returns the trace that it was corrected to, after solving. */
 unsigned fm_synchronize_reference(const struct fm_synchronize *synchronize, unsigned trace);
 /* Tables for people. names: one a trace, or NULL. Caller frees. */
 char *fm_synchronize_print(const struct fm_synchronize *synchronize,

@@ -47,7 +47,7 @@ static void reduce(GArray *points, guint *ret_sorted, bool is_above)
                 break;
             count--;
         }
-        /* Of one x only the point that binds. */
+        /* Keeps for one x only the point that binds. */
         if (count == 1 && at[0].x == point.x && (is_above || at[0].y >= point.y))
             count = 0;
         else if (count >= 1 && at[count - 1].x == point.x && !is_above)
@@ -81,7 +81,7 @@ void fm_hulls_add(struct hulls *hulls, uint64_t x, uint64_t y, bool is_above)
 
 enum bound { BOUND_NONE, BOUND_FOUND, BOUND_IMPOSSIBLE };
 
-/* Which point is farthest on the wrong side of lines of this slope. */
+/* Finds the point that is farthest on the wrong side of lines of this slope. */
 static const struct hull_point *farthest(const GArray *points, double slope, bool is_above)
 {
     const struct hull_point *best = NULL;
@@ -150,7 +150,7 @@ static double inverted_by(const struct hulls *hulls, double slope, double offset
     return sum;
 }
 
-/* Of the lines through a point of each hull the one that inverts least. Hulls are small; of large
+/* Finds the line through a point of each hull that inverts least. Hulls are small; of large
  * ones every so-manieth point is tried. */
 static void approximate(const struct hulls *hulls, struct fm_synchronize_pair *ret)
 {

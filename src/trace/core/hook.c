@@ -13,7 +13,7 @@ struct entry {
 /* A call walks the array that it found. A change made meanwhile goes to a copy of the array; the
  * old one, and entries removed, live on as garbage until no call is under way. */
 struct fm_hooks {
-    GPtrArray *entries; /* of struct entry, by priority */
+    GPtrArray *entries; /* holds struct entry, by priority */
     unsigned depth;     /* calls under way */
     bool has_garbage;
     GPtrArray *old_arrays, *old_entries;

@@ -35,7 +35,8 @@ bool fm_hooks_add(struct fm_hooks *hooks, fm_hook_function *function, void *hook
                   unsigned priority);
 /* Gives back one reference; the last one deletes. No effect when absent. */
 void fm_hooks_remove(struct fm_hooks *hooks, fm_hook_function *function, void *hook_data);
-/* The same for the first entry with that function. Its data when it was deleted, else NULL. */
+/* Removes the first entry with that function likewise. Returns its data when it was deleted, else
+ * NULL. */
 void *fm_hooks_remove_function(struct fm_hooks *hooks, fm_hook_function *function);
 /* One reference for each entry of from, whatever its count there. */
 void fm_hooks_add_list(struct fm_hooks *hooks, const struct fm_hooks *from);

@@ -44,14 +44,14 @@ enum { FM_EVENT_VALUES_MAX = 32 };
 
 struct fm_tracefile;
 
-/* What a format must do to be read. All calls act on the tracefile's one cursor. */
+/* Functions that a format has to be read. All calls act on the tracefile's one cursor. */
 struct fm_tracefile_class {
     /* The event at the cursor. False past the end. */
     bool (*peek)(struct fm_tracefile *tracefile, struct fm_event *ret);
     void (*advance)(struct fm_tracefile *tracefile);
     /* To the first event with time >= the given one. */
     void (*seek_time)(struct fm_tracefile *tracefile, uint64_t time);
-    /* Where the cursor stands among events of its time: ascends in reading order, at least while
+    /* Place of the cursor among events of its time: ascends in reading order, at least while
      * the time is equal (an index does, or the event's number among those of its time). */
     uint64_t (*tell)(struct fm_tracefile *tracefile);
     /* Back to such a place; time is that of the event there. */
@@ -99,7 +99,7 @@ enum fm_trace_growth {
 };
 enum fm_trace_growth fm_trace_growth(const struct fm_trace *trace);
 
-/* What a format knows of a trace as a whole. All but format may be NULL. */
+/* Functions of a format for a trace as a whole. All but format may be NULL. */
 struct fm_trace_class {
     const char *format;                            /* "eventlog" */
     char *(*damage)(const struct fm_trace *trace); /* as fm_trace_damage() */
@@ -116,7 +116,7 @@ struct fm_trace {
     char *path;
     char *identity;        /* "device:inode" and, of profiles, more: another when it was replaced */
     uint64_t serial;       /* no other trace of this process has, had or will have it; under 2^48 */
-    GPtrArray *tracefiles; /* of struct fm_tracefile */
+    GPtrArray *tracefiles; /* holds struct fm_tracefile */
     uint64_t start_time, end_time;
     /* Goes up when what was read before is no longer true: the file was replaced, or shrank. */
     unsigned generation;
@@ -167,7 +167,7 @@ struct fm_tracefile_context {
     struct fm_context *context;
     struct fm_trace_context *trace_context;
     struct fm_tracefile *tracefile;
-    uint64_t time;         /* of the next event, FM_TIME_INF = exhausted or not queued */
+    uint64_t time;         /* time of the next event, FM_TIME_INF = exhausted or not queued */
     struct fm_event event; /* valid while hooks are called */
     struct fm_hooks *event_hooks;
     GPtrArray *by_id; /* event id -> struct fm_hooks or NULL */
@@ -185,7 +185,7 @@ struct fm_context {
     struct fm_trace_context *traces;
     unsigned trace_count;
     uint64_t start_time, end_time; /* span of the traceset */
-    void **queue;                  /* of struct fm_tracefile_context, by time */
+    void **queue;                  /* holds struct fm_tracefile_context, by time */
     unsigned queue_count;
     struct fm_position *sync; /* where the cursors are put back to; NULL = never saved */
     uint64_t last_time;       /* of the event just before the current place, if that is known */
@@ -207,7 +207,7 @@ struct fm_place {
 };
 /* "Just before the event that it designates". Belongs to the context's set of tracefiles. */
 struct fm_position {
-    uint64_t time; /* of that event, FM_TIME_INF = the end */
+    uint64_t time; /* time of that event, FM_TIME_INF = the end */
     unsigned count;
     struct fm_place places[]; /* one a tracefile */
 };

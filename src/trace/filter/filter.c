@@ -30,8 +30,8 @@ struct known_types {
 
 struct fm_filter {
     struct filter_tree *tree;
-    GArray *program;   /* of struct instruction */
-    GHashTable *known; /* of struct known_types by its key */
+    GArray *program;   /* holds struct instruction */
+    GHashTable *known; /* holds struct known_types by its key */
     struct known_types *front[FRONT_SLOTS];
     bool needs_state;
 };

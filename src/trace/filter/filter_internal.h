@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of the filter share; seen by this folder only. */
+/* Declarations that the parts of the filter share; seen by this folder only. */
 #pragma once
 
 #include "trace/filter/filter.h"
@@ -80,8 +80,8 @@ enum { FILTER_TESTS_MAX = 256, FILTER_DEPTH_MAX = 200, FILTER_TEXT_MAX = 64 << 1
 
 /* A parsed filter. */
 struct filter_tree {
-    GArray *tests; /* of struct filter_test */
-    GArray *nodes; /* of struct filter_node */
+    GArray *tests; /* holds struct filter_test */
+    GArray *nodes; /* holds struct filter_node */
     unsigned root; /* meaningless while there are no nodes */
 };
 const struct filter_tree *fm_filter_tree(const struct fm_filter *filter); /* borrowed */

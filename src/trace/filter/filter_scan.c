@@ -14,7 +14,7 @@ static bool is_name(char c)
            (c != '\0' && strchr("_:-@$#+/*?%~", c) != NULL);
 }
 
-/* What a bare value may hold. */
+/* Characters that a bare value may hold. */
 static bool is_bare(char c)
 {
     return c != '\0' && strchr("&|^!=<>()[]{}\"", c) == NULL &&

@@ -27,7 +27,7 @@ FM_MUST_USE bool fm_ctf_is_trace(int folder, const char *path, bool beneath, GEr
 /* Their paths below a path: NULL-terminated, sorted, empty when there is none. Free with
  * g_strfreev(). */
 char **fm_ctf_find(const char *path);
-/* What is in a folder, sorted, without what is hidden; free with g_ptr_array_unref(). */
+/* Lists the names in a folder, sorted, without hidden ones; free with g_ptr_array_unref(). */
 GPtrArray *fm_ctf_names_in(int folder);
 /* A descriptor of a file in a folder, to be read; -1 with errno. beneath: links within the folder
  * are followed where the kernel can see to it that they stay there (else EXDEV), or none (ELOOP).
@@ -49,7 +49,7 @@ struct ctf_importer {
     GString *heard; /* a line that is not complete */
     GString *notes; /* lines about what could not be read */
     bool begun, done, has_epoch;
-    int64_t epoch_ns; /* of time 0, since 1970 */
+    int64_t epoch_ns; /* wall clock at time 0, since 1970 */
     char *error;      /* nothing could be read at all: why */
 };
 

@@ -114,7 +114,7 @@ static bool is_finished(const struct fm_eventlog_trace *self)
 
 static void show(struct fm_eventlog_trace *self, bool idle)
 {
-    /* What has been shown stays. */
+    /* Events that have been shown stay. */
     self->horizon = MAX(find_horizon(self, idle), self->trace->end_time);
     uint64_t end = MIN(self->horizon, self->latest);
     self->trace->end_time = MAX(self->trace->end_time, end);

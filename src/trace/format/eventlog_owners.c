@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who logs into the lanes of a C program's log, where that is told later than the first event.
+/* Owners of the lanes of a C program's log, where they are told later than the first event.
  *
  * A destination that comes late (a client, another file) begins with the state of the program. In
  * logs of fathom 0.1 that state has the time at which it was written, although the lanes' first

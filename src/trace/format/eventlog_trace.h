@@ -31,7 +31,7 @@ struct fm_eventlog_trace {
     unsigned note_count;
 
     bool has_epoch;
-    int64_t epoch_ns; /* of time 0, since 1970 */
+    int64_t epoch_ns; /* wall clock at time 0, since 1970 */
 
     /* eventlog_live.c */
     bool looked_at;        /* the header and the first blocks have been read */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the events of a log are called and hold, for people. */
+/* Names and values of a log's events, for people. */
 #include <string.h>
 
 #include "trace/format/eventlog_trace.h"

@@ -27,7 +27,7 @@ FM_MUST_USE struct fm_trace *fm_trace_open_below(struct fm_roots *roots, const c
 
 /* "eventlog", "ctf". */
 const char *fm_trace_format(const struct fm_trace *trace);
-/* What could not be read: a text of lines, each naming file, offset and reason; "" = all could.
+/* Lists what could not be read, in lines, each naming file, offset and reason; "" = all could.
  * Caller frees. */
 char *fm_trace_damage(const struct fm_trace *trace);
 

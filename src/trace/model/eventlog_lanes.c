@@ -30,7 +30,7 @@ struct fm_lane *fm_eventlog_process_begin(struct happening *at, uint64_t key)
     if (lane == NULL)
         lane = fm_state_lane_new(at->state, FM_LANE_PROCESS, key, FM_LANE_NONE, at->time, told);
     if (model->process == FM_LANE_NONE) {
-        /* What was seen before its process was. */
+        /* Adopts lanes that were seen before their process. */
         for (uint32_t i = 0; i < fm_state_lane_count(at->state); i++) {
             struct fm_lane *early = fm_state_lane_at(at->state, i);
             if (early->parent == FM_LANE_NONE && early != lane && !early->ended)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an event log's state holds beside lanes, as bytes. */
+/* The state of an event log beside its lanes, as bytes. */
 #include "trace/model/eventlog_state.h"
 #include "trace/state/pack.h"
 

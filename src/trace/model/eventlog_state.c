@@ -191,7 +191,7 @@ static void model_free(void *data)
     g_free(model);
 }
 
-/* Where an event belongs whose handler did not say. */
+/* Finds the lane of an event whose handler did not say. */
 static void place(struct happening *at)
 {
     const struct capability *capability = at->capability;

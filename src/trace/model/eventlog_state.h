@@ -22,7 +22,7 @@ struct eventlog_names {
     struct fm_trace *trace;
     uint32_t *texts; /* id -> value of class span, 0 = not yet met; small ids */
     uint32_t text_slots;
-    GHashTable *far_texts;    /* the same for great ids */
+    GHashTable *far_texts;    /* texts with large ids */
     GHashTable *cost_centres; /* id -> name */
     struct fm_symbols *symbols;
     uint64_t *function_addresses; /* open addressing: address -> value */
@@ -58,7 +58,7 @@ struct capability {
     uint32_t owner;   /* C: lane of the thread that logs here */
     uint32_t running; /* lane of the thread that runs here */
     enum gc_part in_gc;
-    uint64_t kernel_thread; /* of the next owner; 0 = not told */
+    uint64_t kernel_thread; /* thread of the next owner; 0 = not told */
     uint64_t allocated;
     uint64_t sparks[SPARK_NUMBERS];
 };
@@ -89,7 +89,7 @@ struct eventlog_model {
     GHashTable *asynchronous; /* (name, id) -> lane; told from the lanes */
     uint64_t heap_sample;     /* number of heap profile samples, 0 = before the first */
     bool heap_sampling;
-    GArray *heap_bands; /* of uint32_t: lanes with a number other than 0 */
+    GArray *heap_bands; /* holds uint32_t: lanes with a number other than 0 */
 };
 
 /* One event. */

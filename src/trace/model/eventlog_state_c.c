@@ -164,7 +164,7 @@ static void instant(struct happening *at)
     fm_state_mark(at->state, lane, fm_eventlog_text_value(at->names, u32_at(at, 0)), at->time);
 }
 
-/* Of a type that the program declares. */
+/* Handles an event of a type that the program declares. */
 static void declared(struct happening *at)
 {
     uint32_t *value = &at->names->declared[at->event->id - DECLARED_FIRST];

@@ -7,7 +7,7 @@
 
 #define KERNEL_IDLE_KEY (UINT64_C(1) << 32) /* + CPU: key of its idle task */
 
-/* What lanes keep in lane->model. */
+/* Data that lanes keep in lane->model. */
 enum thread_slot { THREAD_CPU /* + 1 */, THREAD_RELEASES, THREAD_TYPE };
 enum thread_type { TYPE_USER = 1, TYPE_KERNEL = 2 }; /* 0 = not known */
 enum cpu_slot { CPU_RUNNING /* lane of the thread, + 1 */ };
@@ -20,10 +20,10 @@ typedef void kernel_handler(struct kernel_event *at);
 struct kernel_rule {
     const char *name; /* * at the end stands for any text */
     kernel_handler *handle;
-    bool is_old; /* of the first LTTng */
+    bool is_old; /* named as by the first LTTng */
 };
 
-/* What is known of an event type. */
+/* Facts about an event type. */
 struct kernel_known {
     kernel_handler *handle;
     uint32_t value; /* system call, span; 0 = none */
@@ -32,7 +32,7 @@ struct kernel_known {
 
 /* Names of a trace that all its states share. */
 struct kernel_names {
-    GArray *events; /* of struct kernel_known, by event id */
+    GArray *events; /* holds struct kernel_known, by event id */
     uint32_t idle, running, user, kernel, waiting, ready, created, exit, zombie, dead;
     uint32_t pending, handled, soft_handled, trapped, reading, writing;
     struct fm_program_code *code;

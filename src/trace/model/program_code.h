@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the programs of an LTTng session had their code: objects by process, as LTTng's own events
+/* Code of the programs of an LTTng session: objects by process, as LTTng's own events
  * tell them (bin_info and build_id of the state dump, of dlopen and of the loader). Shared by all
  * states of a trace; seen by the model's files only. */
 #pragma once

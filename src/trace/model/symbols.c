@@ -21,7 +21,7 @@ struct symbol {
 /* One file; modules at several addresses may share it. */
 struct object {
     char *path;
-    GArray *symbols; /* of struct symbol, ascending; NULL = not read yet */
+    GArray *symbols; /* holds struct symbol, ascending; NULL = not read yet */
     bool relocated;  /* its own addresses begin at first, not where it was loaded */
     uint64_t first;
     uint8_t id[FM_SYMBOLS_BUILD_ID_MAX];
@@ -39,7 +39,7 @@ struct module {
 };
 
 struct fm_symbols {
-    GArray *modules;     /* of struct module; later ones win */
+    GArray *modules;     /* holds struct module; later ones win */
     GHashTable *objects; /* path -> struct object */
 };
 
@@ -184,7 +184,7 @@ static void note_build_id(struct object *object, Elf *elf, const GElf_Phdr *segm
     }
 }
 
-/* Where its addresses begin, and which build it is. */
+/* Reads the begin of its addresses, and its build id. */
 static void read_segments(struct object *object, Elf *elf)
 {
     GElf_Ehdr header;

@@ -86,7 +86,7 @@ static bool unpack_body(struct fm_state *state, const struct lane_record *record
 
 /* --- models: blocks that differ --- */
 
-/* What of the second model differs from the first, and back. False when damaged. */
+/* The difference of the second model from the first, and back. False when damaged. */
 static void diff_model(const GByteArray *base, const GByteArray *now, GByteArray *ret)
 {
     fm_pack(ret, now->len);
@@ -204,7 +204,7 @@ bool fm_checkpoints_is_complete(const struct fm_checkpoints *checkpoints)
     return checkpoints->complete;
 }
 
-/* What is told of lanes once: new ones, and those that have ended since the last time. */
+/* Notes what is told of lanes once: new ones, and those that have ended since the last time. */
 static void note_facts(struct fm_checkpoints *checkpoints, const struct fm_state *state)
 {
     for (uint32_t i = checkpoints->facts->len; i < state->lane_count; i++) {

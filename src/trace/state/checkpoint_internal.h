@@ -11,7 +11,7 @@ enum {
     CHECKPOINT_BLOCK = 64, /* bytes of the model that are compared and kept together */
 };
 
-/* What is the same in all checkpoints, and what a lane was like when it ended. */
+/* Facts that are the same in all checkpoints, and the lane as it was when it ended. */
 struct lane_fact {
     uint64_t key, born, ended; /* ended: number of the first checkpoint after it; 0 = no */
     double number;
@@ -24,7 +24,7 @@ struct lane_fact {
  * them, another those that differ from the last full one before it. Model: bytes, or blocks that
  * differ. */
 struct checkpoint {
-    uint64_t time;     /* of the next event */
+    uint64_t time;     /* time of the next event */
     uint64_t sequence; /* ascends, from 1; not all are kept */
     struct fm_place *places;
     uint32_t lane_count;
@@ -38,8 +38,8 @@ struct fm_checkpoints {
     struct fm_trace *trace;
     size_t budget, memory;
     unsigned tracefile_count;
-    GArray *facts;                        /* of struct lane_fact, by lane */
-    GPtrArray *list;                      /* of struct checkpoint, ascending in time */
+    GArray *facts;                        /* holds struct lane_fact, by lane */
+    GPtrArray *list;                      /* holds struct checkpoint, ascending in time */
     GByteArray *full_model;               /* the model of the last full one */
     uint64_t interval, sequence, unsaved; /* unsaved: events since the last one */
     uint64_t known_until;                 /* ns: all before it can be restored */

@@ -37,7 +37,7 @@ enum fm_lane_kind {
 };
 const char *fm_lane_kind_name(enum fm_lane_kind kind); /* "thread" */
 
-/* What a value means, for colours and for sums of busy time. */
+/* Meaning of a value, for colours and for sums of busy time. */
 enum fm_state_class {
     FM_STATE_UNKNOWN,
     FM_STATE_IDLE,
@@ -152,7 +152,7 @@ uint64_t fm_state_hidden(const struct fm_state *state);
  * number means the same lane in all states that were read from the trace's begin or from a
  * checkpoint, and no other. */
 void fm_state_clear(struct fm_state *state, uint64_t time);
-/* Where reading began: the trace's begin, or the place of the last clear or restore. */
+/* Place where reading began: the trace's begin, or that of the last clear or restore. */
 uint64_t fm_state_origin(const struct fm_state *state);
 /* Whether all before is known: read from the begin of the trace, or from a checkpoint. */
 bool fm_state_is_complete(const struct fm_state *state);

@@ -22,10 +22,10 @@ struct fm_state {
     uint32_t lane_count;
     uint32_t *table; /* open addressing: number + 1 of the living lane of (kind, key); 0 = free */
     uint32_t table_mask, table_used;
-    GPtrArray *observers; /* of const struct fm_state_observer */
+    GPtrArray *observers; /* holds const struct fm_state_observer */
     uint32_t event_lane;
     uint32_t epoch;  /* lanes whose changed is this have changed since the last taking */
-    GArray *changes; /* of uint32_t: their numbers */
+    GArray *changes; /* holds uint32_t: their numbers */
     uint64_t inconsistent, hidden, origin;
     bool complete;
 };

@@ -43,7 +43,7 @@ struct fm_tape {
     struct fm_worker *worker; /* NULL = none beside */
     struct taker takers[TAKERS_MAX];
     unsigned taker_count;
-    pthread_mutex_t lock;   /* of what follows, and of `taken` and `busy` */
+    pthread_mutex_t lock;   /* guards what follows, and `taken` and `busy` */
     pthread_cond_t changed; /* somebody is no longer busy */
     uint64_t written;       /* batches */
 };

@@ -43,7 +43,7 @@ struct fm_tape;
 /* The state is borrowed; it must live longer, and be at its begin. beside: take batches in a thread
  * beside, too. */
 struct fm_tape *fm_tape_new(struct fm_state *state, bool beside);
-/* What has not been taken is lost. NULL is allowed. */
+/* Drops what has not been taken. NULL is allowed. */
 void fm_tape_free(struct fm_tape *tape);
 /* Before the first event. user must live until the tape has ended, or is freed. */
 void fm_tape_add(struct fm_tape *tape, fm_tape_take *take, void *user);

@@ -12,7 +12,7 @@ struct value {
 };
 
 struct fm_trace_values {
-    GArray *values; /* of struct value */
+    GArray *values; /* holds struct value */
     GStringChunk *texts;
     GHashTable *by_name; /* class letter and name -> number */
     void *model_names;
@@ -136,7 +136,7 @@ static size_t cut_length(const char *text, size_t limit)
 
 static char *clean_name(const char *bytes, size_t length)
 {
-    /* What is cut off below need not be looked at. */
+    /* The part that is cut off below need not be looked at. */
     char *valid = g_utf8_make_valid(bytes, (gssize)MIN(length, 4UL * NAME_BYTES_MAX));
     for (char *at = valid; *at != '\0'; at++) {
         if ((unsigned char)*at < ' ' || *at == 0x7f)

@@ -303,7 +303,7 @@ static void set_number(struct fm_statistics *statistics, struct lane_path *path,
     }
     struct numbers *numbers = &g_array_index(statistics->numbers, struct numbers, path->numbers);
     uint64_t now = MAX(time, statistics->start);
-    if (time < statistics->start || numbers->count == 0) { /* what it is when the interval begins */
+    if (time < statistics->start || numbers->count == 0) { /* value when the interval begins */
         *numbers = (struct numbers){.node = path->root,
                                     .count = 1,
                                     .first = now,

@@ -16,7 +16,7 @@
 struct fm_statistics_node {
     const char *name; /* borrowed from the trace or the tree */
     enum fm_state_class state_class;
-    uint64_t count;      /* of segments, of marks, or of events */
+    uint64_t count;      /* number of segments, of marks, or of events */
     uint64_t time;       /* ns in it, nested ones included; of kinds and lanes: the sum */
     uint64_t self_time;  /* ns, nested ones taken off */
     uint64_t longest;    /* ns: the longest segment */
@@ -25,7 +25,7 @@ struct fm_statistics_node {
     uint64_t all_events; /* here and below */
     uint64_t numbers;    /* lanes with a number: how often it was set; 0 = has none */
     double least, greatest, last, mean; /* mean over time, from its first to the last event */
-    GPtrArray *children; /* of struct fm_statistics_node, most time first; NULL = none */
+    GPtrArray *children; /* holds struct fm_statistics_node, most time first; NULL = none */
     struct fm_statistics_node *parent;
     bool is_shared; /* "others": stands for several lanes */
 };
@@ -47,7 +47,7 @@ void fm_statistics_take(void *statistics, const struct fm_tape_batch *batch);
 void fm_statistics_set_interval(struct fm_statistics *statistics, uint64_t start, uint64_t end);
 /* The state stands at the begin of the interval: counters have the values that they have there. */
 void fm_statistics_begin(struct fm_statistics *statistics);
-/* What is known so far; valid until more is counted and it is asked for again. */
+/* Returns what is known so far; valid until more is counted and it is asked for again. */
 const struct fm_statistics_node *fm_statistics_root(struct fm_statistics *statistics);
 /* A lane, kind, value... by its names, "thread", "worker", "parse"; NULL when there is none. The
  * list ends with NULL. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What statistics.c (counting) and statistics_tree.c (showing) share. */
+/* Declarations that statistics.c (counting) and statistics_tree.c (showing) share. */
 #pragma once
 
 #include "trace/state/state_internal.h"
@@ -26,10 +26,10 @@ struct node {
 enum { NODE_SLAB = 32768 }; /* nodes */
 G_STATIC_ASSERT(sizeof(struct node) == 64);
 
-/* Of the table of children: the whole key, so that no node need be looked at to find one. */
+/* Entry of the table of children: the whole key, so that no node need be looked at to find one. */
 struct slot {
     uint32_t parent, value;
-    uint32_t number; /* of the node, + 1; 0 = free */
+    uint32_t number; /* index of the node, + 1; 0 = free */
     uint32_t unused; /* none lies in two cache lines */
 };
 
@@ -41,7 +41,7 @@ struct path_entry {
 
 struct path_near {
     uint32_t value;
-    uint32_t number; /* of the node, + 1; 0 = none */
+    uint32_t number; /* index of the node, + 1; 0 = none */
 };
 
 /* What is open on a lane now. The node of an entry that was just pushed is looked for when the next
@@ -54,7 +54,7 @@ struct lane_path {
     uint32_t ahead_value; /* of the first entry that is not known, when events happened in it */
     uint32_t ahead_events;
     struct path_entry *entries; /* by depth */
-    /* What is known of the lane itself. */
+    /* Facts about the lane itself. */
     uint32_t depth;
     uint32_t name; /* a value */
     enum fm_lane_kind kind;
@@ -88,15 +88,15 @@ struct fm_statistics {
     uint32_t kinds[FM_LANE_KIND_COUNT];      /* nodes */
     uint32_t kind_lanes[FM_LANE_KIND_COUNT]; /* how many lanes are told apart */
     uint32_t others[FM_LANE_KIND_COUNT];     /* node of all further ones */
-    GArray *types;                           /* of struct types, by the index of the tracefile */
-    GArray *numbers;                         /* of struct numbers */
+    GArray *types;                           /* holds struct types, by the index of the tracefile */
+    GArray *numbers;                         /* holds struct numbers */
     uint32_t marks, other_states;            /* the values "marks", "others" */
     uint32_t nodes_max, ahead_nodes;         /* NODES_MAX, AHEAD_NODES; less in tests */
     uint64_t elsewhere;                      /* events that happened on no lane */
     uint64_t events, latest, start, end;
     struct fm_statistics_node *root;  /* as asked for last; NULL = none yet */
     bool stale;                       /* counted since then */
-    GStringChunk *names;              /* of root */
+    GStringChunk *names;              /* names of root */
     struct fm_statistics_node *added; /* of other traces; NULL = none */
     GStringChunk *added_names;
 };

@@ -46,7 +46,7 @@ static int by_time(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-/* Which nodes are whose children, and which numbers are whose: counting needs neither. */
+/* Children of each node, and numbers of each: counting needs neither. */
 struct links {
     uint32_t *child, *next; /* by node: its latest child, its sibling before; NONE = none */
     uint32_t *numbers;      /* by node; NONE = it has none */

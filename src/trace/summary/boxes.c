@@ -54,7 +54,7 @@ static void sort_up(struct fm_stored_box *box, unsigned place)
     }
 }
 
-/* What does not fit falls away: the shortest. */
+/* Drops the shortest value when not all fit. */
 static void add_value(struct fm_stored_box *box, uint32_t value, uint64_t time)
 {
     for (unsigned i = 0; i < FM_BOX_VALUES; i++) {

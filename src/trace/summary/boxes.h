@@ -16,11 +16,11 @@ enum { FM_BOX_VALUES = 3 };
 
 struct fm_stored_box {
     uint64_t start, end;           /* ns */
-    uint32_t count;                /* of segments, or of changes of a number */
+    uint32_t count;                /* number of segments, or of changes of a number */
     uint32_t value[FM_BOX_VALUES]; /* the longest ones, the longest first; time 0 = none */
     union {
         uint64_t time[FM_BOX_VALUES]; /* ns in each; when count is 1 time[1] is the detail */
-        double number[FM_BOX_VALUES]; /* of a track of numbers: least, greatest, last */
+        double number[FM_BOX_VALUES]; /* for a track of numbers: minimum, maximum, last */
     };
 };
 
@@ -29,7 +29,7 @@ struct fm_box_chunk {
     bool finished;               /* it gets no more boxes: memory is counted for `merged` */
     struct fm_stored_box *boxes; /* count, in order */
     struct fm_stored_box
-        *merged; /* of all; then of each 64; then of each 8; NULL = not looked at */
+        *merged; /* boxes over all; then over each 64; then over each 8; NULL = not looked at */
 };
 
 struct fm_box_track {
@@ -52,7 +52,7 @@ struct fm_box_store {
     struct fm_box_lane *lanes;
     uint32_t lane_count;
     size_t memory, budget; /* bytes */
-    uint64_t origin;       /* where the cells begin */
+    uint64_t origin;       /* begin of the cells */
     uint64_t resolution;   /* ns; 0 = all segments are kept */
     bool thinning;         /* chunks are being made denser */
     uint32_t lane_at, track_at, chunk_at, kept;

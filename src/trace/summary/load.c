@@ -95,7 +95,7 @@ void fm_load_settle(struct fm_load *load)
     double now[CLASSES] = {0};
     for (size_t i = 0; load->step != NULL && i < (size_t)load->columns * CLASSES; i++) {
         now[i % CLASSES] += load->step[i];
-        /* What is left of sums that cancel is no time. */
+        /* The rest of sums that cancel is no time. */
         if (now[i % CLASSES] > 0.1)
             load->time[i] += now[i % CLASSES];
     }

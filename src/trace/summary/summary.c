@@ -219,7 +219,7 @@ bool fm_summary_end_of(const struct fm_summary *summary, uint32_t lane_index, ui
 
 struct value_sums {
     uint64_t start, end;
-    GArray *values; /* of struct fm_value_time */
+    GArray *values; /* holds struct fm_value_time */
 };
 
 static void add_time(GArray *values, uint32_t value, double time, uint64_t count)
@@ -425,7 +425,7 @@ void fm_summary_numbers(const struct fm_summary *summary, uint32_t lane_index, u
     if (!lane->numbers || lane->count == 0)
         return;
     struct number_columns at = {start, end, columns, 0, ret, NAN};
-    /* What it was before the window: the last box there. */
+    /* The value before the window: the last box there. */
     fm_box_track_last_before(&lane->tracks[0], start, &at.last);
     fm_box_track_visit(&lane->tracks[0], start, end, (end - start) / columns / 8, take_number, &at);
     unsigned known =

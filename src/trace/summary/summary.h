@@ -22,7 +22,7 @@ void fm_summary_take(void *summary, const struct fm_tape_batch *batch);
 void fm_summary_end(struct fm_summary *summary, uint64_t time);
 uint64_t fm_summary_known_until(const struct fm_summary *summary); /* ns */
 
-/* What of a box is not in the picture. */
+/* Parts of a box that are not in the picture. */
 enum fm_box_cut {
     FM_BOX_BEGINS_BEFORE = 1, /* the window */
     FM_BOX_ENDS_AFTER = 2,
@@ -36,7 +36,7 @@ struct fm_box {
     uint32_t lane;
     uint32_t depth;
     uint32_t value;      /* the one that took most of the time, of those at work if there are any */
-    float share;         /* of the box's time that value took: 1 = all of it */
+    float share;         /* part of the box's time that value took: 1 = all of it */
     float load;          /* of the box's time that was work; where none was, that is known at all */
     uint32_t count;      /* segments in it; more than 1 = detail is hidden */
     uint64_t start, end; /* ns */
@@ -48,8 +48,8 @@ struct fm_box {
 struct fm_picture {
     uint64_t start, end; /* the window */
     unsigned columns;    /* pixels */
-    GArray *boxes;       /* of struct fm_box, by lane, depth, start */
-    GArray *events;      /* of uint32_t: number of events by column */
+    GArray *boxes;       /* holds struct fm_box, by lane, depth, start */
+    GArray *events;      /* holds uint32_t: number of events by column */
     bool clipped;        /* boxes were left out: the lanes that did not fit */
 };
 
