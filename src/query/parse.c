@@ -241,7 +241,7 @@ static bool parse_levels(struct piece piece, struct fm_command *command, GError 
 
     if (split(piece, '-', parts, 2) == 2) {
         if (parts[1].size < 2 || parts[1].at[0] != 'p')
-            return fail(error, "least share", parts[1], "p and a percentage");
+            return fail(error, "minimum share", parts[1], "p and a percentage");
         parts[1].at++;
         parts[1].size--;
         if (!parse_threshold(parts[1], &command->threshold, error))

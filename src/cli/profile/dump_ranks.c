@@ -17,7 +17,7 @@ static void print_moments(const struct fm_profile *profile, const uint32_t *plac
     const struct fm_rank_info *info = &profile->run_info.rank_info;
     const struct fm_rank_moments *of = fm_rank_moments(info, row, m);
     uint32_t strip = fm_rank_info_strip(info, row), rank = rank_at(profile, places, of->place);
-    printf("\t%s: sum %.0f, least %" PRIu64 ", greatest %" PRIu64,
+    printf("\t%s: sum %.0f, minimum %" PRIu64 ", maximum %" PRIu64,
            profile->measures[info->measures[m]].name, fm_rank_sum(of), of->least, of->greatest);
     if (rank != 0)
         printf(" of rank %" PRIu32, rank - 1);

@@ -83,9 +83,9 @@ bool fm_read_flow(struct fm_profile_reading *reading, GError **error)
 {
     struct fm_flow flow = {0};
     if (!read_context(reading, "context that allocated", 0, &flow.from, error) ||
-        !read_context(reading, "context that gave back", 1, &flow.to, error) ||
-        !fm_reader_num(&reading->in, "blocks given back", &flow.blocks, error) ||
-        !fm_reader_num(&reading->in, "bytes given back", &flow.bytes, error))
+        !read_context(reading, "context that freed", 1, &flow.to, error) ||
+        !fm_reader_num(&reading->in, "freed blocks", &flow.blocks, error) ||
+        !fm_reader_num(&reading->in, "freed bytes", &flow.bytes, error))
         return false;
     fm_heap_info_add_flow(&reading->profile->run_info.heap_info, &flow);
     return true;

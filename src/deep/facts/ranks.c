@@ -298,9 +298,9 @@ static bool read_moments(struct fm_reader *in, const struct fm_rank_info *info,
         if (!fm_reader_num(in, "squares over ranks", &moments->squares[i], error))
             return false;
     }
-    if (!fm_reader_num(in, "least of ranks", &moments->least, error) ||
-        !fm_reader_num(in, "greatest of ranks", &moments->greatest, error) ||
-        !fm_reader_u32(in, "whose is the greatest", &moments->place, error))
+    if (!fm_reader_num(in, "minimum of the ranks", &moments->least, error) ||
+        !fm_reader_num(in, "maximum of the ranks", &moments->greatest, error) ||
+        !fm_reader_u32(in, "place of the maximum", &moments->place, error))
         return false;
     return (moments->least <= moments->greatest && moments->place < info->part_count) ||
            fm_reader_fail(in, at, FM_ERROR_FORMAT, error,

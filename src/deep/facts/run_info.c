@@ -114,7 +114,7 @@ static bool read_depths(struct fm_profile_reading *reading, GError **error)
     struct fm_depths depths = {0};
     uint32_t count;
     if (!fm_reader_u32(in, "proc dynamic that recursed", &depths.pd, error) ||
-        !fm_reader_num(in, "greatest depth", &depths.greatest, error) ||
+        !fm_reader_num(in, "maximum depth", &depths.greatest, error) ||
         !fm_reader_num(in, "calls of unknown depth", &depths.unknown, error) ||
         !fm_reader_u32(in, "number of counts by depth", &count, error))
         return false;
