@@ -136,6 +136,29 @@ static uint32_t context_at(struct fm_followed_private *own, uint32_t ref, uint32
     return *seen_at(own, ref) - 1;
 }
 
+static const struct fm_followed_context *context_of(const struct fm_followed_private *own,
+                                                    uint32_t context)
+{
+    return &g_array_index(own->contexts, struct fm_followed_context, context);
+}
+
+/* Whether it may have made the callee: makers must not be a circle. Mostly a context is met first
+ * by the edge that made it, and a recursion's may be met by another that leads to it. */
+static bool may_make(const struct fm_followed_private *own, uint32_t caller, uint32_t callee)
+{
+    if (caller == FM_FOLLOWED_NONE || caller < callee)
+        return true;
+    while (caller != callee) {
+        uint32_t maker = context_of(own, caller)->maker;
+        caller = maker == FM_FOLLOWED_NONE
+                     ? FM_FOLLOWED_NONE
+                     : g_array_index(own->edges, struct fm_followed_edge, maker).caller;
+        if (caller == FM_FOLLOWED_NONE)
+            return true;
+    }
+    return false;
+}
+
 static bool add_edge(struct fm_followed_private *own, uint32_t ref, uint32_t caller,
                      uint32_t thread, GError **error)
 {
@@ -155,9 +178,8 @@ static bool add_edge(struct fm_followed_private *own, uint32_t ref, uint32_t cal
                                  "the callee of a call edge", error);
     struct fm_followed_context *callee =
         &g_array_index(own->contexts, struct fm_followed_context, edge.callee);
-    /* A context is met first by the edge that made it; of others nothing may be a circle. */
-    edge.made = edge.made && callee->maker == FM_FOLLOWED_NONE &&
-                (caller == FM_FOLLOWED_NONE || caller < edge.callee);
+    edge.made =
+        edge.made && callee->maker == FM_FOLLOWED_NONE && may_make(own, caller, edge.callee);
     if (edge.made)
         callee->maker = own->edges->len;
     g_array_append_val(own->edges, edge);
@@ -279,6 +301,10 @@ static void count_edge(const struct fm_followed *watch, struct fm_followed_edge 
             break;
         if (side->kind == FM_REC_SIDE_QUANTA_CARRY)
             quanta += side->value << 32;
+        else if (side->kind == FM_REC_SIDE_CHARGED)
+            of[FM_FOLLOWED_CHARGED] = side->value;
+        else if (side->kind == FM_REC_SIDE_MOVED)
+            of[FM_FOLLOWED_MOVED] = side->value;
         else if (side->kind == FM_REC_SIDE_WAITS && watch->header.version > 2)
             take_max(&of[FM_FOLLOWED_WAIT_NS],
                      (uint64_t)((double)ticks_waited(bytes, side->value) * clock.ns_per_tick));

@@ -21,6 +21,11 @@ enum fm_followed_measure {
     FM_FOLLOWED_BYTES,
     FM_FOLLOWED_GIVEN_BACK, /* bytes that were allocated here and freed, wherever that was */
     FM_FOLLOWED_WAIT_NS,    /* of waits that are over */
+    /* Of edges that made their callee; docs/format-recording.md, "Totals inside recursions". Quanta
+     * of the callee's stacks that are not plain; what its plain stacks have beside the edge's own,
+     * modulo 2^64. Of functions they say nothing. */
+    FM_FOLLOWED_CHARGED,
+    FM_FOLLOWED_MOVED,
     FM_FOLLOWED_MEASURES
 };
 struct fm_followed_counts {
@@ -103,8 +108,9 @@ struct fm_followed_moment {
 struct fm_followed_moment *fm_followed_moment_new(const struct fm_followed *watch);
 void fm_followed_moment_free(struct fm_followed_moment *moment); /* NULL is allowed */
 
-/* Sums by function since a moment (NULL: since the beginning). Each function stands at most once on
- * the way to a context, so totals count nothing twice. */
+/* Sums by function since a moment (NULL: since the beginning). Totals of time are the cost of all
+ * stacks that hold the function, each once, where ticks charge that. The others, and before, are of
+ * the function's contexts and those made below them, which it stands in once. */
 struct fm_followed_row {
     uint32_t function;
     struct fm_followed_counts self, total; /* total calls: of it and of all below it */

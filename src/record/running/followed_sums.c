@@ -43,7 +43,8 @@ static uint32_t parent_of(const struct fm_followed *watch, uint32_t context)
     return maker == FM_FOLLOWED_NONE ? FM_FOLLOWED_NONE : watch->edges[maker].caller;
 }
 
-/* Of each context its own counts, and with all below: makers' callers have lower numbers. */
+/* Of each context its own counts, and with all below. Mostly the context that it was made from has
+ * a lower number; one with a higher one, and those above that, have been passed already. */
 static void sum_contexts(const struct fm_followed *watch, const struct fm_followed_moment *since,
                          struct fm_followed_counts *self, struct fm_followed_counts *total)
 {
@@ -53,9 +54,59 @@ static void sum_contexts(const struct fm_followed *watch, const struct fm_follow
     }
     memcpy(total, self, watch->context_count * sizeof *total);
     for (uint32_t i = watch->context_count; i-- > 0;) {
-        uint32_t parent = parent_of(watch, i);
-        if (parent != FM_FOLLOWED_NONE)
-            add(&total[parent], &total[i]);
+        uint32_t above = parent_of(watch, i);
+        for (; above != FM_FOLLOWED_NONE && above > i; above = parent_of(watch, above))
+            add(&total[above], &total[i]);
+        if (above != FM_FOLLOWED_NONE)
+            add(&total[above], &total[i]);
+    }
+}
+
+static bool is_below_itself(const struct fm_followed *watch, uint32_t context)
+{
+    uint32_t function = watch->contexts[context].function, above = parent_of(watch, context);
+    while (above != FM_FOLLOWED_NONE && watch->contexts[above].function != function)
+        above = parent_of(watch, above);
+    return above != FM_FOLLOWED_NONE;
+}
+
+/* The edge that made the context has some of it. */
+static bool has_charges(const struct fm_followed *watch)
+{
+    if (watch->header.version <= 2 || (watch->header.totals & FM_REC_TOTALS_CHARGED) == 0)
+        return false;
+    for (uint32_t i = 0; i < watch->edge_count; i++) {
+        const struct fm_followed_counts *counts = &watch->edges[i].counts;
+        if (counts->of[FM_FOLLOWED_CHARGED] != 0 || counts->of[FM_FOLLOWED_MOVED] != 0)
+            return true;
+    }
+    return false;
+}
+
+/* Time in totals: of plain stacks what the contexts made below a context have, of the others what
+ * was charged. Few contexts have any. A context may be met before the one that it was made from. */
+static void charge_stacks(const struct fm_followed *watch, const struct fm_followed_moment *since,
+                          struct fm_followed_counts *total)
+{
+    g_autofree uint64_t *plain = g_new0(uint64_t, watch->context_count + 1);
+    for (uint32_t i = 0; i < watch->context_count; i++) {
+        uint32_t maker = watch->contexts[i].maker;
+        if (maker == FM_FOLLOWED_NONE)
+            continue;
+        struct fm_followed_counts counts = counts_since(watch, since, maker);
+        uint64_t own = counts.of[FM_FOLLOWED_QUANTA] + counts.of[FM_FOLLOWED_MOVED];
+        for (uint32_t above = i; own != 0 && above != FM_FOLLOWED_NONE;
+             above = parent_of(watch, above))
+            plain[above] += own;
+    }
+    for (uint32_t i = 0; i < watch->context_count; i++) {
+        uint32_t maker = watch->contexts[i].maker;
+        if (maker == FM_FOLLOWED_NONE)
+            continue;
+        uint64_t stacks = counts_since(watch, since, maker).of[FM_FOLLOWED_CHARGED];
+        stacks += plain[i] == 0 || is_below_itself(watch, i) ? 0 : plain[i];
+        /* The file is not read in one moment: what moves may be known on one side only. */
+        total[i].of[FM_FOLLOWED_QUANTA] = (int64_t)stacks < 0 ? 0 : stacks;
     }
 }
 
@@ -94,6 +145,8 @@ GArray *fm_followed_rows(const struct fm_followed *watch, const struct fm_follow
     g_autofree struct fm_followed_row *rows = rows_new(watch);
     memset(ret_all, 0, sizeof *ret_all);
     sum_contexts(watch, since, self, total);
+    if (has_charges(watch))
+        charge_stacks(watch, since, total);
     for (uint32_t i = 0; i < watch->context_count; i++) {
         struct fm_followed_row *row = &rows[watch->contexts[i].function];
         add(&row->self, &self[i]);

@@ -80,7 +80,7 @@ int main(int argc, char **argv)
         if (!fm_followed_read(watch, &error))
             fail("read", error);
         struct fm_followed_counts now = sum(watch);
-        for (int m = 0; m < FM_FOLLOWED_MEASURES; m++)
+        for (int m = 0; m < FM_FOLLOWED_CHARGED; m++)
             if (now.of[m] < before.of[m])
                 fail("a sum decreased", NULL);
         check_edges(watch);
