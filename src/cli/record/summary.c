@@ -4,6 +4,7 @@
 #include "cli/record/summary.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -200,9 +201,29 @@ void fm_cli_print_totals(const struct fm_profile *profile, const struct fm_finis
     fputs("\n", stderr);
 }
 
-/* A sample stands for some 4 ms. Of a twentieth of a second there are a dozen, which tell times to
- * a third; of fewer the same program has another figure in each run. */
-#define ENOUGH_SECONDS 0.05
+/* 100 samples give a time to a fifth. */
+#define ENOUGH_SAMPLES 100
+/* The first call in a context makes its node, which takes about a microsecond (docs/recording.md).
+ */
+#define FIRST_CALL_SECONDS 1e-6
+
+/* What made the hooks expensive: new contexts, or the number of calls. */
+static void print_hooks_cause(const struct fm_profile *profile, double own, double hooks,
+                              uint64_t calls)
+{
+    double sample = fm_profile_sample_quanta(profile);
+    double samples = sample > 0 ? (double)profile->instrumentation_quanta / sample : 0;
+    double first = profile->csd_count * FIRST_CALL_SECONDS;
+    char number[32];
+    if (first > hooks / 2) {
+        fprintf(stderr, ": mostly for the first calls in %s contexts, about 1 \u00b5s each",
+                short_number((double)profile->csd_count, number, sizeof number));
+    } else if (samples >= ENOUGH_SAMPLES && own > 0 && calls > 0) {
+        double each = (hooks - first) * 1e9 / (double)calls;
+        fprintf(stderr, ": about %.1f \u00b1 %.1f ns for each of %s calls a second", each,
+                each * 2 / sqrt(samples), short_number((double)calls / own, number, sizeof number));
+    }
+}
 
 /* When the hooks take more time than the program: what to leave out. */
 static void print_hooks_share(const struct fm_profile *profile)
@@ -224,11 +245,7 @@ static void print_hooks_share(const struct fm_profile *profile)
         all += some;
         most = calls[ps] > calls[most] ? ps : most;
     }
-    if (MIN(own, hooks) >= ENOUGH_SECONDS && all > 0) {
-        char rate[32];
-        fprintf(stderr, ": about %.1f ns for each of %s calls a second", hooks * 1e9 / (double)all,
-                short_number((double)all / own, rate, sizeof rate));
-    }
+    print_hooks_cause(profile, own, hooks, all);
     if (profile->instrumentation_quanta > profile->user_quanta && calls[most] > all / 2) {
         g_autofree char *name = short_name(profile, most);
         fprintf(stderr, "; %s made %.0f %% of the calls: --exclude it when building", name,
