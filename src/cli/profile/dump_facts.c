@@ -55,6 +55,20 @@ static void print_depths(const struct fm_depths *depths)
     }
 }
 
+static void print_totals(const struct fm_profile *profile)
+{
+    const struct fm_inclusive_info *info = &profile->run_info.inclusive;
+    for (uint32_t i = 0; i < info->count; i++) {
+        printf("pd%" PRIu32 " in recursions, total:\n", info->pds[i]);
+        for (unsigned m = 0; m < profile->measure_count; m++) {
+            int place = fm_inclusive_place(info, m);
+            if (place >= 0)
+                printf("\t%s = %" PRIu64 "\n", profile->measures[m].name,
+                       info->values[(size_t)i * info->width + (unsigned)place]);
+        }
+    }
+}
+
 static const struct {
     enum fm_nature bit;
     const char *text;
@@ -126,6 +140,7 @@ void fm_dump_facts(const struct fm_profile *profile)
     }
     for (uint32_t i = 0; i < run_info->depths_count; i++)
         print_depths(&run_info->depths[i]);
+    print_totals(profile);
     fm_dump_ranks_print(profile);
     fm_dump_measured(profile);
     if (run_info->process.command != NULL) {
@@ -210,6 +225,24 @@ static void json_depths(struct fm_json *json, const struct fm_run_info *run_info
     fm_json_end(json);
 }
 
+static void json_totals(struct fm_json *json, const struct fm_profile *profile)
+{
+    const struct fm_inclusive_info *info = &profile->run_info.inclusive;
+    fm_json_array(json, "totals_in_recursions");
+    for (uint32_t i = 0; i < info->count; i++) {
+        fm_json_object(json, NULL);
+        fm_json_uint(json, "pd", info->pds[i]);
+        for (unsigned m = 0; m < profile->measure_count; m++) {
+            int place = fm_inclusive_place(info, m);
+            if (place >= 0)
+                fm_json_uint(json, profile->measures[m].name,
+                             info->values[(size_t)i * info->width + (unsigned)place]);
+        }
+        fm_json_end(json);
+    }
+    fm_json_end(json);
+}
+
 void fm_dump_facts_json(struct fm_json *json, const struct fm_profile *profile)
 {
     g_return_if_fail(json != NULL && profile != NULL);
@@ -263,6 +296,7 @@ void fm_dump_facts_json(struct fm_json *json, const struct fm_profile *profile)
     fm_json_end(json);
     json_parts(json, run_info);
     json_depths(json, run_info);
+    json_totals(json, profile);
     fm_dump_ranks_json(json, profile);
     fm_dump_measured_json(json, profile);
     if (run_info->process.command != NULL) {

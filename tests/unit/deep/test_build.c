@@ -81,6 +81,8 @@ static struct fm_profile *profile_with_facts(void)
     fm_build_extent(build, &(struct fm_extent){7000000001, true, true});
     fm_build_depths(build, &(struct fm_depths){1, 9, 2, {1, 3, 0, 4}});
     fm_build_depths(build, &(struct fm_depths){1, 5, 0, {[2] = UINT64_MAX}});
+    fm_build_inclusive(build, 1u << FM_QUANTA | 1u << FM_WORDS);
+    fm_build_pd_inclusive(build, 1, (const uint64_t[]){290, (uint64_t)1 << 40});
     fm_build_part(
         build,
         &(struct fm_part){
@@ -121,6 +123,13 @@ static void test_facts(void)
     g_assert_cmpuint(depths->calls[2], ==, UINT64_MAX);
     g_assert_cmpuint(depths->calls[3], ==, 4);
     g_assert_null(fm_profile_depths(again, 2));
+    const uint64_t *inclusive = fm_inclusive_find(&run_info->inclusive, 1);
+    g_assert_cmpint(fm_inclusive_place(&run_info->inclusive, FM_QUANTA), ==, 0);
+    g_assert_cmpint(fm_inclusive_place(&run_info->inclusive, FM_ALLOCS), ==, -1);
+    g_assert_cmpint(fm_inclusive_place(&run_info->inclusive, FM_WORDS), ==, 1);
+    g_assert_cmpuint(inclusive[0], ==, 290);
+    g_assert_cmpuint(inclusive[1], ==, (uint64_t)1 << 40);
+    g_assert_null(fm_inclusive_find(&run_info->inclusive, 2));
     g_assert_false(fm_profile_knows(again, FM_EXITS));
     g_assert_false(fm_profile_knows(again, FM_CALLSEQS));
     g_assert_true(fm_profile_knows(again, FM_QUANTA));
@@ -191,7 +200,7 @@ static void test_damaged_facts(void)
             g_assert_error(error, FM_ERROR, FM_ERROR_TRUNCATED);
         }
     }
-    g_assert_cmpuint(accepted, ==, 15); /* before each fact */
+    g_assert_cmpuint(accepted, ==, 16); /* before each fact */
     g_assert_cmpuint(refused, >, 20);
     g_autofree uint8_t *copy = g_memdup2(bytes, size);
     copy[nodes_end] = 29;
