@@ -21,16 +21,15 @@ static void free_series(gpointer data)
 static struct fm_trace_series *series_of(struct fm_trace_counters *counters, unsigned part,
                                          const struct fm_lane *lane)
 {
-    for (unsigned i = 0; i < counters->series->len; i++) {
-        struct fm_trace_series *series = counters->series->pdata[i];
-        if (series->part == part && series->lane == lane->index)
-            return series;
-    }
-    if (counters->series->len >= TRACE_COUNTERS_MAX) {
-        counters->left_out++;
+    const int64_t key = (int64_t)((uint64_t)part << 32 | lane->index);
+    struct fm_trace_series *series = g_hash_table_lookup(counters->read, &key);
+    if (series != NULL)
+        return series;
+    if (counters->all->len >= TRACE_COUNTERS_READ_MAX) {
+        g_hash_table_insert(counters->unread, g_memdup2(&key, sizeof key), NULL);
         return NULL;
     }
-    struct fm_trace_series *series = g_new0(struct fm_trace_series, 1);
+    series = g_new0(struct fm_trace_series, 1);
     *series = (struct fm_trace_series){.part = part,
                                        .lane = lane->index,
                                        .key = lane->key,
@@ -39,7 +38,8 @@ static struct fm_trace_series *series_of(struct fm_trace_counters *counters, uns
                                        .numbers = g_new(double, 3 * (size_t)counters->job.columns)};
     for (unsigned i = 0; i < 3 * counters->job.columns; i++)
         series->numbers[i] = (double)NAN;
-    g_ptr_array_add(counters->series, series);
+    g_ptr_array_add(counters->all, series);
+    g_hash_table_insert(counters->read, g_memdup2(&key, sizeof key), series);
     return series;
 }
 
@@ -104,7 +104,10 @@ static bool begin(struct fm_trace_job *job, GError **error)
     (void)error;
     struct fm_trace_counters *counters = (struct fm_trace_counters *)job;
     const struct fm_trace_set *set = job->set;
-    counters->series = g_ptr_array_new_with_free_func(free_series);
+    counters->series = g_ptr_array_new();
+    counters->all = g_ptr_array_new_with_free_func(free_series);
+    counters->read = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+    counters->unread = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     counters->watching = g_ptr_array_new_with_free_func(g_free);
     for (unsigned i = 0; i < set->count; i++) {
         if (fm_trace_part_summary(&set->parts[i]) != NULL &&
@@ -123,28 +126,54 @@ static bool begin(struct fm_trace_job *job, GError **error)
     return true;
 }
 
-void fm_trace_counters_bounds(struct fm_trace_counters *counters)
+static void find_bounds(const struct fm_trace_counters *counters, struct fm_trace_series *series)
 {
-    for (unsigned i = 0; i < counters->series->len; i++) {
-        struct fm_trace_series *series = counters->series->pdata[i];
-        series->least = series->greatest = (double)NAN;
-        series->last = (double)NAN;
-        for (unsigned j = 0; j < counters->job.columns; j++) {
-            const double *column = &series->numbers[3 * (size_t)j];
-            if (isnan(column[0]))
-                continue;
-            series->least = isnan(series->least) ? column[0] : MIN(series->least, column[0]);
-            series->greatest =
-                isnan(series->greatest) ? column[1] : MAX(series->greatest, column[1]);
-            series->last = column[2];
-        }
+    series->least = series->greatest = (double)NAN;
+    series->last = (double)NAN;
+    for (unsigned j = 0; j < counters->job.columns; j++) {
+        const double *column = &series->numbers[3 * (size_t)j];
+        if (isnan(column[0]))
+            continue;
+        series->least = isnan(series->least) ? column[0] : MIN(series->least, column[0]);
+        series->greatest = isnan(series->greatest) ? column[1] : MAX(series->greatest, column[1]);
+        series->last = column[2];
     }
+}
+
+/* The largest first, those without a value last, equal ones as the trace has them. */
+static int compare_sizes(gconstpointer a, gconstpointer b)
+{
+    const struct fm_trace_series *one = *(struct fm_trace_series *const *)a;
+    const struct fm_trace_series *other = *(struct fm_trace_series *const *)b;
+    if (isnan(one->greatest) || isnan(other->greatest))
+        return (int)isnan(one->greatest) - (int)isnan(other->greatest);
+    if (one->greatest > other->greatest || one->greatest < other->greatest)
+        return one->greatest > other->greatest ? -1 : 1;
+    return 0;
+}
+
+void fm_trace_counters_choose(struct fm_trace_counters *counters)
+{
+    g_ptr_array_set_size(counters->series, 0);
+    for (unsigned i = 0; i < counters->all->len; i++) {
+        find_bounds(counters, counters->all->pdata[i]);
+        g_ptr_array_add(counters->series, counters->all->pdata[i]);
+    }
+    counters->left_out = g_hash_table_size(counters->unread);
+    if (counters->series->len <= TRACE_COUNTERS_MAX)
+        return;
+    counters->left_out += counters->series->len - TRACE_COUNTERS_MAX;
+    g_ptr_array_sort(counters->series, compare_sizes);
+    g_ptr_array_set_size(counters->series, TRACE_COUNTERS_MAX);
 }
 
 static void clear(struct fm_trace_job *job)
 {
     struct fm_trace_counters *counters = (struct fm_trace_counters *)job;
     g_clear_pointer(&counters->series, g_ptr_array_unref);
+    g_clear_pointer(&counters->read, g_hash_table_unref);
+    g_clear_pointer(&counters->unread, g_hash_table_unref);
+    g_clear_pointer(&counters->all, g_ptr_array_unref);
     g_clear_pointer(&counters->watching, g_ptr_array_unref);
 }
 

@@ -23,6 +23,7 @@
 #define TRACE_MARKS_MAX 1000u
 #define TRACE_ARROWS_MAX 500u
 #define TRACE_COUNTERS_MAX 32u
+#define TRACE_COUNTERS_READ_MAX 1024u /* of which those are chosen */
 #define TRACE_LOAD_COLUMNS_MAX 1000u
 
 /* --- set.c --- */
@@ -353,12 +354,17 @@ struct fm_trace_series {
     char *name;
     enum fm_lane_kind kind;
     double *numbers;              /* least, greatest, last: 3 a column */
-    double least, greatest, last; /* fm_trace_counters_bounds() */
+    double least, greatest, last; /* fm_trace_counters_choose() */
 };
 struct fm_trace_counters {
     struct fm_trace_job job;
-    GPtrArray *series; /* holds struct fm_trace_series */
+    GPtrArray *series;  /* struct fm_trace_series to show: fm_trace_counters_choose() */
+    GPtrArray *all;     /* owns them */
+    GHashTable *read;   /* part and lane -> series */
+    GHashTable *unread; /* those beyond TRACE_COUNTERS_READ_MAX */
     GPtrArray *watching;
     unsigned left_out;
 };
-void fm_trace_counters_bounds(struct fm_trace_counters *counters);
+/* Fills `series` with what has been read: all in the order of the trace or, where there are too
+ * many, those with the largest values, the largest first. */
+void fm_trace_counters_choose(struct fm_trace_counters *counters);

@@ -39,7 +39,9 @@ export class Counters {
     }
     const step = (answer.end_ns - answer.start_ns) / answer.columns;
     const times = Array.from({ length: answer.columns }, (_, i) => answer.start_ns + (i + 0.5) * step);
-    this.node.replaceChildren(...answer.series.map((series) => this.chart(series, times)));
+    const more = answer.left_out === 1 ? "1 more counter" : `${answer.left_out} more counters`;
+    this.node.replaceChildren(...answer.series.map((series) => this.chart(series, times)),
+      ...(answer.left_out ? [element("p", { className: "empty" }, `${more} not shown.`)] : []));
     this.moved();
   }
 

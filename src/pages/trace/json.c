@@ -127,7 +127,8 @@ static void write_series(struct fm_json *json, const struct fm_trace_job *job,
 
 static void write_counters(struct fm_json *json, struct fm_trace_job *job)
 {
-    const struct fm_trace_counters *counters = (const struct fm_trace_counters *)job;
+    struct fm_trace_counters *counters = (struct fm_trace_counters *)job;
+    fm_trace_counters_choose(counters);
     fm_json_uint(json, "left_out", counters->left_out);
     fm_json_line(json, 1);
     fm_json_array(json, "series");

@@ -230,7 +230,7 @@ void fm_trace_show_counters(const struct fm_trace_show *show, struct fm_trace_co
                                                     {"Minimum", "least", FM_COLUMN_NUMBER},
                                                     {"Maximum", "greatest", FM_COLUMN_NUMBER},
                                                     {"Last", "last", FM_COLUMN_NUMBER}};
-    fm_trace_counters_bounds(counters);
+    fm_trace_counters_choose(counters);
     if (counters->series->len == 0) {
         fm_add_text(show->body, fm_trace_job_is_done(&counters->job)
                                     ? "There are no counters in this window."

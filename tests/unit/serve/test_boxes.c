@@ -175,9 +175,45 @@ static void test_many_lanes(struct fixture *f, gconstpointer user)
     g_assert_cmpuint(columns, ==, 1000);
 }
 
+/* Of too many counters the largest are shown, wherever they stand, and the others counted. */
+static void test_many_counters(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    enum { COUNTERS = 1100, READ = 1024, SHOWN = 32 };
+    for (unsigned counters = SHOWN; counters <= COUNTERS; counters = counters == SHOWN ? 50
+                                                                     : counters == 50
+                                                                         ? COUNTERS
+                                                                         : COUNTERS + 1) {
+        g_autofree char *path = g_strdup_printf("%s/counters%u.eventlog", f->folder, counters);
+        g_autoptr(GByteArray) bytes = g_byte_array_new();
+        trace_log_begin(bytes);
+        trace_log_add_counters(bytes, counters);
+        trace_log_end(bytes);
+        write_log(path, bytes);
+        g_assert_true(fm_server_add(f->server, path, NULL));
+        g_autofree char *query = g_strdup_printf("file=%s&view=counters&width=10", path);
+        g_autofree char *json = ask(f, "/trace.json", query, 200);
+        g_autofree char *left_out = g_strdup_printf("\"left_out\": %u,", counters - SHOWN);
+        assert_has(json, left_out);
+        g_assert_cmpuint(count(json, "\"kind\": \"counter\""), ==, SHOWN);
+        unsigned largest = MIN(counters, (unsigned)READ);
+        const char *at = json;
+        for (unsigned i = 0; i < SHOWN; i++) {
+            g_autofree char *name = g_strdup_printf("\"name\": \"counter %u\"",
+                                                    counters == SHOWN ? i + 1 : largest - i);
+            at = strstr(at, name);
+            g_assert_nonnull(at);
+        }
+        g_autofree char *page = ask(f, "/trace", query, 200);
+        g_autofree char *more = g_strdup_printf("%u more counters", counters - SHOWN);
+        g_assert_true((strstr(page, more) != NULL) == (counters > SHOWN));
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const struct traces_test tests[] = {{"boxes of random windows", test_random_windows},
-                                               {"many lanes", test_many_lanes}};
+                                               {"many lanes", test_many_lanes},
+                                               {"many counters", test_many_counters}};
     return traces_run(argc, argv, tests, G_N_ELEMENTS(tests));
 }

@@ -211,6 +211,20 @@ void trace_log_add_threads(GByteArray *to, unsigned threads)
     end_block(&block);
 }
 
+void trace_log_add_counters(GByteArray *to, unsigned counters)
+{
+    struct block block = begin_block(to, 0xFFFF, 0);
+    for (unsigned i = 1; i <= counters; i++) {
+        g_autofree char *name = g_strdup_printf("counter %u", i);
+        text_event(&block, FM_EVENTLOG_INTERN_STRING, 0, name, -1, LATE + i);
+    }
+    for (unsigned i = 1; i <= counters; i++) {
+        event4(&block, FM_EVENTLOG_COUNTER, 1000 * i, LATE + i);
+        put(to, i, 8);
+    }
+    end_block(&block);
+}
+
 void trace_log_end(GByteArray *to)
 {
     put(to, 0xFFFF, 2);

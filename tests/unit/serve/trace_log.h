@@ -30,6 +30,9 @@ void trace_log_add_steps(GByteArray *to, uint16_t lane, const struct trace_log_s
 /* Threads of the program's own scheduler, from number 2 on, on lane 0: each runs once, for 400 ns
  * of 1000, one after the other, and then waits to the end. */
 void trace_log_add_threads(GByteArray *to, unsigned threads);
+/* Counters "counter 1", "counter 2"..., each with one value, its number, after so many
+ * microseconds. */
+void trace_log_add_counters(GByteArray *to, unsigned counters);
 void trace_log_end(GByteArray *to);
 /* More events at the end: spans "late" of 100 ns, one each 1000 ns from the given time on. */
 void trace_log_append(GByteArray *to, uint64_t from_ns, unsigned count);
