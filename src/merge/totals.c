@@ -278,8 +278,10 @@ void fm_merge_totals_tell(struct fm_merge *m, const GArray *classes, struct fm_b
         if (!any)
             fm_build_inclusive(build, measures);
         any = true;
-        for (unsigned v = 0; v < width; v++)
-            record[v] = class < values[v]->len ? g_array_index(values[v], uint64_t, class) : 0;
+        for (unsigned v = 0; v < width; v++) {
+            bool has = values[v] != NULL && class < values[v]->len;
+            record[v] = has ? g_array_index(values[v], uint64_t, class) : 0;
+        }
         fm_build_pd_inclusive(build, i + 1, record);
     }
 }
