@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Looks for mistakes. tools/lint.sh style: the layout of C files (clang-format), shell scripts
-# (shellcheck), scripts of the pages (eslint). tools/lint.sh tidy BUILD [--all | --changed | FILE...]:
+# (shellcheck), manuals (scdoc), scripts of the pages (eslint). tools/lint.sh tidy BUILD [--all | --changed | FILE...]:
 # C (clang-tidy), what changed since the branch forked; all of src/ and runtime/; what differs from the
 # last commit; or these files.
 set -eu
@@ -20,6 +20,12 @@ style() {
         npm --prefix "$lint" ci --ignore-scripts --no-audit --no-fund --silent
         cp tools/lint/package-lock.json "$lint/installed.json"
     fi
+    for manual in docs/man/*.scd; do
+        scdoc <"$manual" >/dev/null || {
+            echo "$manual: scdoc does not take it" >&2
+            failed=1
+        }
+    done
     "$lint/node_modules/.bin/eslint" -c tools/lint/eslint.config.mjs web tests || failed=1
     return $failed
 }
