@@ -278,7 +278,7 @@ static void append_cell_content(const struct html *html, const struct cell *cell
     if (cell->most) {
         bool leads = fm_html_leads(html, cell->most);
         if (leads) {
-            g_string_append(html->out, "<a");
+            g_string_append(html->out, "<a class=\"most\"");
             fm_html_href(html, cell->most);
             g_string_append_c(html->out, '>');
         }
