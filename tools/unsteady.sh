@@ -22,7 +22,7 @@ for ((run = 1; run <= runs; run++)); do
     else
         red=$((red + 1))
         echo "run $run: failed"
-        sed -n '/^== [a-z]*: /,$p' "$log" | tail -n 60
+        tail -n 60 "$log"
     fi
 done
 echo "$runs runs, $red failed"

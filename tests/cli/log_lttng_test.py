@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-from patience import PATIENCE
+from patience import PATIENCE, wait_until
 
 FATHOM = sys.argv[1]
 PROGRAM = """
@@ -49,25 +49,19 @@ if built.returncode != 0:
     skip("liblttng-ust-dev is not installed")
 # A home of its own: a daemon of somebody else is left alone.
 environment = dict(os.environ, LTTNG_HOME=str(folder), HOME=str(folder),
-                   LTTNG_UST_REGISTER_TIMEOUT="10000")
+                   LTTNG_UST_REGISTER_TIMEOUT="-1")
 pid_file = folder / "pid"
 daemon = subprocess.Popen(["lttng-sessiond", "--no-kernel", "--pidfile", pid_file],
                           env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                           start_new_session=True)
 try:
-    ready = False
-    for attempt in range(100):
-        if daemon.poll() is not None:
-            break
-        if subprocess.run(["lttng", "--no-sessiond", "list"], env=environment, capture_output=True,
-                          timeout=PATIENCE).returncode == 0 and pid_file.exists():
-            ready = True
-            break
-        try:
-            daemon.wait(0.1)
-        except subprocess.TimeoutExpired:
-            pass
-    if not ready:
+    def answers():
+        asked = subprocess.run(["lttng", "--no-sessiond", "list"], env=environment, capture_output=True,
+                               timeout=PATIENCE)
+        return daemon.poll() is not None or (asked.returncode == 0 and pid_file.exists())
+
+    wait_until(answers, "lttng-sessiond answers, or has ended")
+    if daemon.poll() is not None:
         skip("lttng-sessiond does not start here")
 
     def lttng(*arguments):

@@ -7,7 +7,6 @@ import io
 import json
 import os
 import pathlib
-import signal
 import subprocess
 import sys
 import tempfile
@@ -82,6 +81,14 @@ class Judging(unittest.TestCase):
         silent = entry("browser", "SKIP", status=77)
         self.assertIn("it does not say why", results.Result(silent).problem(skips)[0])
 
+    def test_skips_of_every_form(self):
+        skips, _ = lists()
+        for out, err in (("    ok 1 - a # SKIP no tool\n", ""), ("ok - a # SKIP no tool\n", ""), ("ok # skip no tool\n", ""),
+                         ("", "test_a (x.A.test_a) ... skipped 'no tool'\n")):
+            found = results.Result(entry("x", out=out, err=err)).problem(skips)
+            self.assertTrue(found and found[0].endswith("no tool"), (out, err, found))
+        self.assertIsNotNone(results.Result(entry("x", out="not ok 1 - a # TODO later\n")).problem(skips))
+
     def test_unsteady_tests_are_few_and_young(self):
         lines = [f"test {n} | 2026-05-{6 + n:02} | its port" for n in range(5)]
         _, unsteady = lists(unsteady="\n".join(lines))
@@ -91,6 +98,8 @@ class Judging(unittest.TestCase):
         self.assertEqual(len(unsteady.told), 1)
         _, unsteady = lists(unsteady="\n".join(lines), today=datetime.date(2026, 5, 21))
         self.assertEqual(unsteady.problems(), ["test 0 stands there for more than 14 days"])
+        _, unsteady = lists(unsteady=lines[4], today=datetime.date(2026, 5, 9))
+        self.assertEqual(unsteady.problems(), ["test 4 has a date to come"])
         _, unsteady = lists(unsteady="\n".join(lines + ["test 5 | 2026-05-20 | its port"]))
         self.assertEqual(unsteady.problems(), ["6 tests; at most 5 may stand there"])
 
@@ -99,8 +108,8 @@ class Judging(unittest.TestCase):
             os.mkdir(f"{build}/meson-logs")
             text = json.dumps(entry("a")) + "\n" + json.dumps(entry("b", "FAIL"))[:40]
             pathlib.Path(build, "meson-logs", "testlog-quick.json").write_text(text)
-            self.assertEqual([r.name for r in results.read(build, "quick", 0)], ["a"])
-            self.assertEqual(results.read(build, "quick", 2 ** 40), [])
+            self.assertEqual([r.name for r in results.read(build, 0)], ["a"])
+            self.assertEqual(results.read(build, 2 ** 40), [])
 
 
 class Reporting(unittest.TestCase):
@@ -123,7 +132,14 @@ class Reporting(unittest.TestCase):
             self.assertIn(f"   again: meson test 'test {n}'", lines)
         self.assertTrue(any(line.endswith("run once more, alone, it passes") for line in lines))
         self.assertIn("check: test 39", "\n".join(lines))
+        self.assertIn("   check: test 5: meson test 'test 5'", lines)
         self.assertLess(max(map(len, lines)), 1600)
+
+    def test_commands_are_whole(self):
+        again = "meson test " + "target " * 300
+        _, lines = written([report.Failure("check", "many", said=["x" * 400], again=again)])
+        self.assertIn(f"   again: {again}", lines)
+        self.assertLess(max(len(line) for line in lines if "again" not in line), 400)
 
     def test_no_test_at_all_is_no_pass(self):
         state = types.SimpleNamespace(failures=[], minutes=[], counts={"passed": 0, "failed": 0, "skipped": 9},
@@ -143,7 +159,7 @@ class Ending(unittest.TestCase):
         with subprocess.Popen(["sh", "-c", "sleep 3600; true"], start_new_session=True) as process:
             state.groups.add(process.pid)
             state.end_groups()
-            self.assertEqual(process.wait(), -signal.SIGKILL)
+            self.assertFalse(os.path.exists(f"/proc/{process.pid}"))
         self.assertEqual(state.groups, set())
         state.end_groups()
 

@@ -6,6 +6,7 @@ import subprocess
 
 WIDTH = 180
 LINES = 55
+OTHERS = 12  # failures that are told in one line each, behind those that are told whole
 
 
 @dataclasses.dataclass
@@ -28,8 +29,8 @@ class Failure:
         said = self.said[:max(1, (most - 2) * 2 // 3)]
         last = [line for line in self.last if line.strip() and line not in said]
         room = most - 2 - len(said)
-        shown = [head] + said + (last[-room:] if room > 0 else []) + [f"again: {self.again}"]
-        return [shown[0], *("   " + line[:WIDTH] for line in shown[1:])]
+        shown = said + (last[-room:] if room > 0 else [])
+        return [head, *("   " + line[:WIDTH] for line in shown), f"   again: {self.again}"]
 
 
 def ccache_line():
@@ -47,12 +48,18 @@ def write(run, detailed):
     shown, others = run.failures[:detailed], run.failures[detailed:]
     end = [f"unsteady: {line}"[:WIDTH] for line in run.unsteady.told]
     if others:
-        names = ", ".join(f"{failure.job}: {failure.name}" for failure in others)
-        end.append(f"== also not passed ({len(others)}): {names[:8 * WIDTH]}")
+        end.append(f"== also not passed ({len(others)}):")
+        end += [f"   {failure.job}: {failure.name}: {failure.again}" for failure in others[:OTHERS]]
+        if len(others) > OTHERS:
+            names = ", ".join(f"{failure.job}: {failure.name}" for failure in others[OTHERS:])
+            cut = names if len(names) <= 4 * WIDTH else names[:4 * WIDTH] + " ... and more"
+            end.append(f"   and {len(others) - OTHERS} more: {cut}")
     total = sum(minutes for _, minutes in run.minutes)
     end.append("minutes: " + ", ".join(f"{job} {minutes:.1f}" for job, minutes in run.minutes) +
                f"; in all {total:.1f}")
     end.append(ccache_line())
+    if run.counts.get("unsteady"):
+        end.append(f"unsteady tests that did not pass: {run.counts['unsteady']}")
     end.append("{passed} passed, {failed} failed, {skipped} skipped".format(**run.counts))
     room = LINES - len(end)
     for failure in shown:

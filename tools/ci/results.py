@@ -11,9 +11,11 @@ import shutil
 import subprocess
 
 GOOD = ("OK", "EXPECTEDFAIL")
-TELLS = re.compile(r"not ok|Bail out!|# (?!random seed|Start of|End of|slow test)|.*([Aa]ssert|ERROR|Error:|error:|"
+TELLS = re.compile(r"not ok|Bail out!|# (?!Start of|End of|slow test)|.*([Aa]ssert|ERROR|Error:|error:|"
                    r"Traceback|runtime error|Sanitizer)")
-SKIPPED = re.compile(r"ok \d+\s*(?:- )?(.*?)\s*# SKIP\s*(.*)", re.IGNORECASE)
+SKIPPED = re.compile(r"\s*ok\b(?: \d+)?\s*(?:- )?(.*?)\s*# SKIP\s*(.*)", re.IGNORECASE)
+UNITTEST_SKIPPED = re.compile(r"(\S+) .*\.\.\. skipped ['\"](.*)['\"]$")
+TODO = re.compile(r"\s*not ok\b.*# TODO", re.IGNORECASE)
 
 
 def has(program):
@@ -42,7 +44,9 @@ class Result:
 
     def skipped(self):
         """(name of the subtest or "", reason) of each thing that this test skipped."""
-        found = [match.groups() for match in map(SKIPPED.match, self.out) if match]
+        lines = self.out + self.err
+        found = [match.groups() for line in lines
+                 for match in (SKIPPED.match(line), UNITTEST_SKIPPED.match(line)) if match]
         if self.was_skipped and not found:
             said = [line for line in self.err + self.out if line.strip()]
             found = [("", (["it does not say why"] + said)[-1])]
@@ -52,6 +56,9 @@ class Result:
         """What is wrong, as lines; None if the test passed, or skipped what it may skip."""
         if not self.is_good:
             return [f"result: {self.kind}, exit status {self.status}, after {self.seconds:.0f} s"]
+        undone = [line for line in self.out if TODO.match(line)]
+        if undone:
+            return ["a test that is still to do: " + line for line in undone]
         unlisted = [f"{name}: {reason}".lstrip(": ") for name, reason in self.skipped()
                     if not skips.allow(self.name, name, reason)]
         return [f"skips what tests/skips.txt does not list: {text}" for text in unlisted] or None
@@ -74,7 +81,7 @@ def newest_log(build, since):
     return max(logs, key=os.path.getmtime, default=None)
 
 
-def read(build, _setup, since):
+def read(build, since):
     log = newest_log(build, since)
     if log is None:
         return []
@@ -100,14 +107,26 @@ def meson_test(build, setup, *options):
     return ["meson", "test", "-C", build, "--no-rebuild", "--setup", setup, *options]
 
 
-def limits(build):
-    """Seconds by test, as the test setups multiply them."""
+def introspected(build):
     out = subprocess.run(["meson", "introspect", "--tests", build], capture_output=True, text=True,
                          check=False).stdout
     try:
-        return {test["name"]: 10 * test["timeout"] for test in json.loads(out)}
+        return json.loads(out)
     except ValueError:
-        return {}
+        return []
+
+
+def limits(build):
+    """Seconds by test, as the test setups multiply them."""
+    return {test["name"]: 10 * test["timeout"] for test in introspected(build)}
+
+
+def empty_suites(build, chosen):
+    """The suites that are named in options of `meson test` and have no test: a misspelt name would
+    run nothing, and pass."""
+    there = {suite.partition(":")[2] for test in introspected(build) for suite in test["suite"]}
+    named = [after for option, after in zip(chosen, chosen[1:]) if option in ("--suite", "--no-suite")]
+    return sorted(set(named) - there)
 
 
 def needed(build, suites):
@@ -161,9 +180,10 @@ class Unsteady:
         return True
 
     def problems(self):
-        old = [name for name, (since, _) in self.entries.items()
-               if (self.today - since).days > self.DAYS]
-        found = [f"{name} stands there for more than {self.DAYS} days" for name in old]
+        days = {name: (self.today - since).days for name, (since, _) in self.entries.items()}
+        found = [f"{name} stands there for more than {self.DAYS} days"
+                 for name, count in days.items() if count > self.DAYS]
+        found += [f"{name} has a date to come" for name, count in days.items() if count < 0]
         if len(self.entries) > self.MOST:
             found.append(f"{len(self.entries)} tests; at most {self.MOST} may stand there")
         return found
@@ -176,11 +196,12 @@ def git(*arguments):
 
 def clean_commit():
     """HEAD if the tree is as it was committed, else None."""
-    return git("rev-parse", "HEAD") if git("status", "--porcelain") == "" else None
+    return git("rev-parse", "HEAD") if git("status", "--porcelain", "--untracked-files=all") == "" else None
 
 
 def keep_passed(commit):
-    folder = git("rev-parse", "--git-common-dir")
-    with open(os.path.join(folder, "ci-passed"), "w", encoding="utf-8") as file:
+    path = os.path.join(git("rev-parse", "--git-common-dir"), "ci-passed")
+    with open(path + ".new", "w", encoding="utf-8") as file:
         file.write(commit + "\n")
+    os.replace(path + ".new", path)
     print(f"ci-passed: {commit}")

@@ -16,11 +16,14 @@ A failure is a failure, also of a test that passes when it is run again: that on
 report, as a hint. CI_MINUTES (85) ends a run that hangs. When all jobs have passed on a clean tree, the
 commit's hash is written to `ci-passed` in git's common folder.
 """
+import collections
+import ctypes
 import os
 import shlex
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import report
@@ -29,6 +32,8 @@ import results
 OWN = "build-ci"  # logs of this run
 LINT_LOG = f"{OWN}/lint.log"
 DETAILED = 3  # failed tests that the report shows whole and that are run once more
+TO_END = 30  # seconds that the tests' runner has to end its tests and to write its log
+PR_SET_CHILD_SUBREAPER = 36
 PROCESSES = str(max(2, os.cpu_count() * 3 // 2))  # tests wait a third of their time
 
 
@@ -40,7 +45,7 @@ class Run:
         self.deadline = started + 60 * float(os.environ.get("CI_MINUTES", 85))
         self.minutes = []
         self.failures = []
-        self.counts = {"passed": 0, "failed": 0, "skipped": 0}
+        self.counts = {"passed": 0, "failed": 0, "skipped": 0, "unsteady": 0}
         self.unsteady = results.Unsteady("tests/unsteady.txt")
         self.skips = results.Skips("tests/skips.txt")
         self.linter = None
@@ -63,31 +68,77 @@ class Run:
     def end_groups(self):
         """Ends what still runs, also when this program is stopped before its end."""
         for group in self.groups:
-            try:
-                os.killpg(group, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
+            send(group, signal.SIGKILL)
         self.groups.clear()
+        end_children(set())
+
+
+def send(group, number):
+    try:
+        os.killpg(group, number)
+    except ProcessLookupError:
+        pass
+
+
+def become_reaper():
+    """What loses its parent becomes a child of this process: Meson starts each test in a session of
+    its own, which the group's signals do not reach."""
+    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def end_children(kept):
+    """Ends all children but those kept, and the children that they leave."""
+    path = f"/proc/self/task/{os.getpid()}/children"
+    while True:
+        with open(path, encoding="ascii") as file:
+            children = [int(pid) for pid in file.read().split() if int(pid) not in kept]
+        if not children:
+            return
+        for pid in children:
+            try:
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+            except (ProcessLookupError, ChildProcessError):
+                kept = kept | {pid}
+
+
+def wait(run, process):
+    """Until the command has ended, or its time is over: then its tests are ended, so that their runner
+    says which of them hung."""
+    try:
+        return process.wait(max(1, run.seconds_left()))
+    except subprocess.TimeoutExpired:
+        print("== the run's time is over (CI_MINUTES)", flush=True)
+    send(process.pid, signal.SIGTERM)
+    try:
+        return process.wait(TO_END)
+    except subprocess.TimeoutExpired:
+        send(process.pid, signal.SIGKILL)
+        return process.wait()
 
 
 def stream(run, command, env=None):
     """Runs a command in a process group of its own and passes on what it prints. Returns its exit
-    status and its last lines; ends the whole group when the time is over."""
+    status and its last lines; ends all that it has started when the time is over."""
     print("$", shlex.join(command), flush=True)
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT, text=True, errors="replace",
                                env={**os.environ, **(env or {})}, start_new_session=True)
+    last = collections.deque(maxlen=200)
+
+    def pass_on():
+        for line in process.stdout:
+            print(line, end="", flush=True)
+            last.append(line.rstrip("\n"))
+
+    reader = threading.Thread(target=pass_on, daemon=True)
     run.groups.add(process.pid)
-    signal.signal(signal.SIGALRM, lambda *_: os.killpg(process.pid, signal.SIGKILL))
-    signal.alarm(max(1, int(run.seconds_left())))
-    last = []
-    for line in process.stdout:
-        print(line, end="", flush=True)
-        last = last[-199:] + [line.rstrip("\n")]
-    status = process.wait()
-    signal.alarm(0)
+    reader.start()
+    status = wait(run, process)
+    end_children({run.linter.pid} if run.linter else set())
+    reader.join(TO_END)  # a process that nobody knows of may hold the pipe
     run.groups.discard(process.pid)
-    return status, last
+    return status, list(last)
 
 
 def step(run, job, name, command, env=None):
@@ -104,30 +155,32 @@ def step(run, job, name, command, env=None):
 
 def test(run, job, build, setup, chosen=(), command=None):
     """Runs the tests of a build folder and judges each result."""
-    listed = results.listed(build, setup, chosen)
     before = time.time()
     status, last = stream(run, command or results.meson_test(
         build, setup, "--num-processes", PROCESSES, "--print-errorlogs", *chosen))
-    limits = results.limits(build)
-    found = results.read(build, setup, before)
+    limits, found = results.limits(build), results.read(build, before)
     failed = 0
     for result in found:
         problem = result.problem(run.skips)
         if problem is None:
             run.count("skipped" if result.was_skipped else "passed")
         elif run.unsteady.tell(result.name, job):
-            run.count("skipped")
+            run.count("unsteady")
         else:
             failed += 1
+            alone = results.meson_test(build, setup, "--num-processes", "1", result.name)
             run.fail(report.Failure(
                 job, result.name, said=problem + result.said(), last=result.last_lines(),
                 limit=limits.get(result.name), again=result.again(build, setup),
-                alone=results.meson_test(build, setup, "--num-processes", "1", result.name)))
-    missing = sorted(set(listed) - {result.name for result in found})
-    if missing or not listed or (status != 0 and failed == 0 and all(r.is_good for r in found)):
+                alone=None if result.is_good else alone))
+    listed = results.listed(build, setup, chosen)
+    missing = collections.Counter(listed) - collections.Counter(result.name for result in found)
+    said = [f"no result: {name}" for name in sorted(missing)]
+    said += [f"no test is in the suite {suite}" for suite in results.empty_suites(build, chosen)]
+    if said or not listed or (status != 0 and failed == 0 and all(r.is_good for r in found)):
         run.fail(report.Failure(
-            job, "tests without a result" if missing else "the runner of the tests",
-            said=missing or [f"exit status {status}"], last=last,
+            job, "tests without a result" if said else "the runner of the tests",
+            said=said or [f"exit status {status}"], last=last,
             again=shlex.join(results.meson_test(build, setup, *chosen))))
 
 
@@ -257,8 +310,12 @@ def run_jobs(run):
             break
 
 
+def stop(number, _frame):
+    raise KeyboardInterrupt(f"by {signal.Signals(number).name}")
+
+
 def run_alone(run):
-    for failure in [known for known in run.failures if known.alone][:DETAILED]:
+    for failure in [known for known in run.failures[:DETAILED] if known.alone]:
         if run.seconds_left() < 60:
             break
         status, _ = stream(run, failure.alone)
@@ -277,10 +334,14 @@ def main(arguments):
     run.minutes.append(("packages", (time.time() - started) / 60))
     use_ccache()
     commit = results.clean_commit()
-    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    become_reaper()
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, stop)
     try:
         run_jobs(run)
         run_alone(run)
+    except KeyboardInterrupt as stopped:
+        run.fail(report.Failure("all", "stopped", said=[str(stopped) or "by SIGINT"], again=".ci/run"))
     finally:
         run.end_groups()
     for problem in run.unsteady.problems():

@@ -22,7 +22,7 @@ import sys
 import time
 
 KEPT_DAYS = 30
-RULES = (".clang-tidy", "tools/lint")
+RULES = (".clang-tidy", "tools/lint", "tools/lint.sh")
 DAY = 86400
 
 
@@ -37,7 +37,7 @@ def fork_point():
     if head and base and base != head:
         return base[0]
     committed = git("log", "-1", "--format=%ct") # by the clock of whoever committed, as the others
-    older = committed and git("rev-list", "-1", f"--before={int(committed[0]) - DAY}", "HEAD")
+    older = committed and git("rev-list", "-1", "--first-parent", f"--before={int(committed[0]) - DAY}", "HEAD")
     return older[0] if older else None
 
 
