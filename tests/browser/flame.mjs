@@ -68,7 +68,7 @@ async function sampled(page) {
   for (const file of files) {
     const command = "flame/time/down/_/all";
     const { flame } = await json(server, file, command);
-    const box = flame.sample ? flame.boxes.find((each) => each[12] > 0 && each[2] > 50000) : null;
+    const box = flame?.sample ? flame.boxes.find((each) => each[12] > 0 && each[2] > 50000) : null;
     if (!box) continue;
     await open(page, addressOf(server, file, command));
     await drawn(page);

@@ -203,7 +203,7 @@ def choices(tap):
         tap.check(done.returncode == 2 and "quotes" in done.stderr,
                   "a pattern with a quote is bad usage", done.stderr)
         done = lib.run([lib.FATHOM, "cc", "--grade=wrong", "main.c"], folder)
-        tap.check(done.returncode == 2 and "no grade 'wrong'" in done.stderr,
+        tap.check(done.returncode == 2 and "unknown grade 'wrong'" in done.stderr,
                   "an unknown grade is bad usage", done.stderr)
         environment = {**os.environ, "FATHOM_CC": "gcc"}
         shown = lib.must([lib.FATHOM, "cc", "--show", "-c", "main.c"], folder,

@@ -28,7 +28,7 @@ export class Flame {
     this.figure = figure;
     this.svg = figure.querySelector("svg");
     this.whole = readAddress().command.startsWith("flame/"); // else it leads to a page of its own
-    this.query = commandOf(figure.dataset.query);
+    this.query = figure.dataset.query && commandOf(figure.dataset.query); // kept pages have none
     this.view = { from: 0, to: 1, top: 0 };
     this.rowsMax = this.whole ? Infinity : Math.round(this.svg.getAttribute("height") / ROW_HEIGHT);
     this.marks = { selected: null, found: null };
