@@ -341,7 +341,7 @@ def lifetimes(tap, folder):
     tap.check(cells[0]["mean_seconds"] >= 0.0198 <= cells[0]["longest_seconds"],
               "lifetimes: given back by another thread", tables["flows"])
     about = lib.must([lib.FATHOM, "report", "about", "times.data"], folder).stdout
-    tap.check(any(line.startswith("blocks whose time is known") and " yes " in line
+    tap.check(any(line.startswith("blocks by lifetime") and " yes " in line
                   for line in about.splitlines()), "lifetimes: what must hold", about)
     lib.must([lib.FATHOM, "merge", "--allow-repeats", "times.data", "times.data", "-o", "twice.data"], folder)
     both = of_lifetimes(folder, "twice.data")[0]
