@@ -175,13 +175,14 @@ static void charge(struct fm_thread *thread, const mcontext_t *registers, uint64
     const struct fm_rec_frame *frame = fm_stack_charged(thread, sp);
     struct fm_rec_csd *callee = fm_callee_at_its_edge(thread, frame, registers);
     struct fm_rec_csd *charged = callee != NULL ? callee : (struct fm_rec_csd *)frame->csd;
+    /* The sum follows at once: a kill in between leaves it short of its parts. */
     fm_csd_add_quanta(thread, charged, quanta);
-    fm_totals_charge(thread, frame, charged, quanta);
-    if (quanta > 0 && charged != thread->lost)
-        keep_sample(thread, charged, frame, pc, sp, quanta);
     thread->rec->user_quanta += quanta;
     thread->rec->charges += quanta > 0;
     thread->rec->charge_squares += quanta * quanta;
+    fm_totals_charge(thread, frame, charged, quanta);
+    if (quanta > 0 && charged != thread->lost)
+        keep_sample(thread, charged, frame, pc, sp, quanta);
     bool is_time = fm_process.tick_source != FM_REC_TICK_EVENT;
     fm_waiting_on_tick(thread, sp, is_time ? quanta : 0);
 }
