@@ -7,13 +7,15 @@
 #include "exchange/import/import.h"
 
 /* No word of them is the address of another. */
-__attribute__((noinline, noipa)) static int inner(int x)
+__attribute__((noinline)) static int inner(int x)
 {
+    __asm__ volatile("" : "+r"(x));
     return x * 3;
 }
 
-__attribute__((noinline, noipa)) static int outer(int x)
+__attribute__((noinline)) static int outer(int x)
 {
+    __asm__ volatile("" : "+r"(x));
     int y = inner(x) + 1;
     return y;
 }

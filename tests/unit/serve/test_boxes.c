@@ -36,7 +36,8 @@ static GArray *make_log(const char *path)
                 open[depth++] = time;
                 continue;
             }
-            struct segment segment = {thread, --depth, open[depth], time};
+            depth--;
+            struct segment segment = {thread, depth, open[depth], time};
             g_array_append_val(segments, segment);
         }
         trace_log_add_steps(bytes, (uint16_t)(thread - 1),
