@@ -18,7 +18,7 @@ static char *name_lambdas(const char *plain)
     GString *named = g_string_new(NULL);
     for (const char *at = plain; *at != '\0';) {
         size_t digits = strncmp(at, "$_", 2) == 0 ? strspn(at + 2, "0123456789") : 0;
-        const char *behind = at + 2 + digits;
+        const char *behind = digits > 0 ? at + 2 + digits : at;
         bool has_member = strncmp(behind, "::", 2) == 0 && strncmp(behind, "::operator()", 12) != 0;
         if (digits > 0 && !has_member) {
             g_string_append_printf(named, "{lambda#%lu}", strtoul(at + 2, NULL, 10) + 1);
