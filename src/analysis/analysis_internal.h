@@ -56,6 +56,7 @@ struct fm_analysis_storage {
     bool totals_wrapped;                  /* some sum did: totals may be less than their parts */
     /* Sum of the totals of the members, for cliques of several: clique << 4 | measure. */
     struct fm_map clique_total;
+    struct fm_map clique_entered; /* likewise, of arcs: what the calls that enter a clique cost */
 
     /* Zeroed: a procedure that calls through pointers or methods. The runtime forgets around such
      * calls that it is active, so it may be active again below without being known for a recursion.

@@ -31,13 +31,9 @@ static const uint64_t *recorded(const struct fm_analysis *a, uint32_t pd, unsign
     return record == NULL ? NULL : &record[place];
 }
 
-/* What a recursion costs. Of arcs also what was given for the calls that enter it: somebody else
- * counted that, and it may be more than its functions cost with what they call. */
-static uint64_t whole_of(const struct fm_analysis *a, uint32_t clique, unsigned measure)
+static uint64_t sum_of_entering(const struct fm_analysis *a, uint32_t clique, unsigned measure)
 {
-    uint64_t whole = fm_clique_total(a, clique, measure), entered = 0;
-    if (!fm_profile_is(a->profile, FM_NATURE_ARCS))
-        return whole;
+    uint64_t entered = 0;
     for (uint32_t i = a->clique_first[clique]; i < a->clique_first[clique + 1]; i++) {
         uint32_t place = a->storage->pd_in[a->clique_pds[i]], csd;
         while ((csd = fm_pd_in_next(a, &place)) != 0) {
@@ -45,6 +41,20 @@ static uint64_t whole_of(const struct fm_analysis *a, uint32_t clique, unsigned 
                 entered += fm_csd_total(a, csd, measure);
         }
     }
+    return entered;
+}
+
+/* What a recursion costs. Of arcs also what was given for the calls that enter it: somebody else
+ * counted that, and it may be more than its functions cost with what they call. Each context asks
+ * for it, so fm_sum_recursion() keeps it. */
+static uint64_t whole_of(const struct fm_analysis *a, uint32_t clique, unsigned measure)
+{
+    uint64_t whole = fm_clique_total(a, clique, measure);
+    if (!fm_profile_is(a->profile, FM_NATURE_ARCS))
+        return whole;
+    const uint64_t *kept =
+        fm_map_find(&a->storage->clique_entered, (uint64_t)clique << 4 | measure);
+    uint64_t entered = kept != NULL ? *kept : sum_of_entering(a, clique, measure);
     return MAX(whole, MIN(entered, fm_pd_total(a, a->profile->root_pd, measure)));
 }
 
@@ -187,6 +197,9 @@ void fm_sum_recursion(struct fm_analysis *a, uint32_t clique, const unsigned *me
     uint32_t first = a->clique_first[clique], count = a->clique_first[clique + 1] - first;
     g_autofree struct member *members = g_new(struct member, count);
     g_autofree uint32_t *pds = g_new(uint32_t, count);
+    for (unsigned i = 0; i < measure_count && fm_profile_is(a->profile, FM_NATURE_ARCS); i++)
+        *fm_map_at(&a->storage->clique_entered, (uint64_t)clique << 4 | measures[i]) =
+            sum_of_entering(a, clique, measures[i]);
     for (uint32_t i = 0; i < count; i++)
         members[i] =
             (struct member){a->profile->pd_ps[a->clique_pds[first + i]], a->clique_pds[first + i]};

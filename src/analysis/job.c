@@ -353,6 +353,7 @@ static void storage_free(struct fm_analysis_storage *storage)
     g_free(storage->pd_totals);
     fm_map_clear(&storage->pd_total_wide);
     fm_map_clear(&storage->clique_total);
+    fm_map_clear(&storage->clique_entered);
     fm_sparse_clear(&storage->nested_csd);
     fm_sparse_clear(&storage->nested_pd);
     g_free(storage->ps_own);

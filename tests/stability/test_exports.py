@@ -11,6 +11,10 @@ import subprocess
 import sys
 
 
+# The linker exports these of libraries with sanitizers.
+OF_LINKER = ("_edata", "_end", "__bss_start")
+
+
 def promised(path):
     """The names of each section, which its last comment names."""
     sections, section = {}, None
@@ -25,8 +29,9 @@ def promised(path):
 def of_eventlog(library):
     table = subprocess.run(["readelf", "--dyn-syms", "-W", library], capture_output=True, text=True, check=True).stdout
     for words in map(str.split, table.splitlines()):
-        if len(words) == 8 and words[4] in ("GLOBAL", "WEAK") and words[6] != "UND":
-            yield words[7].partition("@")[0]
+        name = words[7].partition("@")[0] if len(words) == 8 else ""
+        if name and words[4] in ("GLOBAL", "WEAK") and words[6] != "UND" and name not in OF_LINKER:
+            yield name
 
 
 def of_runtime(options):
