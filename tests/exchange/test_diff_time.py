@@ -3,7 +3,7 @@
 """Time in `fathom diff` and limits: the whole by its clock, functions by all runs.
 
 The programs differ by large factors, so that what is told does not depend on how busy the machine
-is.
+is: the processor time of equal runs of 30 ms differs by up to 2 there.
 
 usage: test_diff_time.py FATHOM"""
 import json
@@ -71,11 +71,11 @@ def a_hundred_times_as_slow():
 
 def several_runs():
     base = [record(f"a{i}", "600", "600") for i in range(4)]
-    new = [record(f"b{i}", "600", "2400") for i in range(3)]
+    new = [record(f"b{i}", "600", "15000") for i in range(3)]
     facts, rows, document = told("--base", *base, "--new", *new, "--all-runs")
     check("runs are counted", (facts["runs_before"], facts["runs_after"], facts["assumed"]) == (4, 3, False), facts)
-    check("what takes four times as long is significant", rows["slow"]["verdict"] == "significant" and
-          1.5 < rows["slow"]["ratio"] < 10 and rows["slow"]["ratio_low"] > 1 and
+    check("what takes 25 times as long is significant", rows["slow"]["verdict"] == "significant" and
+          9.4 < rows["slow"]["ratio"] < 62.5 and rows["slow"]["ratio_low"] > 1 and
           facts["measure"] == "time", rows)
     check("with its calls, which did not change",
           (rows["slow"]["calls_before_count"], rows["slow"]["calls_after_count"]) == (1, 1), rows["slow"])
@@ -83,7 +83,7 @@ def several_runs():
     check("it is slow itself", cause and cause[0]["what"].startswith("slow itself"), cause)
     check("main leads to it and is not listed", not any(table["name"] == "times_with_callees" and
           [row for row in table["rows"] if row["cells"]["function"] == "main"] for table in document["tables"]))
-    odd = record("odd", "2400", "2400")
+    odd = record("odd", "12000", "12000")
     facts, _, document = told("--base", *base, odd, "--new", *new)
     check("a run that took another time than the others is left out", facts["runs_before"] in (3, 4) and
           any("odd.data" in item.get("text", "") for item in document["text"]), document["text"])
@@ -104,7 +104,7 @@ def limits(base, new):
         table, = json.loads(answer.stdout)["tables"]
         return answer.returncode, [row["cells"] for row in table["rows"]]
     status, rows = judged(*against, "--expect=time self slow ≤ +20 %", "--expect=time total <= +20 %",
-                          "--expect=time self slow <= +2000 %", "--expect=time self slow <= 60 s", *new)
+                          "--expect=time self slow <= +100000 %", "--expect=time self slow <= 60 s", *new)
     check("limits take all runs of both sides", status == 1 and
           [row["verdict"] for row in rows] == ["broken", "broken", "kept", "kept"], rows)
     check("with the values of mean runs", rows[0]["before"] < rows[0]["after"] and
