@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* This copy of the library, as the others find it. Above all parts, and in the link whole with
- * them: the archive is one object. */
+/* Describes this copy of the library, so that other copies find it. The archive is one object, so
+ * this file is linked whenever any other part is. */
 #include "core/shared.h"
 #include "lanes/lane.h"
 
@@ -19,7 +19,7 @@ const struct fm_el_copy fm_el_copy = {.version = VERSION,
 #undef X
 };
 
-/* The note: how far from its own description the struct above lies. */
+/* The note: distance from the note's descriptor to the struct above. */
 __asm__(".pushsection .note.fathom.eventlog,\"a\",%note\n"
         ".balign 4\n"
         ".long 7, 8, 1\n"
@@ -51,7 +51,7 @@ static const struct fm_el_copy *copy_in_notes(const unsigned char *p, size_t byt
     return NULL;
 }
 
-/* The first object with a copy ends the search. */
+/* The search ends at the first object with a copy. */
 static int find(struct dl_phdr_info *info, size_t size, void *context)
 {
     (void)size;
@@ -65,7 +65,7 @@ static int find(struct dl_phdr_info *info, size_t size, void *context)
     return *found != NULL;
 }
 
-/* Before the constructors that declare event types. */
+/* Runs before the constructors that declare event types. */
 __attribute__((constructor(101))) static void join(void)
 {
     static const char other[] =

@@ -23,9 +23,9 @@ static pthread_mutex_t start_mutex = PTHREAD_MUTEX_INITIALIZER;
  */
 
 static bool parent_streams;            /* between prepare and child */
-static __thread bool fork_locked;      /* by prepare, in the thread that forks */
-static __thread sigset_t fork_signals; /* of that thread, before: no handler runs in the child until
-                                          what is shared with the parent is its own */
+static __thread bool fork_locked;      /* set by prepare, in the thread that forks */
+static __thread sigset_t fork_signals; /* signal mask of that thread before fork: no handler runs in
+                                          the child until it has its own copies of shared state */
 
 static void fork_prepare(void)
 {
@@ -34,8 +34,8 @@ static void fork_prepare(void)
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &fork_signals);
     fork_locked = before == 0;
-    if (!fork_locked) /* inside of a callback, or of a handler that interrupted us: no lock is free
-                       */
+    if (!fork_locked) /* fork in a callback, or in a handler that interrupted the library: locks may
+                         be held */
         return;
     if (atomic_load(&fm_el.running))
         fm_el_lanes_flush(1000);
@@ -94,14 +94,14 @@ static void fork_child(void)
     fm_el_copies_after_fork();
     if (fork_locked) {
         begin_anew();
-    } else { /* what the locks protect may be half changed: this child logs no more */
+    } else { /* data under the locks may be half changed, so this child logs nothing */
         atomic_store(&fm_el.running, 0);
         fm_el_update_active();
     }
     pthread_sigmask(SIG_SETMASK, &fork_signals, NULL);
 }
 
-/* The child's first event: it opens its own output. busy is set. */
+/* At the child's first event: opens its own output. `busy` is set. */
 static void fork_open(void)
 {
     if (!atomic_exchange(&fm_el.fork_pending, 0))
@@ -169,7 +169,7 @@ int fm_eventlog_start(const struct fm_eventlog_options *opts)
         fm_el_state_options(o);
         atomic_store(&fm_el.wanted_size,
                      accepted_size(o->buffer_bytes ? o->buffer_bytes : FM_EL_BUFFER_DEFAULT));
-        fm_el_lanes_flush(-1); /* leftovers of threads that were late for the last stop */
+        fm_el_lanes_flush(-1); /* events of threads that were late at the last stop */
         fm_el_user_types_open();
         fm_el.begun = false;
         if (o->flags & FM_EVENTLOG_MEMORY)

@@ -130,7 +130,7 @@ static void measure_sites(const struct fm_bodies *bodies, struct fm_pd_body *pd)
     }
 }
 
-/* Nothing can be computed from counts that contradict each other. */
+/* Contradictory counts: nothing can be computed. */
 static bool is_sound(const struct fm_bodies *bodies, const struct fm_pd_body *pd, GError **error)
 {
     const struct fm_coverage *coverage = pd->coverage;

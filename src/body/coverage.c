@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One pass over the goals in order of execution: before is known when a goal is entered, after when
- * it is left. Goals that are open stand on a stack of our own. */
+/* One pass over the goals in order of execution: `before` is computed when a goal is entered,
+ * `after` when it is left. Open goals are kept on an explicit stack. */
 #include "body/coverage.h"
 
 #include <inttypes.h>
@@ -10,10 +10,11 @@ static const struct fm_known_count zero = {true, 0};
 
 struct open_goal {
     uint32_t goal;
-    uint32_t child, number; /* the next to be entered */
+    uint32_t child, number; /* the next child to enter */
     struct fm_known_count before;
-    struct fm_known_count last_after;            /* count after the child left last */
-    struct fm_known_count sum_before, sum_after; /* sums over children, as the kind adds them */
+    struct fm_known_count last_after; /* count after the child that was left last */
+    /* sums over the children, as the goal's kind needs them */
+    struct fm_known_count sum_before, sum_after;
     struct fm_known_count condition_after, then_before;
 };
 
@@ -24,7 +25,7 @@ struct inferring {
     GArray *open, *found;
 };
 
-/* Counts of a damaged file may be anything: sums wrap around. */
+/* Counts in a damaged file may be anything, so sums wrap around. */
 static struct fm_known_count sum(struct fm_known_count a, struct fm_known_count b)
 {
     struct fm_known_count result = {a.known && b.known,
@@ -54,7 +55,7 @@ static void contradict(struct inferring *in, uint32_t goal, const char *format, 
     g_array_append_val(in->found, contradiction);
 }
 
-/* --- entering: before of a child --- */
+/* --- entering: count before a child --- */
 
 static struct fm_known_count arm_before(const struct inferring *in, const struct open_goal *open)
 {
@@ -95,7 +96,7 @@ static struct fm_known_count child_before(const struct inferring *in, const stru
     }
 }
 
-/* --- leaving: after of a goal --- */
+/* --- leaving: count after a goal --- */
 
 static struct fm_known_count call_after(struct inferring *in, uint32_t goal,
                                         struct fm_known_count before)
@@ -140,7 +141,7 @@ static struct fm_known_count own_after(struct inferring *in, const struct open_g
     }
 }
 
-/* --- what must hold --- */
+/* --- consistency checks --- */
 
 static void check_detism(struct inferring *in, uint32_t goal, struct fm_known_count before,
                          struct fm_known_count after)
@@ -272,7 +273,7 @@ static int compare_found(const void *a, const void *b)
     return one->goal < other->goal ? -1 : one->goal > other->goal;
 }
 
-/* Marks goals after a goal with a contradiction, and goals around it. */
+/* A contradiction makes the goals after it, and the goals around it, doubtful. */
 static void spread_doubt(const struct fm_body *body, struct fm_coverage *coverage)
 {
     bool before = false;

@@ -8,7 +8,8 @@ struct fm_bodies {
     const struct fm_analysis *a;
     const struct fm_procrep *procrep;
     const char *message;
-    GHashTable *pds;        /* pd -> struct kept_pd */
-    GHashTable *recursions; /* clique -> struct fm_recursion; recursion.c makes it, NULL before */
-    double runs;            /* that the profile is the sum of; 0 = not looked yet */
+    GHashTable *pds; /* pd -> struct kept_pd */
+    /* clique -> struct fm_recursion; made by recursion.c when first needed */
+    GHashTable *recursions;
+    double runs; /* number of runs that the profile sums up; 0 = not yet computed */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Coverage points and call sites that the profile has of a body's goals, by their paths. */
+/* Finds the coverage points and call sites of a body's goals in the profile, by goal path. */
 #include "base/error.h"
 #include "body/coverage.h"
 
@@ -32,12 +32,12 @@ static struct fm_coverage *finish(struct measuring *m, int64_t calls, int64_t ex
     return coverage;
 }
 
-/* Points of one goal twice are added: their counts are of the same goal. */
+/* Several points of one goal are added. */
 static void add_point(struct measuring *m, const struct fm_coverage_point *point, uint64_t count)
 {
     uint32_t goal = fm_body_index_find(m->index, point->goal_path);
     if (goal == FM_NO_GOAL)
-        return; /* as for the profile's other tools, it says nothing */
+        return; /* Mercury's tool ignores this silently, too */
     struct fm_known_count *to =
         point->type == FM_POINT_AFTER ? &m->facts[goal].after : &m->facts[goal].arm;
     to->known = true;

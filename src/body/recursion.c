@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a clique recurses, read from the body of its only proc dynamic: for each number of recursive
- * calls that an execution may make, how probable it is and what the rest of it costs. Children
- * stand behind their parents in a body, so one pass from the last goal to the first sees them
+/* Finds how a clique recurses, from the body of its only proc dynamic: for each number of recursive
+ * calls that an execution may make, its probability and the cost of the rest of the body. Children
+ * stand after their parents in a body, so one pass from the last goal to the first sees children
  * first. */
 #include <inttypes.h>
 #include <math.h>
@@ -11,7 +11,7 @@
 #include "body/internal.h"
 #include "body/var_use.h"
 
-#define LEVELS_MAX 1000u /* a body with more recursive calls in a row is told of, not counted */
+#define LEVELS_MAX 1000u /* more recursive calls in a row are an error */
 #define NO_WEIGHT 2.220446049250313e-16
 
 /* --- lists of levels --- */
@@ -41,7 +41,7 @@ static struct fm_recursion_data dead_data(void)
     return (struct fm_recursion_data){.dead = true};
 }
 
-/* Neighbours of one level become one, from the left to the right. */
+/* Joins neighbouring entries of one level, from left to right. */
 static void join(struct fm_recursion_data *data)
 {
     uint32_t kept = 0;
@@ -57,7 +57,7 @@ static void join(struct fm_recursion_data *data)
             fabs(weight) < NO_WEIGHT
                 ? 0
                 : (last->probability * last->cost + next->probability * next->cost) / weight;
-        /* One excludes the other: branches, or pairs of what goals of a conjunction do. */
+        /* The joined entries exclude each other, so their probabilities add up. */
         last->probability = MIN(1, weight);
     }
     data->level_count = kept;
@@ -71,7 +71,7 @@ static void unite_errors(struct fm_recursion_data *to, const struct fm_recursion
     to->error = g_strdup(a->error != NULL ? a->error : b->error);
 }
 
-/* Keeps the first; takes the text. */
+/* Keeps the first error; takes ownership of the text. */
 static void set_error(struct fm_recursion_data *data, char *text)
 {
     if (data->error == NULL)
@@ -90,7 +90,7 @@ static void scale(struct fm_recursion_data *data, double probability)
         data->levels[i].probability *= probability;
 }
 
-/* One or the other; takes both. */
+/* Combines two alternatives; frees both. */
 static struct fm_recursion_data alternatives(struct fm_recursion_data a, struct fm_recursion_data b)
 {
     if (a.dead || b.dead) {
@@ -122,7 +122,7 @@ static int compare_levels(const void *a, const void *b)
     return one->probability < other->probability ? -1 : one->probability > other->probability;
 }
 
-/* One, then the other; takes both. */
+/* Combines a, then b; frees both. */
 static struct fm_recursion_data sequence(struct fm_recursion_data a, struct fm_recursion_data b)
 {
     if (a.dead || b.dead) {
@@ -158,7 +158,8 @@ static struct fm_recursion_data sequence(struct fm_recursion_data a, struct fm_r
 
 struct reading {
     const struct fm_pd_body *pd;
-    struct fm_recursion_data *data; /* [goal_count] of those whose parents are still to come */
+    /* [goal_count]; holds data for goals whose parents have not been reached */
+    struct fm_recursion_data *data;
 };
 
 static double before_of(const struct reading *r, uint32_t goal)
@@ -184,7 +185,7 @@ static struct fm_recursion_data scaled(struct fm_recursion_data data, double pro
     return data;
 }
 
-/* Probability of the goals behind one that may be left without success. */
+/* Probability that the goal succeeds, so that the goals after it run. */
 static double success(const struct reading *r, uint32_t goal)
 {
     return MIN(1.0, after_of(r, goal) / before_of(r, goal));
@@ -383,8 +384,8 @@ struct fm_recursion *fm_recursion_from_counts(const struct fm_analysis *a, uint3
     return recursion;
 }
 
-/* How many runs a profile of Mercury is the sum of: its runtime calls what it starts once in each.
- */
+/* How many runs a Mercury profile sums up: the root calls each procedure that it starts once in
+ * each run. */
 static double runs_of(struct fm_bodies *bodies)
 {
     const struct fm_profile *profile = bodies->a->profile;
@@ -517,7 +518,8 @@ static double goal_probability(const struct fm_pd_body *pd, const double *r, uin
         }
         return result;
     case FM_GOAL_SWITCH: {
-        double entered = 0; /* arms, together: those that fail at the switch itself do not count */
+        /* sum over the arms: executions that fail at the switch itself do not count */
+        double entered = 0;
         for (uint32_t i = 1; i <= goal->child_count; i++) {
             uint32_t child = fm_body_index_child(pd->index, number, i);
             result += r[child] * (double)counts[child].before.count;

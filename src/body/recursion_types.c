@@ -3,12 +3,12 @@
 
 #include <inttypes.h>
 
-/* After so many cliques the bodies that were decoded for them are dropped. */
+/* The cache of decoded bodies is dropped after this number of cliques. */
 #define CLIQUES_A_PILE 256u
 /* Cost of decoding a body and inferring its coverage, in nodes of a graph. */
 #define NODES_A_BODY 100u
 
-/* A type while it is being counted. */
+/* A recursion type while its cliques are counted. */
 struct counted {
     struct fm_recursion_type type;
     char *key;
@@ -23,8 +23,8 @@ struct fm_recursion_types {
     struct fm_bodies *bodies;
     uint32_t next; /* clique */
     GPtrArray *all;
-    GHashTable *by_key;                                /* struct counted */
-    struct counted *frequent[FM_RECURSION_DIVIDE + 1]; /* types without parameters */
+    GHashTable *by_key;                                /* ps -> index in entries + 1 */
+    struct counted *frequent[FM_RECURSION_DIVIDE + 1]; /* the next clique */
 };
 
 static void counted_free(gpointer data)
@@ -63,7 +63,7 @@ void fm_recursion_types_free(struct fm_recursion_types *types)
     g_free(types);
 }
 
-/* The type of that key, which it takes. */
+/* Returns the type with that key, and takes ownership of the key. */
 static struct counted *type_of(struct fm_recursion_types *types, enum fm_recursion_kind kind,
                                char *key)
 {
@@ -166,7 +166,7 @@ static void count(struct fm_recursion_types *types, const struct fm_recursion *r
     }
 }
 
-/* One clique; how many nodes' worth of work it was. */
+/* Counts one clique; returns its cost in nodes. */
 static uint32_t count_clique(struct fm_recursion_types *types, uint32_t clique)
 {
     const struct fm_analysis *a = types->a;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Walks a body in order of execution, adding up what the calls cost, until the variable is found.
- * Calls are followed into their callees. Both nest as deep as the program: the search gives up
+/* Walks a body in order of execution and adds up the costs of the calls until the variable is
+ * found. Calls are followed into their callees. Both may nest to any depth, so the search gives up
  * beyond FRAMES_MAX levels. */
 #include "body/var_use.h"
 
@@ -27,7 +27,7 @@ struct kept_use {
     char *why;
 };
 
-/* The proc dynamics of a clique whose analysis is under way. */
+/* The proc dynamics of a clique that is being analysed. */
 struct active {
     uint32_t pd;
     const struct active *outer;
@@ -53,8 +53,8 @@ struct walk {
 
 struct found {
     bool found;
-    double at;    /* when it was */
-    double after; /* the time behind the goal */
+    double at;    /* time at which it was found */
+    double after; /* time at the end of the goal */
 };
 
 enum fm_var_use_type fm_var_use_type_of(const struct fm_head_var *head)
@@ -143,7 +143,7 @@ static double before_of(const struct walk *w, uint32_t goal)
     return (double)w->pd->coverage->goals[goal].before.count;
 }
 
-/* How much a branch counts in an average over branches. */
+/* Weight of a branch in an average over branches. */
 static double weight_of(const struct walk *w, uint32_t branch)
 {
     double before = before_of(w, branch);
@@ -173,8 +173,8 @@ static struct found walk_conjunction(struct walk *w, uint32_t goal, double time)
     return result;
 }
 
-/* The disjuncts of a plain body one after the other; of two that find it the average counts unless
- * it is consumed. */
+/* Walks the disjuncts of a plain body in order. When two find the variable, their average is used,
+ * except for consumption. */
 static struct found walk_plain_disjuncts(struct walk *w, uint32_t goal, double time)
 {
     uint32_t count = w->pd->body->goals[goal].child_count;
@@ -198,7 +198,8 @@ static struct found walk_plain_disjuncts(struct walk *w, uint32_t goal, double t
     return rest;
 }
 
-/* In the passes of a recursion: the first that finds it; the rest happens when the first fails. */
+/* In the recursive and base passes: takes the first disjunct that finds the variable; the rest runs
+ * only when it fails. */
 static struct found walk_disjuncts_from(struct walk *w, uint32_t goal, double time)
 {
     uint32_t count = w->pd->body->goals[goal].child_count;
@@ -268,7 +269,8 @@ static struct found walk_branches(struct walk *w, uint32_t goal, double time)
         return (struct found){true, condition.at, after};
     if (!each[0].found && !each[1].found)
         return nothing(after);
-    /* A branch that does not find it: the two kinds of walk take opposite sides. */
+    /* For a branch that does not find the variable, the plain pass and the two other passes assume
+     * opposite times. */
     bool plain = w->pass == PASS_PLAIN, consumed = w->type == FM_USE_CONSUMPTION;
     double missing = plain == consumed ? condition.after : after;
     for (int i = 0; i < 2; i++)
@@ -377,7 +379,7 @@ static struct found walk_goal(struct walk *w, uint32_t number, double time)
 
 /* --- bodies --- */
 
-/* The body of a proc dynamic and the variable that stands at a place of its head. */
+/* Finds the body of a proc dynamic, and the variable of argument number `argument` in its head. */
 static bool prepare(struct walk *w, uint32_t pd, uint32_t argument, char **why)
 {
     g_autoptr(GError) error = NULL;
@@ -409,7 +411,7 @@ static bool give_up(const struct fm_var_use_search *search, char **why)
     return true;
 }
 
-/* A body that does not recurse. */
+/* Computes the use in a body that does not recurse. */
 static bool use_in_body(struct walk *w, uint32_t pd, uint32_t argument, double cost,
                         struct fm_var_use *ret, char **why)
 {
@@ -420,7 +422,7 @@ static bool use_in_body(struct walk *w, uint32_t pd, uint32_t argument, double c
     return true;
 }
 
-/* By induction: the base case, and one recursive case for each level. */
+/* Computes the use by induction: the base case, and one recursive case for each level. */
 static bool use_by_induction(struct walk *w, uint32_t pd, uint32_t argument, struct fm_var_use *ret,
                              char **why)
 {
@@ -471,7 +473,7 @@ static bool use_in_clique(struct fm_var_use_search *search, uint32_t clique, uin
     return ok;
 }
 
-/* As use_in_clique(), computed once. */
+/* As use_in_clique(), but cached. */
 static bool kept_use_in_clique(struct fm_var_use_search *search, uint32_t clique, uint32_t argument,
                                enum fm_var_use_type type, struct fm_var_use *ret, char **why)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How far into a call an argument is produced or first used, in call sequence numbers: unifications
- * and other code that makes no calls costs nothing. */
+/* How far into a call an argument is produced or first used, in call sequence numbers. Unifications
+ * and other code without calls cost nothing. */
 #pragma once
 
 #include "body/bodies.h"
@@ -19,9 +19,9 @@ struct fm_var_use {
 
 struct fm_var_use_search;
 
-/* module: look only into callees that this module defines; NULL = into all. totals: costs of
- * cliques that are not looked into are those of all calls together, as the feedback files of
- * Mercury's compiler have them; else per call. */
+/* module: follow only callees that this module defines; NULL = all. totals: cliques that are not
+ * followed cost the total of all their calls, as in the feedback files of Mercury's compiler;
+ * otherwise the cost per call. */
 struct fm_var_use_search *fm_var_use_search_new(struct fm_bodies *bodies, const char *module,
                                                 bool totals);
 void fm_var_use_search_free(struct fm_var_use_search *search); /* NULL is allowed */
@@ -29,20 +29,21 @@ void fm_var_use_search_free(struct fm_var_use_search *search); /* NULL is allowe
 /* Result for a callee that is not followed: consumed at once, produced at the end. */
 struct fm_var_use fm_var_use_pessimistic(enum fm_var_use_type type, double cost);
 
-/* Use of argument number `argument`, from 0, of the call through csd, which costs `cost`.
- * recursion: of the caller's clique; depth: of the recursion there, negative = not known. On false
- * *why tells why it could not be computed; the caller frees it. */
+/* Computes the use of argument number `argument`, from 0, by the call through csd, which costs
+ * `cost`. recursion: of the caller's clique; depth: the depth in it, negative = not known. On false
+ * *why says why it could not be computed; the caller frees it. */
 FM_MUST_USE bool fm_var_use_of_call(struct fm_var_use_search *search, uint32_t csd,
                                     uint32_t argument, enum fm_var_use_type type, double cost,
                                     const struct fm_recursion *recursion, double depth,
                                     struct fm_var_use *ret, char **why);
-/* Use of a variable in a goal of a body, from the goal's beginning; cost: of the goal. */
+/* Computes the use of a variable in a goal of a body, measured from the goal's beginning; cost: of
+ * the goal. */
 FM_MUST_USE bool fm_var_use_of_goal(struct fm_var_use_search *search, const struct fm_pd_body *pd,
                                     uint32_t goal, uint32_t var, enum fm_var_use_type type,
                                     double cost, double depth, struct fm_var_use *ret, char **why);
 
-/* The probability that a goal, once entered, makes a recursive call, for all goals of a body;
- * g_free(). */
+/* Returns, for each goal of a body, the probability that it makes a recursive call once it is
+ * entered; g_free(). */
 double *fm_recursion_probabilities(const struct fm_pd_body *pd);
 /* Sum of weight * value / sum of weights; 0 without weight. */
 double fm_weighted_average(const double *weights, const double *values, uint32_t count);

@@ -21,7 +21,7 @@ struct procs {
     uint32_t few[FEW_PROCS];
     uint32_t count;
     GHashTable *seen; /* NULL = they are few */
-    GArray *all;      /* of uint32_t; NULL = they are few */
+    GArray *all;      /* elements: uint32_t; NULL = they are few */
 };
 
 static bool is_known(const struct procs *procs, uint32_t ps)

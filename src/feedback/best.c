@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The search places one goal after the other: in the last conjunct, or in a new one. */
+/* Searches for the best cut: places one goal after the other, in the last conjunct or in a new
+ * one. */
 #include "feedback/best.h"
 
 #include <string.h>
@@ -20,7 +21,7 @@ struct evaluating {
     GHashTable *produced_at; /* variable -> double *: parallel time */
     GArray *events, *intervals;
     double inner, first_busy;
-    double sequential; /* of the conjuncts so far */
+    double sequential; /* sequential cost of the conjuncts so far */
 };
 
 /* --- sets of variables --- */
@@ -66,7 +67,7 @@ static double sequence_cost(const struct fm_cut_problem *problem, uint32_t begin
     return fm_cost_one_call(&cost);
 }
 
-/* Bound in one conjunct and consumed in a later one. */
+/* Finds the variables that are bound in one conjunct and consumed in a later one. */
 static GArray *find_shared(const struct fm_cut_problem *problem, const struct fm_cut *cut)
 {
     GArray *shared = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -115,9 +116,9 @@ static void add_events(const struct evaluating *e, const struct fm_cut_goal *goa
     g_array_sort(to, compare_events);
 }
 
-/* The events of a conjunct in the order in which they are taken. Those of one goal stand latest
- * first in both lists, and are merged as if they stood earliest first: so the feedback of Mercury's
- * own tool has them, and the numbers depend on it. */
+/* Lists the events of a conjunct in the order in which run_events() takes them. Both lists of a
+ * goal are sorted latest first, yet are merged as if they were sorted earliest first. Mercury's own
+ * tool does this, and its results depend on it. */
 static void list_events(struct evaluating *e, uint32_t begin, uint32_t end, const GArray *produced,
                         const GArray *used)
 {
@@ -157,7 +158,7 @@ static void add_interval(struct evaluating *e, double begin, double end)
     g_array_append_val(e->intervals, interval);
 }
 
-/* When the conjunct runs: it stops where a variable that it uses is not there yet. */
+/* Computes when the conjunct runs: it waits for each variable that is not yet produced. */
 static void run_events(struct evaluating *e, double start, double sequential)
 {
     const struct fm_feedback_params *params = e->problem->params;
@@ -183,7 +184,7 @@ static void run_events(struct evaluating *e, double start, double sequential)
     add_interval(e, resume, p + sequential - s);
 }
 
-/* Parallel times of the variables that the conjunct makes. */
+/* Notes the parallel times at which the conjunct produces its variables. */
 static void note_productions(struct evaluating *e, uint32_t begin, uint32_t end, double start,
                              const GArray *produced)
 {
@@ -320,13 +321,13 @@ void fm_cut_clear(struct fm_cut *cut)
 struct searching {
     const struct fm_cut_problem *problem;
     bool dependent_allowed;
-    int64_t limit; /* of alternatives; negative = none */
+    int64_t limit; /* maximum number of alternatives; negative = none */
     int64_t tests;
     bool any;
     struct fm_cut best;
 };
 
-/* goals: placed in `cut` and one more, which begins a new conjunct or not. */
+/* Returns `cut` with one more goal, in the last conjunct or in a new one. */
 static struct fm_cut extend(const struct searching *s, const struct fm_cut *cut, bool new_conjunct)
 {
     struct fm_cut result = {.conjunct_count = cut->conjunct_count + (new_conjunct ? 1 : 0)};
@@ -407,7 +408,8 @@ bool fm_cut_search(const struct fm_cut_problem *problem, struct fm_cut *ret)
         return true;
     if (allowed)
         return false;
-    /* As if they were allowed: the caller then sees that it is dependent. */
+    /* Dependent conjunctions are evaluated too: the caller sees from the shared variables that the
+     * cut is dependent. */
     struct fm_feedback_params params = *problem->params;
     struct fm_cut_problem again = *problem;
     params.speedup = FM_SPEEDUP_OVERLAP;

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The search for conjunctions that are worth running in parallel, from the innermost goals
+/* Searches for conjunctions that are worth running in parallel, from the innermost goals
  * outwards. */
 #include <string.h>
 
 #include "feedback/internal.h"
 
-/* What a goal hands to the one around it. */
+/* Result of a goal, for the goal around it. */
 struct outcome {
     GPtrArray *candidates; /* struct fm_candidate */
     GPtrArray *pushes;     /* struct fm_push */
-    GPtrArray *singles;    /* struct fm_node: costly calls behind which later goals could be put */
+    /* struct fm_node: costly single calls; later goals could be moved behind them */
+    GPtrArray *singles;
 };
 
-/* A costly conjunct with the singles of those before it. */
+/* A costly conjunct, with the costly calls in the conjuncts before it. */
 struct costly_conjunct {
     uint32_t number;
     GPtrArray *singles;
@@ -40,7 +41,7 @@ static void search_goal(struct fm_searching *s, struct fm_node *node, struct out
 
 /* --- one candidate --- */
 
-/* As the determinism of goals in a row, by the name that Mercury's own tool has for it. */
+/* Returns the determinism of goals in a row, by the name that Mercury's own tool prints. */
 static const char *combined_detism(struct fm_node *const *goals, uint32_t first, uint32_t last)
 {
     bool zero = false, many = false, fails = false, all_commit = true;
@@ -128,7 +129,7 @@ static struct fm_candidate *try_cut(struct fm_searching *s, uint32_t place, cons
     return candidate;
 }
 
-/* NULL when it is not worth it. */
+/* Returns NULL when parallel execution does not pay. */
 static struct fm_candidate *try_conjunction(struct fm_searching *s, uint32_t place,
                                             const char *path, struct fm_node *const *goals,
                                             uint32_t count)
@@ -167,14 +168,14 @@ static struct fm_candidate *try_conjunction(struct fm_searching *s, uint32_t pla
     return try_cut(s, place, path, goals, &problem);
 }
 
-/* --- pushing later goals behind a costly call --- */
+/* --- moving later goals behind a costly call ("push") --- */
 
 static struct fm_node *node_of(const struct fm_searching *s, uint32_t goal)
 {
     return s->nodes->pdata[s->pd->body->goal_count - 1 - goal];
 }
 
-/* The goals from the conjunct down to the call, both included. */
+/* Returns the goals from the conjunct down to the call, both included. */
 static GArray *chain_down(const struct fm_searching *s, uint32_t conjunction, uint32_t goal)
 {
     GArray *chain = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -183,7 +184,7 @@ static GArray *chain_down(const struct fm_searching *s, uint32_t conjunction, ui
     return chain;
 }
 
-/* The goals that the pushed ones are put behind; *ret_place: the goal at their place. */
+/* Finds the goals behind which the pushed goals go; *ret_place: index of the goal at that place. */
 static void find_place(const struct fm_searching *s, const GArray *chain, GPtrArray *goals,
                        uint32_t *ret_place)
 {
@@ -206,7 +207,7 @@ static void find_place(const struct fm_searching *s, const GArray *chain, GPtrAr
     }
 }
 
-/* The target's path within the conjunction. */
+/* Returns the target's path within the conjunction. */
 static char *target_path(const struct fm_searching *s, const GArray *chain)
 {
     const struct fm_body *body = s->pd->body;
@@ -249,7 +250,7 @@ static struct fm_candidate *try_push(struct fm_searching *s, struct fm_node *con
     return candidate;
 }
 
-/* True when a candidate results. */
+/* Returns true when it found a candidate. */
 static bool push_behind_singles(struct fm_searching *s, struct fm_node *conjunction,
                                 const struct costly_conjunct *costly, struct outcome *outcome)
 {
@@ -272,7 +273,8 @@ static bool push_behind_singles(struct fm_searching *s, struct fm_node *conjunct
 
 /* --- conjunctions --- */
 
-/* The singles that make a conjunct costly which is not: joined to them it is called less often. */
+/* Returns the calls that make a cheap conjunct costly: run as often as one of them, and not as
+ * often as now, the conjunct costs more per call. */
 static GPtrArray *singles_that_help(struct fm_searching *s, const struct fm_node *node,
                                     const GPtrArray *singles)
 {
@@ -292,7 +294,8 @@ static void add_costly(GArray *list, uint32_t number, GPtrArray *singles)
     g_array_append_val(list, item);
 }
 
-/* Searches the conjuncts; outcome->singles are then those behind the last costly one. */
+/* Searches the conjuncts; outcome->singles then holds the costly calls after the last costly
+ * conjunct. */
 static GArray *search_conjuncts(struct fm_searching *s, struct fm_node *node,
                                 struct outcome *outcome)
 {
@@ -389,7 +392,7 @@ void fm_search_body(struct fm_searching *s)
     g_return_if_fail(s->pd != NULL && s->proc != NULL);
     struct outcome outcome;
     search_goal(s, fm_node_tree(s), &outcome);
-    /* The procedure owns them, also when they are not wanted. */
+    /* The procedure owns the candidates, even those that are not reported. */
     append_all(s->proc->candidates, outcome.candidates);
     append_all(s->proc->pushes, outcome.pushes);
     outcome_clear(&outcome);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a goal costs over all its calls, and how costs of parts become that of a whole. */
+/* Costs of goals over all their calls, and their sums. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,7 +13,8 @@ enum fm_goal_cost_kind {
 struct fm_goal_cost {
     enum fm_goal_cost_kind kind;
     double calls;
-    bool per_call; /* how value is stored; it matters when the number of calls changes */
+    bool per_call; /* true: value is per call, false: a total; this matters when the number of calls
+                      changes */
     double value;
 };
 
@@ -22,9 +23,9 @@ struct fm_goal_cost fm_cost_trivial(double calls);
 struct fm_goal_cost fm_cost_real(double calls, bool per_call, double value);
 double fm_cost_all_calls(const struct fm_goal_cost *cost);
 double fm_cost_one_call(const struct fm_goal_cost *cost);
-/* One, then the other. */
+/* Cost of running a, then b. */
 struct fm_goal_cost fm_cost_sequence(struct fm_goal_cost a, struct fm_goal_cost b);
-/* One or the other, entered `calls` times together. */
+/* Cost of running either a or b, entered `calls` times in total. */
 struct fm_goal_cost fm_cost_branch(double calls, struct fm_goal_cost a, struct fm_goal_cost b);
-/* The same for each call, of another number of calls. */
+/* The cost with the same cost per call, for another number of calls. */
 struct fm_goal_cost fm_cost_with_calls(struct fm_goal_cost cost, double calls);

@@ -13,8 +13,8 @@ enum fm_speedup_algorithm {
     FM_SPEEDUP_OVERLAP,
 };
 enum fm_best_algorithm {
-    FM_BEST_COMPLETE_BRANCHES, /* complete, until so many alternatives have been looked at */
-    FM_BEST_COMPLETE_SIZE,     /* complete for conjunctions of at most so many goals */
+    FM_BEST_COMPLETE_BRANCHES, /* complete, up to best_limit alternatives */
+    FM_BEST_COMPLETE_SIZE,     /* complete for conjunctions of at most best_limit goals */
     FM_BEST_COMPLETE,
     FM_BEST_GREEDY,
 };
@@ -27,7 +27,7 @@ struct fm_feedback_params {
     double speedup_threshold;
     enum fm_speedup_algorithm speedup;
     enum fm_best_algorithm best;
-    int64_t best_limit; /* of the first two */
+    int64_t best_limit; /* limit of the two FM_BEST_COMPLETE_ algorithms */
 };
 void fm_feedback_params_default(struct fm_feedback_params *ret);
 /* "overlap", "naive"; "greedy", "complete", "complete-size(N)", "complete-branches(N)". */
@@ -39,16 +39,17 @@ FM_MUST_USE bool fm_feedback_parse_best(const char *text, enum fm_best_algorithm
 
 struct fm_var_time {
     uint32_t var;
-    double time; /* from the goal's beginning */
+    double time; /* measured from the goal's beginning */
 };
 
 /* A goal of a candidate: struct fm_goal with its children, and what it costs. Owned by its parent
  * or its list. */
 struct fm_feedback_goal {
-    struct fm_goal goal;         /* args, bound, functors: not used; see below */
+    /* its args, bound and functors are unused: the arrays below replace them */
+    struct fm_goal goal;
     uint32_t *args;              /* [goal.arg_count] */
     uint32_t *bound;             /* [goal.bound_count] */
-    struct fm_functor *functors; /* [goal.functor_count], of an arm */
+    struct fm_functor *functors; /* [goal.functor_count], of an arm of a switch */
     GPtrArray *children;         /* struct fm_feedback_goal */
     double cost;                 /* per call */
     bool above_threshold;
@@ -56,7 +57,7 @@ struct fm_feedback_goal {
 };
 
 struct fm_push {
-    char *path; /* of the conjunction; switch steps as "s1-na;" */
+    char *path; /* path of the conjunction; switch steps without the number of functors: "s1-na;" */
     int64_t low, high;
     GPtrArray *targets; /* char * */
 };
@@ -86,7 +87,7 @@ struct fm_feedback_proc {
 
 struct fm_feedback {
     char *program;
-    bool has_conjunctions; /* the part that follows is there */
+    bool has_conjunctions; /* the file has a part about conjunctions */
     struct fm_feedback_params params;
     GPtrArray *procs; /* struct fm_feedback_proc, ascending by label */
     struct fm_strings *strings;
@@ -107,18 +108,19 @@ enum fm_message_level {
 };
 struct fm_feedback_message {
     enum fm_message_level level;
-    char *text; /* with its place, several lines, each ended */
+    char *text; /* with its place; several lines, each with its newline */
 };
 
-/* Searches the whole profile and sets params, procs. *ret_messages: struct fm_feedback_message, in
- * the order found; g_ptr_array_unref(). Never fails: what cannot be analysed is told. */
+/* Searches the whole profile and sets params and procs. *ret_messages: struct fm_feedback_message,
+ * in the order found; g_ptr_array_unref(). Never fails: a message says what could not be
+ * analysed. */
 void fm_feedback_search(struct fm_feedback *feedback, struct fm_bodies *bodies,
                         const struct fm_feedback_params *params, GPtrArray **ret_messages);
 
 /* --- the file --- */
 
 #define FM_FEEDBACK_VERSION "19"
-/* The whole text of the file. */
+/* Appends the whole text of the file. */
 void fm_feedback_write(const struct fm_feedback *feedback, GString *out);
 /* program: must be the file's, unless NULL. Errors: FM_ERROR_IO, _NOT_FOUND (there is no such
  * file), _FORMAT, _TRUNCATED, _VERSION; the message begins with the file's name. */
@@ -131,6 +133,6 @@ FM_MUST_USE bool fm_feedback_read_text(const char *name, const char *text, size_
 /* --- the report --- */
 
 void fm_feedback_report(const struct fm_feedback *feedback, GString *out);
-/* The code of one goal, without its parts: "m.p(X, Y)"; of a compound one what it is. */
+/* Appends the code of one goal, without its children: "m.p(X, Y)"; for a compound goal its kind. */
 void fm_feedback_append_goal(GString *out, const struct fm_feedback_proc *proc,
                              const struct fm_feedback_goal *goal);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a search tells of procedures and goals. */
+/* Messages of a search about procedures and goals. */
 #include "feedback/internal.h"
 
 void fm_feedback_tell(GPtrArray *messages, enum fm_message_level level, const char *place,

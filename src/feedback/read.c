@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading a feedback file: its lines, then what its term means. */
+/* Reads a feedback file: its lines, then the meaning of its term. */
 #include <string.h>
 
 #include "base/error.h"
@@ -126,7 +126,7 @@ static bool get_label(struct fm_parsing *p, const struct fm_term *term, struct f
            fm_term_u32(p, fm_term_arg(term, 5), &ret->mode);
 }
 
-/* A 2-3-4 tree, in any shape. */
+/* Reads a 2-3-4 tree of any shape. */
 static bool get_names(struct fm_parsing *p, const struct fm_term *term, GArray *to)
 {
     static const char *const words[] = {"empty", "two", "three", "four"};
@@ -268,7 +268,7 @@ static bool set_error(struct fm_parsing *p, int code, const char *text)
     return false;
 }
 
-/* The next line, without its newline; the caller frees it. */
+/* Takes the next line, without its newline; the caller frees it. */
 static bool take_line(struct fm_parsing *p, char **ret)
 {
     const char *newline = memchr(p->at, '\n', (size_t)(p->end - p->at));

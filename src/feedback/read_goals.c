@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Goals of a feedback file. */
+/* Reads the goals of a feedback file. */
 #include "feedback/terms.h"
 
 static bool get_goal(struct fm_parsing *p, const struct fm_term *term, GPtrArray *to);

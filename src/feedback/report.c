@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The report: its layout, to the last blank, is that of Mercury's own program. */
+/* The report. Its layout, down to the last blank, is that of Mercury's own program. */
 #include <string.h>
 
 #include "feedback/internal.h"
@@ -7,12 +7,13 @@
 struct printing {
     GString *out;
     const struct fm_feedback_proc *proc;
-    GString *path; /* of the goal that is printed */
+    GString *path; /* path of the goal that is printed */
 };
 
 /* --- numbers --- */
 
-/* Commas from the right after every third character of the whole part; a sign counts as one. */
+/* Inserts a comma before every third character of the whole part, from the right. As in Mercury's
+ * tool, a sign counts as a character. */
 static void append_with_commas(GString *out, const char *text)
 {
     size_t whole = strcspn(text, ".");
@@ -186,7 +187,7 @@ static void print_head(struct printing *p, const struct fm_feedback_goal *goal, 
 
 static void print_goal(struct printing *p, const struct fm_feedback_goal *goal, unsigned level);
 
-/* A goal one step further down. */
+/* Prints a goal one step further down. */
 static void print_at(struct printing *p, const struct fm_feedback_goal *goal, const char *step,
                      guint number, const char *end, unsigned level)
 {
@@ -199,7 +200,7 @@ static void print_at(struct printing *p, const struct fm_feedback_goal *goal, co
     g_string_truncate(p->path, length);
 }
 
-/* Goals in a row, numbered from `first`. */
+/* Prints goals in a row, numbered from `first`. */
 static void print_row(struct printing *p, const GPtrArray *goals, guint first, unsigned level)
 {
     for (guint i = 0; i < goals->len; i++) {

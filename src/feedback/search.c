@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The walk over the program: clique by clique from the root down, into what costs enough and is not
- * parallel enough already. */
+/* Walks over the program, clique by clique from the root down, and visits what costs enough and is
+ * not parallel enough already. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,10 +18,10 @@ struct whole_search {
     const struct fm_feedback_params *params;
     GPtrArray *messages;
     GHashTable *procs; /* ps -> struct fm_feedback_proc, owned by feedback->procs */
-    GArray *to_do;     /* struct clique_to_do; the last is next */
+    GArray *to_do;     /* struct clique_to_do; used as a stack */
 };
 
-/* What was found in one proc dynamic of the clique at hand. */
+/* Candidates of one proc dynamic of the current clique. */
 struct found_pd {
     uint32_t ps;
     struct fm_feedback_proc *proc;
@@ -44,7 +44,7 @@ static void tell_proc(struct whole_search *w, uint32_t ps, enum fm_message_level
 
 /* --- one proc dynamic --- */
 
-/* The label with its strings in the feedback. */
+/* Copies a label, with its strings in the feedback. */
 static void keep_label(struct whole_search *w, uint32_t ps, struct fm_proc_label *ret)
 {
     struct fm_strings *strings = w->feedback->strings;
@@ -80,7 +80,7 @@ static bool is_left_out(const struct fm_ps *ps)
            strcmp(ps->def_module, "exception") == 0;
 }
 
-/* Why a proc dynamic cannot be searched. */
+/* Adds a message that says why a proc dynamic cannot be searched. */
 static void tell_error(struct whole_search *w, uint32_t ps, const GError *error)
 {
     if (g_error_matches(error, FM_ERROR, FM_ERROR_UNAVAILABLE)) {
@@ -104,7 +104,7 @@ static void tell_no_recursive_costs(struct whole_search *w, uint32_t clique,
     fm_feedback_tell(w->messages, FM_MESSAGE_WARNING, place, text);
 }
 
-/* NULL when nothing was found. */
+/* Returns NULL when nothing was found. */
 static struct fm_feedback_proc *search_pd(struct whole_search *w, uint32_t pd)
 {
     const struct fm_profile *profile = fm_bodies_analysis(w->bodies)->profile;
@@ -163,7 +163,8 @@ static void unite_targets(struct fm_push *push, const struct fm_push *other)
     }
 }
 
-/* Of several pushes out of one conjunction only those of the same goals become one. */
+/* Of several pushes out of one conjunction, only pushes of the same goals are united; otherwise the
+ * first is kept. */
 static void add_push(struct fm_feedback_proc *proc, const struct fm_push *push)
 {
     guint at = 0;
@@ -197,7 +198,7 @@ static struct fm_feedback_proc *kept_proc(struct whole_search *w, uint32_t ps,
     return kept;
 }
 
-/* Of a clique the later proc dynamic's come first. */
+/* Later proc dynamics of a clique come first. */
 static void keep_found(struct whole_search *w, const GArray *all)
 {
     for (guint i = all->len; i-- > 0;) {
@@ -214,7 +215,8 @@ static void keep_found(struct whole_search *w, const GArray *all)
 
 /* --- further down --- */
 
-/* How much more parallel the program is at a call, for the conjunctions around it. */
+/* Returns the parallelism of the program at a call, with that of the candidate conjunctions around
+ * it. */
 static double parallelism_at(double parallelism, const GArray *all, uint32_t ps, const char *path)
 {
     for (guint i = 0; i < all->len; i++) {
@@ -238,7 +240,7 @@ static double parallelism_at(double parallelism, const GArray *all, uint32_t ps,
     return parallelism;
 }
 
-/* Goal paths of profiles may tell the number of a type's functors; those of bodies do not. */
+/* Goal paths of profiles may hold the number of a type's functors; paths of bodies do not. */
 static char *plain_path(const char *path)
 {
     GString *out = g_string_new(NULL);
@@ -278,7 +280,7 @@ static void add_children(struct whole_search *w, uint32_t pd, double parallelism
     }
 }
 
-/* The proc dynamics of a clique, the one that it is entered by first; g_array_unref(). */
+/* Returns the proc dynamics of a clique, the one by which it is entered first; g_array_unref(). */
 static GArray *members_in_order(const struct fm_analysis *a, uint32_t clique)
 {
     GArray *members = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -319,8 +321,9 @@ static int compare_procs(const void *a, const void *b)
     return fm_proc_label_compare(&one->label, &other->label);
 }
 
-/* Within a label: a clique's own candidates before those further down, those of its later children
- * before those of the earlier. So the last one added is searched first. */
+/* Order of candidates within a procedure: a clique's own before those of cliques further down,
+ * those of its later children before those of earlier ones. So the clique added last is searched
+ * first. */
 void fm_feedback_search(struct fm_feedback *feedback, struct fm_bodies *bodies,
                         const struct fm_feedback_params *params, GPtrArray **ret_messages)
 {

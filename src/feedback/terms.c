@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-/* Sets the error, unless there is one, with the line; false. */
+/* Sets the error with the line, unless one is set; returns false. */
 FM_PRINTF(3, 4)
 static bool fail(struct fm_parsing *p, unsigned line, const char *format, ...)
 {
@@ -154,7 +154,7 @@ static struct fm_term *parse_number(struct fm_parsing *p)
     return NULL;
 }
 
-/* Terms up to the closing character, which is taken. */
+/* Parses terms up to and including the closing character. */
 static bool parse_arguments(struct fm_parsing *p, GPtrArray *args, char close)
 {
     if (close == ']' && next_is(p, ']'))
@@ -215,7 +215,7 @@ static struct fm_term *parse_primary(struct fm_parsing *p)
     return NULL;
 }
 
-/* A term, or two with a minus between them. */
+/* Parses a term, or two with a minus between them. */
 struct fm_term *fm_term_parse(struct fm_parsing *p)
 {
     if (p->depth >= FM_TERM_DEPTH_MAX) {
@@ -292,8 +292,8 @@ bool fm_term_check_list(struct fm_parsing *p, const struct fm_term *term)
     return term->kind == TERM_LIST || fm_term_wrong(p, term, "a list");
 }
 
-/* The number of the word among those given; a word with arguments has them checked by the caller.
- */
+/* Sets *ret to the index of the word among `words`. The caller checks the arguments of a word that
+ * has some. */
 bool fm_term_word(struct fm_parsing *p, const struct fm_term *term, const char *const *words,
                   unsigned count, unsigned *ret)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The goals of a proc dynamic with what they cost, bind and consume. Bodies that are searched nest
- * at most FM_FEEDBACK_DEPTH_MAX deep, so what walks them may recurse. */
+/* The goals of a proc dynamic with their costs and the variables that they bind and consume. Bodies
+ * that are searched nest at most FM_FEEDBACK_DEPTH_MAX deep, so functions that walk them may
+ * recurse. */
 #include <string.h>
 
 #include "feedback/internal.h"
@@ -232,7 +233,8 @@ static struct fm_node *node_new(struct fm_searching *s)
     return node;
 }
 
-/* Children stand behind their parents: the last goal first, each finds its children made. */
+/* Children stand after their parents, so from the last goal to the first each node finds its
+ * children made. */
 struct fm_node *fm_node_tree(struct fm_searching *s)
 {
     const struct fm_body *body = s->pd->body;
@@ -275,7 +277,7 @@ struct fm_node *fm_node_copy(struct fm_searching *s, const struct fm_node *node)
     return copy;
 }
 
-/* --- when variables are produced and used --- */
+/* --- times at which variables are produced and used --- */
 
 static void warn(struct fm_node *node, uint32_t csd, const char *why)
 {
@@ -295,7 +297,7 @@ static double time_in_call(struct fm_node *node, uint32_t var, enum fm_var_use_t
     double cost = fm_cost_one_call(&node->cost), best = -1;
     struct fm_var_use pessimistic = fm_var_use_pessimistic(type, cost);
     if (site == NULL || site->calls == 0)
-        return 0; /* either way */
+        return 0; /* a call that never ran takes no time */
     bool argument = false;
     for (uint32_t i = 0; i < node->goal.arg_count; i++)
         argument = argument || args[i] == var;
@@ -349,7 +351,7 @@ double fm_node_time(struct fm_node *node, uint32_t var, bool production)
     return *time;
 }
 
-/* --- what is bound twice --- */
+/* --- variables that are bound twice --- */
 
 static void merge_branches(GHashTable *insts, GPtrArray *branches)
 {
@@ -435,9 +437,10 @@ bool fm_searching_has_duplicates(const struct fm_searching *s)
     return twice;
 }
 
-/* --- what is kept of a goal --- */
+/* --- feedback of a goal --- */
 
-/* Latest variable first: those whose time is known. Atomic goals that make no calls know all. */
+/* Lists the times that are known, latest variable first. They are always known for atomic goals
+ * that make no calls. */
 static void keep_times(const struct fm_node *node, const GArray *shared, bool production,
                        GArray *to)
 {

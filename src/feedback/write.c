@@ -91,7 +91,7 @@ static void put_call(GString *out, const char *name, const struct fm_feedback_go
     put_vars(out, goal->args, goal->goal.arg_count);
 }
 
-/* All but the last parenthesis. */
+/* Appends the term without its last parenthesis. */
 static void put_atom(GString *out, const struct fm_feedback_goal *goal)
 {
     const struct fm_goal *of = &goal->goal;
@@ -169,7 +169,7 @@ static void put_cases(GString *out, const struct fm_feedback_goal *goal)
     }
 }
 
-/* All but the last parenthesis. */
+/* Appends the term without its last parenthesis. */
 static void put_expression(GString *out, const struct fm_feedback_goal *goal)
 {
     const struct fm_goal *of = &goal->goal;
@@ -370,8 +370,8 @@ static void put_label(GString *out, const struct fm_proc_label *label)
     g_string_append_printf(out, ", %u, %u)", label->arity, label->mode);
 }
 
-/* A 2-3-4 tree whose leaves are `height` deep: a node has the fewest keys for which its children
- * can hold the rest. 4^h - 1 keys fill a tree of height h, and 2^h - 1 are needed for it. */
+/* Appends a 2-3-4 tree whose leaves are `height` deep. Each node has as few keys as its children
+ * allow: a tree of height h holds at least 2^h - 1 and at most 4^h - 1 keys. */
 static void put_names(GString *out, const struct fm_var_name *names, uint64_t count,
                       unsigned height)
 {
@@ -384,7 +384,8 @@ static void put_names(GString *out, const struct fm_var_name *names, uint64_t co
     unsigned keys = 1;
     while (keys < 3 && count - keys > (keys + 1) * below)
         keys++;
-    /* Children first counted, then written: keys stand before all children. */
+    /* A node's keys are written before its children, so the sizes of all children are computed
+     * first. */
     uint64_t sizes[4], left = count - keys, at = 0;
     for (unsigned i = 0; i <= keys; i++) {
         sizes[i] = left / (keys + 1 - i);

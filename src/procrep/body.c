@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Decoding one body. Goals nest as deep as the file likes, so the goals that are open stand on a
- * stack of our own: of each goal it is known how many of its children are still to come. */
+/* Decodes one body. Goals may nest to any depth, so open goals are kept on an explicit stack, each
+ * with the number of children still to come. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,7 +71,7 @@ static bool read_detism(struct decoding *d, enum fm_detism *ret, GError **error)
     return true;
 }
 
-/* A byte below limit. */
+/* Reads a byte that must be below limit. */
 static bool read_flag(struct decoding *d, const char *what, unsigned limit, uint8_t *ret,
                       GError **error)
 {
@@ -273,7 +273,7 @@ static bool read_atomic(struct decoding *d, struct fm_goal *goal, GError **error
            read_vars(d, "number of bound variables", &goal->bound, &goal->bound_count, error);
 }
 
-/* The fields before the children, and how many those are. */
+/* Reads the fields before the children, and sets the number of children. */
 static bool read_compound(struct decoding *d, struct fm_goal *goal, GError **error)
 {
     uint8_t flag;
@@ -313,7 +313,7 @@ static bool read_functor(struct decoding *d, GError **error)
     return true;
 }
 
-/* What stands before an arm of a switch: the main functor, then the others. */
+/* Reads the head of a switch arm: the main functor, then the others. */
 static bool read_case(struct decoding *d, struct fm_goal *arm, GError **error)
 {
     uint32_t others;
@@ -329,7 +329,7 @@ static bool read_case(struct decoding *d, struct fm_goal *arm, GError **error)
     return true;
 }
 
-/* Reads a goal up to its first child, or, atomic, all but the determinism; opens it. */
+/* Reads a goal up to its first child, or, if atomic, all but the determinism; opens it. */
 static bool open_goal(struct decoding *d, GError **error)
 {
     struct fm_goal goal = {.parent = FM_NO_GOAL, .number = 1, .var = FM_NO_VAR, .var2 = FM_NO_VAR};
@@ -360,7 +360,7 @@ static bool open_goal(struct decoding *d, GError **error)
     return true;
 }
 
-/* The determinism follows for goals all of whose children are there. */
+/* Reads the determinism of each open goal whose children have all been read. */
 static bool close_goals(struct decoding *d, GError **error)
 {
     while (d->open->len > 0) {

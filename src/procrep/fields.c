@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers, texts and labels as the file writes them. */
+/* Reads numbers, texts and labels in the file's encoding. */
 #include "procrep/internal.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Modules by name and procedures by label. Both tables are made when all is read, so that they have
- * their size from the beginning and a step of filling them never waits for one that grows. */
+/* Finds modules by name and procedures by label. Both tables are made when everything has been
+ * read. So they have their final size from the beginning, and no step that fills them waits for a
+ * table to grow. */
 #include <string.h>
 
 #include "base/error.h"
@@ -20,7 +21,7 @@ static bool proc_equal(const struct fm_procrep_proc *one, const struct fm_procre
     return one->module == other->module && fm_proc_label_compare(&one->label, &other->label) == 0;
 }
 
-/* Finds the place of the procedure, or the one where it would be put. */
+/* Returns the slot of the procedure, or the free slot for it. */
 static uint32_t *place_of(const struct fm_procrep *procrep, const struct fm_procrep_proc *proc)
 {
     const struct fm_procrep_storage *storage = procrep->storage;

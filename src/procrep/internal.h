@@ -18,11 +18,11 @@ struct fm_procrep_storage {
     uint32_t place_count;
 };
 
-/* --- index.c: what is found by name --- */
+/* --- index.c: lookup by name --- */
 
-/* Both tables, with the modules in theirs. Errors: two modules of one name. */
+/* Makes both tables and fills that of the modules. Errors: two modules of one name. */
 FM_MUST_USE bool fm_procrep_index_modules(struct fm_procrep *procrep, GError **error);
-/* Errors: a second procedure of that label in its module. */
+/* Adds a procedure. Errors: a second procedure of that label in its module. */
 FM_MUST_USE bool fm_procrep_index_proc(struct fm_procrep *procrep, uint32_t proc, GError **error);
 
 struct fm_body_storage {
@@ -34,10 +34,10 @@ struct fm_var_name *fm_body_sorted_names(const struct fm_body *body);
 
 /* --- fields.c: numbers, texts, labels --- */
 
-/* Fixed numbers of this format stand with their highest byte first. */
+/* Integers of fixed size are big-endian in this format. */
 FM_MUST_USE bool fm_read_u16(struct fm_reader *in, const char *what, uint32_t *ret, GError **error);
 FM_MUST_USE bool fm_read_u32(struct fm_reader *in, const char *what, uint32_t *ret, GError **error);
-/* A count of items that take at least item_bytes each. */
+/* Reads a count of items that take at least item_bytes each. */
 FM_MUST_USE bool fm_read_count(struct fm_reader *in, const char *what, size_t item_bytes,
                                uint32_t *ret, GError **error);
 FM_MUST_USE bool fm_read_text(struct fm_reader *in, const char *what, struct fm_strings *strings,
@@ -47,11 +47,11 @@ FM_MUST_USE bool fm_read_label(struct fm_reader *in, struct fm_strings *strings,
 
 /* --- names.c: codes of names --- */
 
-/* The string of a code; *strings is made when a generated name needs it. */
+/* Reads the string of a code; *strings is made when a generated name needs it. */
 FM_MUST_USE bool fm_read_name(struct fm_reader *in, const char *what,
                               const struct fm_procrep_module *module, struct fm_strings **strings,
                               const char **ret, GError **error);
-/* The kind and number that a name is generated from, as a code; 0 = it is none. */
+/* Returns the kind and number of a generated name, as a code; 0 = the name is not generated. */
 uint32_t fm_name_generated_code(const char *name);
 
 /* --- types.c: the blocks of version 6 --- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A name is 32 bits: twice an offset into the module's strings, or, when bit 0 is set, a kind (5
- * bits), a number (10 bits) and an offset (16 bits) from which the text is made. */
+/* A name is encoded in 32 bits: twice an offset into the module's strings; or, when bit 0 is set, a
+ * kind (5 bits), a number (10 bits) and an offset (16 bits) from which the text is generated. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,7 +64,7 @@ bool fm_read_name(struct fm_reader *in, const char *what, const struct fm_procre
         return fm_reader_fail(in, begin, FM_ERROR_FORMAT, error,
                               "%s is a generated name of kind %u, expected 0 to %d", what, kind,
                               NAME_KINDS - 1);
-    /* The table ends with a NUL, so a string that begins in it ends in it. */
+    /* The table ends with a NUL, so every string in it is terminated. */
     if (offset >= module->strings_size)
         return fm_reader_fail(in, begin, FM_ERROR_FORMAT, error,
                               "%s at offset %u of its module's strings, expected less than %zu",
@@ -74,7 +74,7 @@ bool fm_read_name(struct fm_reader *in, const char *what, const struct fm_procre
     return true;
 }
 
-/* Only names without a base: the others stand in the table of strings. */
+/* Handles only names without a base: the others are in the table of strings. */
 uint32_t fm_name_generated_code(const char *name)
 {
     static const struct {

@@ -78,12 +78,12 @@ uint32_t fm_body_find(const struct fm_body *body, const char *path)
     return goal;
 }
 
-/* --- many of them --- */
+/* --- an index for many look-ups --- */
 
 struct fm_body_index {
     const struct fm_body *body;
     uint32_t *first;    /* [goal_count] into children */
-    uint32_t *children; /* children of one goal after the other */
+    uint32_t *children; /* the children of each goal, one goal after the other */
 };
 
 struct fm_body_index *fm_body_index_new(const struct fm_body *body)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The printed form of bodies. Goals nest as deep as they like: the walk keeps a stack of its own.
- */
+/* Prints bodies. Goals may nest to any depth, so the walk keeps an explicit stack. */
 #include <string.h>
 
 #include "base/error.h"
@@ -9,7 +8,7 @@
 const char *fm_body_var_name(const struct fm_body *body, uint32_t var)
 {
     const struct fm_var_name *names = body->storage == NULL ? NULL : body->storage->sorted_names;
-    if (names == NULL) { /* one that was made by hand */
+    if (names == NULL) { /* the body was made by hand, not decoded */
         for (uint32_t i = 0; i < body->name_count; i++) {
             if (body->names[i].var == var)
                 return body->names[i].name;
@@ -139,10 +138,10 @@ struct printing {
 };
 
 struct open_goal {
-    uint32_t goal, next; /* next: the child to be printed, from 1 */
-    uint32_t child;      /* its goal */
+    uint32_t goal, next; /* next: number of the next child to print, from 1 */
+    uint32_t child;      /* index of that child's goal */
     uint32_t indent;
-    gsize path_length; /* without the step of the child */
+    gsize path_length; /* length of the path without the child's step */
 };
 
 static void append_indent(GString *out, uint32_t indent)
@@ -158,7 +157,7 @@ static void append_line(GString *out, uint32_t indent, const char *text)
     g_string_append_c(out, '\n');
 }
 
-/* Path, determinism, notes. */
+/* Prints path, determinism and notes. */
 static void print_head(struct printing *p, uint32_t number, uint32_t indent)
 {
     const struct fm_goal *goal = &p->body->goals[number];
@@ -174,7 +173,7 @@ static void print_head(struct printing *p, uint32_t number, uint32_t indent)
         g_string_append_c(p->out, '\n');
 }
 
-/* What stands before the first child. */
+/* Prints the text before the first child. */
 static void print_begin(struct printing *p, uint32_t number, uint32_t indent)
 {
     const struct fm_goal *goal = &p->body->goals[number];
@@ -208,7 +207,7 @@ static void print_begin(struct printing *p, uint32_t number, uint32_t indent)
     }
 }
 
-/* Between a child and the one before it; before every arm its cases. */
+/* Prints the text between a child and the one before it; before each arm, its functors. */
 static void print_between(struct printing *p, const struct open_goal *open)
 {
     const struct fm_goal *goal = &p->body->goals[open->goal];
@@ -320,8 +319,8 @@ void fm_body_print(GString *out, const struct fm_procrep *procrep, uint32_t proc
 
 /* --- modules --- */
 
-/* The rest of a type to be printed: a type, or a text. A type may share parts so often that it
- * would never end. */
+/* The part of a type that is still to be printed: a type or a text. Types may share parts so often
+ * that the printed form would be of exponential size, so it is limited. */
 #define TYPE_BYTES_MAX 10000
 
 struct type_piece {
@@ -335,7 +334,7 @@ static void push_text(GArray *pieces, const char *text)
     g_array_append_val(pieces, piece);
 }
 
-/* The last comes first. */
+/* Pushes the last argument first. */
 static void push_arguments(GArray *pieces, const struct fm_type_entry *entry, uint32_t count)
 {
     for (uint32_t i = count; i-- > 0;) {

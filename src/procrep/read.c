@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The index of a file: modules and the labels of their procedures, read in steps. */
+/* Reads the index of a file, in steps: modules and the labels of their procedures. */
 #include <errno.h>
 #include <string.h>
 
@@ -90,10 +90,10 @@ static bool read_proc(struct fm_reader *in, struct fm_procrep_storage *storage, 
 /* --- in steps --- */
 
 enum phase {
-    START,   /* the line that tells the version */
-    MODULES, /* the next is a module, or the end */
-    PROCS,   /* procedures of the last module */
-    INDEX,   /* procedures into the table */
+    START,   /* the line with the version */
+    MODULES, /* next comes a module, or the end */
+    PROCS,   /* procedures of the current module */
+    INDEX,   /* adding procedures to the table */
     READ
 };
 
@@ -102,7 +102,7 @@ struct fm_procrep_job {
     struct fm_reader in;
     enum phase phase;
     GArray *modules, *procs; /* struct fm_procrep_module, struct fm_procrep_proc */
-    uint32_t indexed;        /* procedures */
+    uint32_t indexed;        /* procedures in the table so far */
 };
 
 static struct fm_procrep_job *job_new(const char *name, const uint8_t *bytes, size_t size)
@@ -121,7 +121,7 @@ static struct fm_procrep_job *job_new(const char *name, const uint8_t *bytes, si
     return job;
 }
 
-/* The procrep owns what was read from now on. */
+/* Moves the arrays to the procrep. */
 static void give_arrays(struct fm_procrep_job *job)
 {
     struct fm_procrep *procrep = job->procrep;
@@ -134,7 +134,7 @@ static void give_arrays(struct fm_procrep_job *job)
         (struct fm_procrep_proc *)(void *)g_array_free(g_steal_pointer(&job->procs), FALSE);
 }
 
-/* What stands before a module's procedures; or the end of all modules. */
+/* Reads the part of a module before its procedures, or the end of all modules. */
 static bool read_module(struct fm_procrep_job *job, GError **error)
 {
     struct fm_reader *in = &job->in;
@@ -198,7 +198,7 @@ static bool step_once(struct fm_procrep_job *job, GError **error)
     return true;
 }
 
-/* Bytes of a file that has been cut meanwhile are not to blame for what they are. */
+/* When the file has been truncated meanwhile, reports that instead of errors in its bytes. */
 static bool check_file(const struct fm_procrep_job *job, GError **error)
 {
     const struct fm_procrep_storage *storage = job->procrep->storage;

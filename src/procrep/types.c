@@ -20,7 +20,8 @@ static bool read_labels(struct fm_reader *in, const char *what, struct fm_string
     return true;
 }
 
-/* The bytes of a block, its size's own included; *ret then covers what is behind the size. */
+/* Checks the size of a block, its size field included; *ret then covers the bytes after the size
+ * field. */
 static bool begin_block(struct fm_reader *in, const char *what, struct fm_reader *ret,
                         GError **error)
 {
@@ -104,8 +105,8 @@ static bool read_arguments(struct fm_reader *in, struct fm_type_entry *entry, ui
     return true;
 }
 
-/* Writers give a function's result as the last argument; a reader existed that wanted one number
- * more. extra: that one. */
+/* Writers put a function's result into the last argument. One reader expected another number after
+ * it; extra: read that number, too. */
 static bool read_type(struct fm_reader *in, struct fm_strings *strings, bool extra,
                       struct fm_type_entry *entry, uint32_t number, GError **error)
 {

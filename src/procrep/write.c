@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A module's strings stand before its procedures, which add to them: procedures are gathered in
- * memory until their module ends. */
+/* A module's strings come before its procedures in the file, but procedures add strings. So
+ * procedures are gathered in memory until their module ends. */
 #include <string.h>
 
 #include "base/error.h"
@@ -12,7 +12,7 @@ struct fm_procrep_writer {
     const struct fm_procrep_module *module; /* NULL before the first */
     GString *strings;
     GHashTable *offsets; /* string -> its offset */
-    GByteArray *procs;   /* procedures of the module, each with its mark */
+    GByteArray *procs;   /* procedures of the module, each with its marker byte */
     unsigned var_bytes;
 };
 
@@ -311,7 +311,7 @@ static void put_case(struct fm_procrep_writer *writer, const struct fm_body *bod
     }
 }
 
-/* All but the determinism, which stands behind a goal's children. */
+/* Writes a goal without its determinism, which follows its children. */
 static void put_goal(struct fm_procrep_writer *writer, const struct fm_body *body,
                      const struct fm_goal *goal)
 {
@@ -344,7 +344,8 @@ static void put_goals(struct fm_procrep_writer *writer, const struct fm_body *bo
     uint32_t goal = 0;
     while (goal < body->goal_count) {
         put_goal(writer, body, &body->goals[goal]);
-        /* What ends here: this goal, if it has no children, and each that it is the last of. */
+        /* This goal ends here if it has no children, and so does each goal of which it is the
+         * last. */
         uint32_t ends = goal + 1;
         for (uint32_t at = goal; at != FM_NO_GOAL && body->goals[at].end == ends;
              at = body->goals[at].parent)

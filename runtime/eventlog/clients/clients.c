@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Clients: their beginning, their end, and what they must know first. */
+/* Clients: how they begin and end, and the state that each gets first. */
 #include "clients/clients.h"
 #include "core/clock.h"
 #include "core/shared.h"
@@ -20,7 +20,8 @@ static void update_on(void)
     atomic_store(&fm_el.clients_on, ready);
 }
 
-/* Begin of the first block without lane that waits for the client; now when there is none. */
+/* Begin of the first block without lane that waits for the client; the present time when there is
+ * none. */
 static uint64_t next_global_ns(const struct fm_el_client *c)
 {
     for (const struct fm_el_node *n = c->head; n; n = n->next)
@@ -43,7 +44,8 @@ void fm_el_client_send_state(struct fm_el_client *c, bool with_header, uint64_t 
         fm_el_monitor_header(&c->monitor, &c->out);
     if (c->kind == FM_EL_PLAIN && with_header)
         fm_el_header(&b);
-    pthread_mutex_lock(&fm_el_server.mutex); /* no block passes between the values and ready */
+    /* no block passes between the replay and the client's being ready */
+    pthread_mutex_lock(&fm_el_server.mutex);
     uint64_t until_ns = next_global_ns(c);
     from_ns = from_ns < c->replay_ns ? c->replay_ns : from_ns;
     until_ns = until_ns < from_ns ? from_ns : until_ns;
@@ -59,7 +61,7 @@ void fm_el_client_send_state(struct fm_el_client *c, bool with_header, uint64_t 
         c->global_ns = c->global_ns < until_ns ? until_ns : c->global_ns;
     }
     update_on();
-    fm_el_update_active(); /* before who waits for the first client goes on to log */
+    fm_el_update_active(); /* before a thread that waits for the first client goes on to log */
     pthread_cond_broadcast(&fm_el_server.changed);
     pthread_mutex_unlock(&fm_el_server.mutex);
     fm_el_sink_unlock();
@@ -72,7 +74,7 @@ static bool is_waiting(const struct fm_el_client *c)
     return !c->dead && (c->refused || fm_el_client_lacks_token(c));
 }
 
-/* Connections that have no place are bounded too: the oldest goes. */
+/* Connections that wait to be accepted are limited, too: drops the oldest. */
 static void make_way(unsigned listener)
 {
     unsigned n = 0;
@@ -153,7 +155,7 @@ bool fm_el_client_has_place(unsigned listener)
     return true;
 }
 
-/* The answer stands where the log would: no log and no frame begins with these bytes. */
+/* The answer takes the place of the log: neither a log nor a frame begins with these bytes. */
 void fm_el_client_refuse(struct fm_el_client *c, uint8_t status)
 {
     static const struct fm_el_command about = {.name = "fathom", .name_bytes = 6};
@@ -171,7 +173,7 @@ void fm_el_client_refuse(struct fm_el_client *c, uint8_t status)
     fm_el_bytes_done(&answer);
 }
 
-/* An empty block, behind what has been sent of lane none. */
+/* Queues an empty block without lane, behind what has been sent of those. */
 void fm_el_client_probe(struct fm_el_client *c)
 {
     unsigned char block[FM_EL_MARKER_BYTES];
@@ -221,7 +223,7 @@ void fm_el_clients_remove_dead(void)
 /* ---- end of the log, counters, fork -----------------------------------------------------------
  */
 
-/* Each client gets the end mark behind what waits for it; who does not read is cut off. */
+/* Sends each client the end mark behind its queue; disconnects clients that do not read. */
 void fm_el_clients_stop(int timeout_ms)
 {
     struct timespec until = fm_el_deadline(timeout_ms);
@@ -286,7 +288,8 @@ static void sink_fork_unlock(void)
     fm_el_service_fork_unlock();
 }
 
-/* Connections and sockets are the parent's; only the copies of the descriptors are closed. */
+/* Connections and socket files belong to the parent: the child only closes its copies of the
+ * descriptors. */
 static void sink_after_fork(void)
 {
     pthread_mutex_init(&fm_el_server.mutex, NULL);

@@ -60,7 +60,7 @@ static struct registration {
     uint8_t name_bytes, number;
     fm_eventlog_command handler;
     void *context;
-} * commands; /* COMMANDS_MAX of them, from the first registration on */
+} * commands; /* COMMANDS_MAX entries; allocated at the first registration */
 static unsigned count;
 
 static bool same_name(const struct registration *r, const char *name, uint8_t bytes)
@@ -129,7 +129,7 @@ uint8_t fm_el_control_run(const struct fm_el_command *c)
     pthread_mutex_unlock(&mutex);
     if (!handler)
         return status;
-    fm_el_leave(0); /* it may log and call what it likes */
+    fm_el_leave(0); /* the handler may log, and call anything */
     status = handler(context, c->name, c->number);
     fm_el_enter();
     return status;

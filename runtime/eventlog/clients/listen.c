@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Addresses and the sockets that listen on them. */
+/* Parses addresses and opens listening sockets. */
 #include "clients/protocol.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ static bool is_loopback(const struct sockaddr *a)
     return a->sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&in6.sin6_addr);
 }
 
-/* A file that is left over from a dead program is removed; one that somebody serves is not. */
+/* Removes the socket file of a dead program, but not one that is being served. */
 static int remove_stale(const struct sockaddr_un *address)
 {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -49,7 +49,8 @@ static int open_unix(struct fm_el_listener *l, const char *path)
     l->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (l->fd < 0)
         return -errno;
-    fchmod(l->fd, 0600); /* bind makes the file with it, so that it is never open to others */
+    fchmod(l->fd, 0600); /* the file gets this mode when bind creates it, so it is never accessible
+                            to others */
     int rc = bind(l->fd, (const struct sockaddr *)&address, sizeof(address));
     if (rc != 0 && errno == EADDRINUSE) {
         int stale = remove_stale(&address);
@@ -86,13 +87,13 @@ static int bind_one(struct fm_el_listener *l, const struct addrinfo *a)
     socklen_t size = sizeof(bound);
     if (getsockname(l->fd, (struct sockaddr *)&bound, &size) != 0)
         return -errno;
-    in_port_t port; /* at the same place in both families */
+    in_port_t port; /* at the same offset in both address families */
     memcpy(&port, (const char *)&bound + offsetof(struct sockaddr_in, sin_port), sizeof(port));
     l->port = ntohs(port);
     return 0;
 }
 
-/* Digits alone, up to 65535: getaddrinfo takes a port modulo 65536. */
+/* Only digits, up to 65535: getaddrinfo would take a port modulo 65536. */
 static bool is_port(const char *text)
 {
     unsigned long port = 0;

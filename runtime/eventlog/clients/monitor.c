@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The messages of the monitor of 2016: CBOR values, a form = array of its index and its fields. */
+/* The messages of the monitor protocol of 2016: CBOR values; a value with several forms is an array
+ * of the form's index and its fields. */
 #include "clients/protocol.h"
 #include "core/clock.h"
 #include "core/pool.h"
@@ -50,7 +51,7 @@ static void form(struct fm_el_bytes *b, uint64_t index, uint64_t fields)
     number(b, index);
 }
 
-/* A frame's length is known when it ends. */
+/* The frame's length is filled in by frame_end(). */
 static size_t frame_begin(struct fm_el_bytes *b)
 {
     fm_el_put32(b, 0);
@@ -89,7 +90,7 @@ void fm_el_monitor_header(struct fm_el_monitor *m, struct fm_el_bytes *out)
     }
 }
 
-/* What stands before a partial value: an event singly, an event of a block, a state. */
+/* Where a partial value is put: a single event, an event of a block, a state. */
 struct place {
     enum { SINGLE, PART, STATE } what;
     uint64_t block_id;
@@ -217,7 +218,8 @@ static void put_threads(struct fm_el_bytes *b)
     head(b, 5, count);
     for (uint32_t i = 0; i < count; i++) {
         const struct fm_el_thread *t = &list[i];
-        static const uint8_t execution[4] = {0, 2, 3, 1}; /* ours: created running stopped queued */
+        /* maps created, running, stopped, queued */
+        static const uint8_t execution[4] = {0, 2, 3, 1};
         number(b, t->id);
         form(b, 0, 7);
         number(b, t->id);
@@ -277,7 +279,7 @@ static void put_capset(struct fm_el_bytes *b, uint32_t id, uint64_t now)
     number(b, 0);
     text_value(b, identity, id == 0 ? sizeof(identity) - 1 : 0);
     put_args(b, p->args, id == 0 ? p->args_bytes : 0);
-    array(b, 0); /* environment */
+    array(b, 0); /* empty environment */
     array(b, id == 0);
     if (id == 0)
         number(b, p->pid);
@@ -286,7 +288,7 @@ static void put_capset(struct fm_el_bytes *b, uint32_t id, uint64_t now)
         number(b, p->ppid);
     number(b, id == 1 ? p->wall_s : 0);
     number(b, id == 1 ? p->wall_ns : 0);
-    for (int i = 0; i < 8; i++) /* heap numbers: a C program has no such heap */
+    for (int i = 0; i < 8; i++) /* heap numbers are empty: a C program has no such heap */
         number(b, 0);
     array(b, 0);
     for (int i = 0; i < 6; i++)
@@ -342,16 +344,17 @@ void fm_el_monitor_state(struct fm_el_monitor *m, struct fm_el_bytes *out)
     fm_el_bytes_done(&b);
 }
 
-/* ---- what a client may say: [0, [0, pause]] -----------------------------------------------------
- */
+/* ---- a client's message: [0, [0, pause]]
+ * --------------------------------------------------------- */
 
 bool fm_el_monitor_service(const unsigned char *data, size_t bytes, bool *pause)
 {
     size_t at = 0, open = 0;
-    for (int level = 0; level < 2; level++, at += 2) { /* an array of index 0 and what follows */
+    /* two levels: an array of index 0 and the value */
+    for (int level = 0; level < 2; level++, at += 2) {
         if (bytes < at + 2 || (data[at] != 0x82 && data[at] != 0x9F) || data[at + 1] != 0)
             return false;
-        open += data[at] == 0x9F; /* without a length: FF at its end */
+        open += data[at] == 0x9F; /* indefinite length: ends with FF */
     }
     if (bytes != at + 1 + open || (data[at] != 0xF4 && data[at] != 0xF5))
         return false;

@@ -29,7 +29,7 @@ static void shared_drop(struct fm_el_shared_block *s)
         fm_el_pool_free(s, s->capacity);
 }
 
-/* Mutex held, as for all of the queue. Takes over one use of s. */
+/* Mutex held, as for all of the queue. Takes over one reference to s. */
 static bool enqueue(struct fm_el_client *c, struct fm_el_shared_block *s, bool front)
 {
     struct fm_el_node *n = s ? fm_el_pool_alloc(sizeof(*n)) : NULL;
@@ -70,7 +70,7 @@ bool fm_el_queue_gap(struct fm_el_client *c, const unsigned char *next)
     if (n == 0)
         return true;
     struct fm_el_shared_block *s = shared_new(data, n, 0);
-    if (fm_el_get16(data + 22) == FM_EL_NO_CAP) /* the gap itself stands in that lane */
+    if (fm_el_get16(data + 22) == FM_EL_NO_CAP) /* a gap belongs to the lane that it names */
         c->global_ns = fm_el_get64(data + 14);
     if (s)
         s->gap_ns = c->global_ns;
@@ -91,7 +91,7 @@ static void miss(struct fm_el_client *c, const struct fm_el_block *b)
     atomic_fetch_add(&fm_el_server.dropped_events, b->events);
 }
 
-/* One copy for all clients that have room; none when nobody has. */
+/* Makes one copy for all clients that have room; none when no client has. */
 void fm_el_clients_write(const struct fm_el_block *b, bool *taken)
 {
     struct fm_el_shared_block *s = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What clients say: control messages, tokens, the monitor's frames. */
+/* Input from clients: control messages, tokens, the monitor's frames. */
 #include "clients/clients.h"
 #include "core/clock.h"
 #include "core/threads.h"
@@ -13,7 +13,8 @@ static void set_paused(struct fm_el_client *c, bool paused)
     bool was = c->paused;
     c->paused = paused;
     pthread_mutex_unlock(&fm_el_server.mutex);
-    if (was != paused && c->kind != FM_EL_PLAIN && c->ready) { /* told by the state, as ever */
+    /* a state message tells the client */
+    if (was != paused && c->kind != FM_EL_PLAIN && c->ready) {
         fm_el_state_lock();
         fm_el_monitor_state(&c->monitor, &c->out);
         fm_el_state_unlock();
@@ -27,7 +28,7 @@ static bool token_is(const struct fm_el_client *c, const struct fm_el_command *c
     if (cmd->name_bytes != n + 6 || memcmp(cmd->name, "token=", 6) != 0)
         return false;
     unsigned char differs = 0;
-    for (size_t i = 0; i < n; i++) /* takes as long whatever differs */
+    for (size_t i = 0; i < n; i++) /* in constant time, against timing attacks */
         differs |= (unsigned char)(token[i] ^ cmd->name[6 + i]);
     return differs == 0;
 }
@@ -42,7 +43,7 @@ static uint8_t run_builtin(struct fm_el_client *c, uint8_t number)
     return FM_EVENTLOG_ANSWER_OK;
 }
 
-/* 0, or why it is not. */
+/* Returns 0, or the status to refuse with. */
 static uint8_t admit(struct fm_el_client *c, const struct fm_el_command *cmd)
 {
     if (!token_is(c, cmd))
@@ -75,7 +76,7 @@ static void run_command(struct fm_el_client *c, const struct fm_el_command *cmd)
     if (cmd->version == 1 && c->kind == FM_EL_PLAIN && !c->dead)
         fm_el_control_answer(&c->out, cmd, status);
     if (c->out.used > FM_EL_OUT_BYTES &&
-        c->kind == FM_EL_PLAIN) /* asks and never reads the answers */
+        c->kind == FM_EL_PLAIN) /* such a client sends commands and never reads the answers */
         c->dead = true;
 }
 
@@ -97,7 +98,7 @@ static void feed_frames(struct fm_el_client *c, const unsigned char *data, size_
         if (said == FM_EL_SAID_COMMAND)
             run_command(c, &cmd);
         else if (said == FM_EL_SAID_TOO_LONG || (said == FM_EL_SAID_NONSENSE && c->ready))
-            c->dead = true; /* nothing else may come from a client */
+            c->dead = true; /* clients may send nothing else */
         else if (c->ready)
             set_paused(c, said == FM_EL_SAID_PAUSE);
         else if (fm_el_client_lacks_token(c))
@@ -123,7 +124,7 @@ void fm_el_client_receive(struct fm_el_client *c)
             return;
         }
         if (c->refused)
-            continue; /* read, so that the connection's end does not destroy what it is told */
+            continue; /* reads the input: closing with unread input would discard the refusal */
         if (c->kind == FM_EL_PLAIN)
             feed_control(c, data, (size_t)n);
         else
@@ -140,7 +141,8 @@ static struct fm_el_client *peer_of(unsigned listener, const struct sockaddr_sto
     return NULL;
 }
 
-/* NULL: it is told that there is no place. With a token it needs one once it has shown it. */
+/* NULL: no client. Without a token the peer needs a free place now, or is refused; with a token it
+ * needs one when it has sent it. */
 static struct fm_el_client *new_peer(unsigned listener, const struct sockaddr_storage *from,
                                      socklen_t size)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a client's queue to its connection. */
+/* Sends a client's queue to its connection. */
 #include "clients/clients.h"
 #include "core/clock.h"
 
 #include <errno.h>
 
-/* Bytes of the connection; false = no more for now (or dead). */
+/* Sends bytes to the connection; false = it takes no more now, or is dead. */
 static bool send_some(struct fm_el_client *c, const unsigned char *data, size_t bytes, size_t *at)
 {
     while (*at < bytes) {
@@ -36,12 +36,12 @@ static bool send_datagrams(struct fm_el_client *c)
             c->quiet_ns = fm_el_clock_ns() + 1000000;
             return false;
         }
-        c->out_at += 4 + n; /* refused by nobody listening: its time will run out */
+        c->out_at += 4 + n; /* no process listens there: the peer will time out */
         round += n;
         if (round > FM_EL_OUT_BYTES && c->out_at < c->out.used)
             break;
     }
-    if (c->out_at < c->out.used || round > 0) /* a pause lets the receiver keep up */
+    if (c->out_at < c->out.used || round > 0) /* pause, so that the receiver keeps up */
         c->quiet_ns = fm_el_clock_ns() + 1000000;
     return c->out_at == c->out.used;
 }
@@ -58,7 +58,7 @@ static bool send_out(struct fm_el_client *c)
     return ok;
 }
 
-/* The block at the head of the queue: nobody else touches it once it is there. */
+/* Returns the block at the head of the queue. No other thread touches it. */
 static struct fm_el_shared_block *head_block(struct fm_el_client *c)
 {
     pthread_mutex_lock(&fm_el_server.mutex);
@@ -84,7 +84,7 @@ static void send_plain(struct fm_el_client *c)
 {
     struct fm_el_shared_block *s;
     while (!c->dead && (s = head_block(c))) {
-        /* answers stand between blocks, and nothing before the header */
+        /* answers go between blocks, and after the header */
         if (c->at == 0 && c->greeted && c->out.used && !send_out(c))
             return;
         if (!send_some(c, s->data, s->bytes, &c->at))
@@ -114,7 +114,7 @@ static void send_messages(struct fm_el_client *c)
     }
 }
 
-/* Why it gets no log; it reads that and closes, or its time runs out. */
+/* Sends the reason of a refusal. The client reads it and closes, or it times out. */
 static void send_farewell(struct fm_el_client *c)
 {
     if (c->out.used && send_out(c))

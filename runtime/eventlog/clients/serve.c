@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Listeners: one round of the service thread, and the calls of the program. */
+/* Listeners: one round of the service thread, and the public functions. */
 #include "clients/clients.h"
 #include "core/clock.h"
 #include "core/shared.h"
@@ -23,7 +23,7 @@ static nfds_t poll_clients(struct pollfd *fds, unsigned max, int *wait_ms)
                 next = c->quiet_ns < next ? c->quiet_ns : next;
             events = 0;
         } else {
-            if (c->half_closed) /* its end is told all the same */
+            if (c->half_closed) /* its end is reported even so */
                 events = 0;
             if (fm_el_client_wants_to_send(c))
                 events |= POLLOUT;
@@ -90,7 +90,7 @@ static void serve_listeners(const struct pollfd *fds)
     }
 }
 
-/* A time-out: of the token, of a farewell, of a peer of datagrams. */
+/* Handles time-outs: of the token, of a refused client, of a UDP peer. */
 static void expire(struct fm_el_client *c)
 {
     if (!c->dead && !c->refused && fm_el_client_lacks_token(c))
@@ -121,14 +121,14 @@ static void serve_clients(const struct pollfd *fds, unsigned count)
     }
     fm_el_clients_remove_dead();
     serve_listeners(fds);
-    if (atomic_load(&fm_el.running)) /* those that came while the log was stopped */
+    if (atomic_load(&fm_el.running)) /* clients that connected while the log was stopped */
         for (struct fm_el_client *c = fm_el_server.clients; c; c = c->next)
             if (!c->ready && !c->dead && !c->refused && !fm_el_client_lacks_token(c))
                 fm_el_client_send_state(c, true, 0);
 }
 
-/* ---- calls of the program ----------------------------------------------------------------------
- */
+/* ---- public functions
+ * -------------------------------------------------------------------------- */
 
 bool fm_el_clients_listen(void)
 {
@@ -184,7 +184,8 @@ int fm_eventlog_listen(const char *address, const struct fm_eventlog_listen_opti
             if (fm_el_server.listeners[i].used)
                 continue;
             fm_el_server.listeners[i] = l;
-            fm_el_server.listeners[i].options.token = NULL; /* the copy in token counts */
+            /* the copy in `token` is used instead */
+            fm_el_server.listeners[i].options.token = NULL;
             number = (int)i;
         }
         served_before = fm_el_server.served;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The library's own thread: flushes at intervals and serves clients. It runs only when one of the
- * two was asked for, and takes no signals of the program. */
+ * two was asked for, and blocks all signals. */
 #include "clients/service.h"
 #include "core/clock.h"
 #include "core/shared.h"
@@ -52,7 +52,7 @@ static void *run(void *context)
     (void)context;
     static struct pollfd fds[POLL_MAX];
     uint64_t last_flush_ns = fm_el_clock_ns();
-    fm_el_enter(); /* this thread logs nothing */
+    fm_el_enter(); /* events of this thread are not logged */
     for (;;) {
         unsigned interval = atomic_load(&fm_el_flush_interval_ms);
         uint64_t now = fm_el_clock_ns();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Markers, and the word of a gap. */
+/* Block markers, and the report of a gap. */
 #include "core/block.h"
 #include "core/clock.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What must hold, looked at in builds for development (FM_EL_CHECKS, see meson.build); in a program
- * that is used it costs nothing. */
+/* Assertions for development builds (FM_EL_CHECKS, see meson.build); otherwise they cost
+ * nothing. */
 #pragma once
 
 #ifdef FM_EL_CHECKS

@@ -20,8 +20,8 @@ static uint64_t monotonic_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* The counter must run at one rate whatever the core does, and the kernel must trust it (it checks
- * that the cores agree). */
+/* The counter must have a constant rate, and the kernel must trust it: it checks that the cores
+ * agree. */
 static bool counter_is_good(void)
 {
 #if defined(__x86_64__)
@@ -64,7 +64,7 @@ uint64_t fm_el_clock_ns(void)
     return monotonic_ns() - start_ns;
 }
 
-/* A sample's two clocks are read some nanoseconds apart, seldom as much as this. */
+/* A sample's two clocks are read some nanoseconds apart, and rarely as much as this. */
 #define SAMPLE_ERROR_NS 20000u
 
 uint64_t fm_el_clock_before_ns(void)
@@ -96,7 +96,8 @@ struct timespec fm_el_deadline(int timeout_ms)
     return until;
 }
 
-/* Both clocks at one instant: the pair whose counter readings lie closest together, of a few. */
+/* Reads both clocks several times and returns the pair whose counter readings are closest
+ * together. */
 struct fm_el_sample fm_el_clock_sample(void)
 {
     struct fm_el_sample best = {0, 0};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Raw stamps become nanoseconds by the line between two samples of both clocks. */
+/* Raw time stamps are converted to nanoseconds by interpolation between two samples of both
+ * clocks. */
 #pragma once
 #include <fathom/eventlog.h>
 
@@ -12,9 +13,9 @@ void fm_el_clock_init(void);
 bool fm_el_clock_is_counter(void); /* stamps are a CPU counter; otherwise nanoseconds */
 uint64_t fm_el_clock_stamp(void);
 uint64_t fm_el_clock_ns(void);
-/* Not later than the time that any event gets whose stamp is taken from now on. */
+/* A lower limit for the time of every event that is stamped from now on. */
 uint64_t fm_el_clock_before_ns(void);
 uint64_t fm_el_clock_start_ns(void); /* CLOCK_MONOTONIC at time 0 */
 struct fm_el_sample fm_el_clock_sample(void);
-/* For the timed waits of pthreads; timeout_ms >= 0. */
+/* For timed waits of pthreads; timeout_ms >= 0. */
 struct timespec fm_el_deadline(int timeout_ms);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A process may hold several copies of this library: a program and a plugin that both link the
- * archive, whose symbols do not meet. The first copy that the loader lists leads; the others, each
- * known by a note in its object, hand their calls to it. */
+/* A process may contain several copies of this library: for example a program and a plugin that
+ * both link the archive, with separate symbols. The first copy in the loader's list becomes the
+ * leader. The others find it by a note in its object, and forward their calls to it. */
 #pragma once
 #include <fathom/eventlog.h>
 
@@ -45,13 +45,14 @@ struct fm_el_copy {
     uint32_t version, bytes;
     bool (*append)(uint16_t type, const void *first, size_t first_bytes, const void *second,
                    size_t second_bytes);
-    void (*follow)(int *active, bool from_now_on); /* kept as the leader's own */
+    void (*follow)(int *active, bool from_now_on); /* keeps *active equal to the leader's flag */
 #define X(name) __typeof__(fm_eventlog_##name) *name;
     FM_EL_CALLS(X)
 #undef X
 };
-extern const struct fm_el_copy fm_el_copy __attribute__((visibility("hidden"))); /* this one */
-/* NULL: this copy leads. */
+/* the description of this copy */
+extern const struct fm_el_copy fm_el_copy __attribute__((visibility("hidden")));
+/* NULL: this copy is the leader. */
 extern const struct fm_el_copy *fm_el_leader;
 #define FM_EL_FORWARD(name, ...)                    \
     do {                                            \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The header of a log: our types, and those that the program declares. */
+/* The header of a log: the library's event types, and those that the program declares. */
 #include "core/types.h"
 
 unsigned fm_el_types_count(void)

@@ -15,7 +15,8 @@ _Atomic uint64_t fm_el_live_generation;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     int fd;
-    dev_t device; /* of the file: the program may have closed the number and used it again */
+    dev_t device; /* of the live file: the program may have closed the descriptor and reused its
+                     number */
     ino_t inode;
     char path[4096];
     struct fm_live_head *head;
@@ -24,7 +25,7 @@ static struct {
     unsigned free_count;
 } live = {.fd = -1};
 
-/* The program may end between any two stores; the compiler must not change their order. */
+/* The program may be killed between any two stores, so the compiler must not reorder them. */
 static void in_order(void)
 {
     atomic_signal_fence(memory_order_seq_cst);
@@ -50,12 +51,12 @@ static void read_text(const char *path, char *out, size_t bytes)
         close(fd);
 }
 
-/* Field 22: when the process began, in ticks since the start of the system. */
+/* Start time of the process: field 22 of /proc/self/stat, in ticks since boot. */
 static uint64_t process_start(void)
 {
     char text[1024];
     read_text("/proc/self/stat", text, sizeof(text));
-    const char *p = strrchr(text, ')'); /* a name may hold anything */
+    const char *p = strrchr(text, ')'); /* the name may contain any character */
     for (int field = 2; p && field < 22; field++)
         p = strchr(p + 1, ' ');
     uint64_t start = 0;
@@ -64,7 +65,7 @@ static uint64_t process_start(void)
     return start;
 }
 
-/* Room that is there really: a mapping without it would end the program by SIGBUS. */
+/* Allocates the file's space first: a write to a mapping without space would raise SIGBUS. */
 static void *map_more(size_t bytes)
 {
     struct stat st;
@@ -76,10 +77,10 @@ static void *map_more(size_t bytes)
     return p == MAP_FAILED ? NULL : p;
 }
 
-/* With the lock that a reader takes to see whether the program lives. */
+/* Opens it with the lock by which a reader knows whether the program lives. */
 static int create(const char *path)
 {
-    unlink(path); /* of an earlier program whose log is overwritten too */
+    unlink(path); /* left by an earlier program whose log is overwritten, too */
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     if (fd >= 0)
@@ -200,7 +201,7 @@ struct fm_live_slot *fm_el_live_alloc(uint32_t kind, uint32_t lane, size_t data_
     s->address = s->pos = (uintptr_t)fm_el_live_data(s);
     s->sequence = s->file_at = 0;
     if (kind == FM_LIVE_BLOCK)
-        return s; /* is one when it is sealed */
+        return s; /* it becomes a block when it is sealed */
     fm_el_side_init((struct fm_el_side *)(void *)((unsigned char *)s + FM_LIVE_SIDE_AT));
     fm_el_live_note(s, &(struct fm_live_state){.taken = 0});
     in_order();
@@ -223,7 +224,8 @@ void fm_el_live_free(struct fm_live_slot *slot)
     pthread_mutex_unlock(&mutex);
 }
 
-/* turn never goes back, so that a block whose source was given to another lane still counts. */
+/* turn only increases. So a sealed block still counts after its source buffer went to another
+ * lane. */
 void fm_el_live_note(struct fm_live_slot *slot, const struct fm_live_state *state)
 {
     slot->state[(slot->turn + 1) % 2] = *state;
@@ -257,7 +259,8 @@ void fm_el_live_sample(const struct fm_el_sample *now)
 /* ---- fork -------------------------------------------------------------------------------------
  */
 
-/* A slot of an earlier file, which is not open any more, becomes a copy. */
+/* A slot of an earlier file, which is no longer open, is replaced by a private copy at the same
+ * address. */
 static bool own_copy(struct fm_live_slot *slot)
 {
     size_t bytes = slot->bytes;
@@ -292,7 +295,7 @@ void fm_el_live_fork_unlock(void)
     pthread_mutex_unlock(&mutex);
 }
 
-/* The file is the parent's. */
+/* The file belongs to the parent. */
 void fm_el_live_after_fork(void)
 {
     pthread_mutex_init(&mutex, NULL);

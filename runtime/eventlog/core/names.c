@@ -6,14 +6,15 @@
 
 #include <sys/mman.h>
 
-/* A table of lists that only grow at their heads; entries never move or go. */
+/* A hash table of lists that grow only at their heads; entries are never moved or removed. */
 enum { BUCKETS = 1 << 14, ARENA_BYTES = 64 << 10 };
 static _Atomic(struct fm_el_name *) buckets[BUCKETS];
-static _Atomic(struct fm_el_name *) newest; /* of the list of all */
+static _Atomic(struct fm_el_name *) newest; /* head of the list of all names */
 static _Atomic uint32_t last_id;
 
-/* Memory for names that a handler makes while it interrupts the library: the pool's lock may be
- * held below it. Pieces are cut off with one addition; what is left of a full one is given up. */
+/* Memory for names that a signal handler makes when it interrupts the library, possibly while the
+ * pool's lock is held. Names are allocated by one atomic addition; the rest of a full arena is not
+ * used. */
 struct arena {
     _Atomic size_t used;
     unsigned char data[];
@@ -90,7 +91,7 @@ const struct fm_el_name *fm_el_names_make(const char *text, size_t bytes, bool i
     struct fm_el_name *made = name_new(text, bytes, in_library);
     if (!made)
         return NULL;
-    do { /* another thread may make the same name: then ours stays without use */
+    do { /* another thread may add the same name: then this one stays unused */
         n = find(head, seen, text, bytes);
         if (n)
             return n;

@@ -4,8 +4,8 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
-/* Classes of 2^8 .. 2^27 bytes. Small ones are cut from pages of 64 KiB and kept for ever; pieces
- * of whole pages go back to the kernel when more than CACHED_MAX of them lie about. */
+/* Classes of 2^8 .. 2^27 bytes. Small blocks are cut from pages of 64 KiB and kept for ever. Blocks
+ * of whole pages go back to the kernel when more than CACHED_MAX of them are free. */
 enum { CLASS_MIN = 8, CLASS_MAX = 34, SLAB_BYTES = 64 << 10, CLASS_SLAB = 14 };
 static const size_t cached_max = (size_t)32 << 20;
 
@@ -64,7 +64,8 @@ void *fm_el_pool_alloc(size_t bytes)
     return p || c <= CLASS_SLAB ? (void *)p : map((size_t)1 << c);
 }
 
-/* Gives back what other classes keep until a piece of class c fits: sizes that are used now win. */
+/* Frees cached blocks of other classes until a block of class c fits: sizes in present use have
+ * priority. */
 static void make_space(unsigned c)
 {
     for (unsigned other = CLASS_MAX; other > CLASS_SLAB; other--)

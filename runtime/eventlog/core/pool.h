@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pages from the kernel in powers of two, never malloc, so that a flush inside a signal handler
- * meets no lock of the C library. */
+/* Allocates pages from the kernel in powers of two, never with malloc. So a flush inside a signal
+ * handler takes no lock of the C library. */
 #pragma once
 #include "core/check.h"
 
@@ -8,13 +8,13 @@
 
 #include <string.h>
 
-void *fm_el_pool_alloc(size_t bytes); /* NULL when there is none; contents undefined */
+void *fm_el_pool_alloc(size_t bytes); /* NULL when there is no memory; contents undefined */
 void fm_el_pool_free(void *memory, size_t bytes);
-size_t fm_el_pool_size(size_t bytes); /* what alloc really takes */
+size_t fm_el_pool_size(size_t bytes); /* the size that alloc really takes */
 void fm_el_pool_lock(void);
 void fm_el_pool_unlock(void);
 
-/* A growing run of bytes, big-endian. failed: memory ran out, the rest was left away. */
+/* A growing byte string, big-endian. failed: memory ran out, and the rest was dropped. */
 struct fm_el_bytes {
     unsigned char *data;
     size_t used, capacity;

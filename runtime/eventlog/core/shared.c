@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all parts look at: whether anything takes events, in this copy of the library and in those
- * that follow it; whether a thread is inside of the library. Needs no other part. */
+/* State that all parts use: whether events are taken, in this copy of the library and in those that
+ * follow it; whether a thread is inside the library. Depends on no other part. */
 #include "core/shared.h"
 #include "core/clock.h"
 
@@ -11,13 +11,14 @@ struct fm_el_shared fm_el = {.failures_max = 3};
 const struct fm_el_copy *fm_el_leader;
 __thread struct fm_eventlog_head_ fm_eventlog_head_ __attribute__((tls_model("initial-exec")));
 
-/* ---- inside of the library --------------------------------------------------------------------
- */
+/* ---- inside of the library
+ * ---------------------------------------------------------------------- */
 
-/* A program under ThreadSanitizer with this library as it is installed, which is not: our atomic
- * accesses are not seen, so what memcpy, mmap and locks do for us would look like races. It is told
- * to leave out what happens inside; locks still order things. What it defines is found when it is
- * there. A library that is built with it is looked at like any code. */
+/* For a program built with ThreadSanitizer that uses this library, built without. Atomic accesses
+ * in the library are invisible to it, so memcpy, mmap and locks here would look like races. These
+ * annotations make it ignore the library's accesses; locks still order events. They are weak
+ * symbols of ThreadSanitizer's runtime. A library that is built with ThreadSanitizer is checked
+ * like other code. */
 #if defined(__SANITIZE_THREAD__)
 #define WATCHED 1
 #elif defined(__has_feature)
@@ -87,8 +88,8 @@ void fm_el_leave(uint32_t before)
     fm_eventlog_head_.busy = before;
 }
 
-/* ---- copies that follow -----------------------------------------------------------------------
- */
+/* ---- copies that follow the leader
+ * --------------------------------------------------------------- */
 
 enum { FOLLOWERS_MAX = 256 };
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;

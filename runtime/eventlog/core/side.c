@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What handlers log while they interrupt the library: queued beside the lane, and put among the
+/* Queue for events that signal handlers log while they interrupt the library. It is merged into the
  * lane's events by time when the next block is handed over. */
 #include "core/side.h"
 #include "core/types.h"
 
 enum { EVENTS_MAX = FM_EL_SIDE_BYTES / 10, BITS = 20, MASK = (1 << BITS) - 1 };
 
-/* The first bytes of an event, in one store: a program is killed before it or behind it. */
+/* The first bytes of an event, written by one store: the program is killed either before or after
+ * it. */
 struct front {
     unsigned char bytes[8];
 };
@@ -84,7 +85,7 @@ size_t fm_el_side_ready(struct fm_el_side *s, unsigned char **data)
     return reserved - s->done;
 }
 
-/* The front of the queue is used again once all of it has gone: another turn. */
+/* When all events have been handed over, the queue restarts at its front: a new turn. */
 void fm_el_side_done(struct fm_el_side *s, size_t bytes)
 {
     s->done += (uint32_t)bytes;
@@ -110,8 +111,8 @@ static uint64_t stamp_of(const unsigned char *p)
     return stamp;
 }
 
-/* Offsets of the events in order of time: a handler that interrupted another stands behind the
- * place that the other had reserved, with an earlier time. */
+/* Computes the offsets of the events in order of time. A handler that interrupted another has a
+ * later offset, but may have an earlier time. */
 static unsigned sort_events(const unsigned char *data, size_t bytes, uint16_t *at)
 {
     unsigned n = 0;
@@ -130,7 +131,7 @@ void fm_el_side_merge(unsigned char *events, size_t bytes, const unsigned char *
                       size_t side_bytes)
 {
     uint16_t at[EVENTS_MAX];
-    uint32_t before[EVENTS_MAX]; /* where in events each goes */
+    uint32_t before[EVENTS_MAX]; /* offset in events before which each goes */
     unsigned n = sort_events(side, side_bytes, at), placed = 0;
     for (size_t p = 0; p < bytes && placed < n;) {
         if ((int64_t)(stamp_of(events + p) - stamp_of(side + at[placed])) > 0)
@@ -142,7 +143,7 @@ void fm_el_side_merge(unsigned char *events, size_t bytes, const unsigned char *
         before[placed] = (uint32_t)bytes;
     FM_EL_ASSERT(placed == n);
     size_t to = bytes + side_bytes, from = bytes;
-    while (n-- > 0) { /* from the end, as the room is there */
+    while (n-- > 0) { /* from the end, since the free room is there */
         to -= from - before[n];
         memmove(events + to, events + before[n], from - before[n]);
         from = before[n];

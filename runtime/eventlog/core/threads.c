@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of threads: open addressing by id, deleted by shifting back. */
+/* The table of threads: open addressing by id; deletion moves entries back. */
 #include "core/clock.h"
 #include "core/pool.h"
 #include "core/shared.h"
@@ -7,7 +7,7 @@
 
 static pthread_mutex_t state_mutex = PTHREAD_MUTEX_INITIALIZER;
 
-/* state 255 = free. */
+/* state 255 = free slot. */
 static struct {
     struct fm_el_thread *slots;
     uint32_t count, slots_max, count_max, last_id, forgotten;
@@ -41,7 +41,7 @@ struct fm_el_thread *fm_el_state_thread(uint32_t id)
 
 static struct fm_el_thread *thread_place(uint32_t id)
 {
-    FM_EL_ASSERT(threads.count < threads.slots_max); /* searches end at a free slot */
+    FM_EL_ASSERT(threads.count < threads.slots_max); /* so that searches end at a free slot */
     uint32_t at = thread_home(id);
     while (threads.slots[at].state != 255)
         at = (at + 1) & (threads.slots_max - 1);
@@ -88,7 +88,7 @@ uint32_t fm_el_state_thread_new(uint16_t lane, uint8_t state)
     return id;
 }
 
-/* Removal by shifting the rest of the run back, so that no tombstones pile up. */
+/* Removes by moving later entries of the run back, so that no tombstones accumulate. */
 void fm_el_state_thread_gone(uint32_t id)
 {
     struct fm_el_thread *t = fm_el_state_thread(id);
@@ -132,7 +132,7 @@ struct fm_el_thread *fm_el_state_threads(uint32_t *count, size_t *ret_bytes)
         if (threads.slots[i].state != 255)
             list[n++] = threads.slots[i];
     FM_EL_ASSERT(n == threads.count);
-    for (uint32_t i = n / 2; i-- > 0;) /* heap sort: needs no memory */
+    for (uint32_t i = n / 2; i-- > 0;) /* heap sort: needs no further memory */
         sift(list, i, n);
     for (uint32_t i = n; i-- > 1;) {
         struct fm_el_thread t = list[0];
@@ -150,7 +150,7 @@ void fm_el_state_options(const struct fm_eventlog_options *o)
         threads.count_max = o->threads_max;
 }
 
-/* The parent's threads are not there. */
+/* The parent's threads do not exist in the child. */
 void fm_el_state_after_fork(void)
 {
     pthread_mutex_init(&state_mutex, NULL);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The types that a log of ours declares, and the sizes of all. */
+/* The event types that the library declares in a log, and the sizes of all types. */
 #include "core/types.h"
 
-/* X(number, size, description). The texts of GHC's types are GHC's. */
+/* X(number, size, description). The descriptions of GHC's types are those of GHC. */
 #define GHC_TYPES(X)                                                             \
     X(FM_EVENT_THREAD_CREATE, 4, "Create thread")                                \
     X(FM_EVENT_THREAD_RUN, 4, "Run thread")                                      \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Event types that the program and its plugins declare. A type keeps its place for the life of the
- * process. Those before usable are, or will be, in the header of each destination: once the first
- * header is made, types that come are not, and their events are messages. */
+ * process. Types below `usable` are in the header of each destination. Types that are declared
+ * after the first header was made are not, so their events are logged as messages. */
 #include "core/pool.h"
 #include "core/shared.h"
 #include "core/types.h"
@@ -14,9 +14,9 @@ enum {
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct user_type {
-    char *name, *fields; /* never freed: a plugin that declared it may go */
+    char *name, *fields; /* never freed, since the plugin that declared them may be unloaded */
 } types[TYPES_MAX];
-static uint32_t count; /* under the mutex, as is closed */
+static uint32_t count; /* under the mutex, like closed */
 static bool closed;
 static _Atomic uint32_t usable;
 
@@ -74,7 +74,7 @@ unsigned fm_el_user_types_close(void)
 void fm_el_user_types_open(void)
 {
     if (atomic_load(&fm_el.stream_on) || atomic_load(&fm_el.memory_on) ||
-        atomic_load(&fm_el.clients_on)) /* it came before this log's start */
+        atomic_load(&fm_el.clients_on)) /* it was declared before the log's start */
         return;
     pthread_mutex_lock(&mutex);
     closed = false;
@@ -82,8 +82,8 @@ void fm_el_user_types_open(void)
     pthread_mutex_unlock(&mutex);
 }
 
-/* In the child, whose destinations are none yet. What another thread was about to add is not there.
- */
+/* For a child of fork, which has no destinations yet. A type that another thread was adding does
+ * not exist in it. */
 void fm_el_user_types_after_fork(void)
 {
     pthread_mutex_init(&mutex, NULL);

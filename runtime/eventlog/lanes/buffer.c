@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A lane's memory: pages of the pool, or a slot of the live file. */
+/* A lane's memory: pages from the pool, or a slot in the live file. */
 #include "core/live.h"
 #include "core/pool.h"
 #include "lanes/lane.h"
@@ -48,13 +48,14 @@ bool fm_el_lane_take_buffer(struct fm_el_lane *l, size_t wanted)
     if (slot)
         side = (struct fm_el_side *)(void *)((unsigned char *)slot + FM_LIVE_SIDE_AT);
     l->side = side;
-    atomic_signal_fence(memory_order_seq_cst); /* from here on handlers use the new one */
+    atomic_signal_fence(memory_order_seq_cst); /* from here on, handlers use the new buffer */
     if (l->head) {
         l->head->copy = slot ? (unsigned char **)(void *)&slot->pos : &l->own_copy;
         fm_el_lane_set_pos(l, l->taken);
     }
     if (left && left != side && fm_el_side_waits(left)) {
-        l->side = left; /* a handler came before that; none of this thread is in the middle */
+        l->side = left; /* a handler attached the queue before; none of this thread's handlers is
+                           running */
         fm_el_lane_hand_over(l);
         l->side = side;
     }

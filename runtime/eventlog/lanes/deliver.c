@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The way of a block to the destinations. */
+/* Delivers blocks to the destinations. */
 #include "core/live.h"
 #include "core/shared.h"
 #include "lanes/deliver.h"
@@ -9,8 +9,8 @@
 
 static const struct fm_el_sink *sinks[FM_EL_SINKS];
 
-/* Read: a block is on its way. A sink that changes goes before the next block. Free at each fork:
- * readers hold a lane's lock or the sink lock, the writer the sink lock. */
+/* Read-locked while a block is delivered; write-locked to change a sink between two blocks. Free at
+ * each fork: readers hold a lane's lock or the sink lock, the writer holds the sink lock. */
 static pthread_rwlock_t passing = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
 
 void fm_el_deliver_hold(void)
@@ -40,7 +40,7 @@ void fm_el_deliver(const struct fm_el_block *b)
         sinks[FM_EL_SINK_MEMORY]->write(b, &taken);
     if (atomic_load(&fm_el.clients_on) || atomic_load(&fm_el.values_on))
         sinks[FM_EL_SINK_CLIENTS]->write(b, &taken);
-    if (atomic_load(&fm_el.stream_on)) /* last: it frees a live block */
+    if (atomic_load(&fm_el.stream_on)) /* last, because it frees a live block */
         sinks[FM_EL_SINK_STREAM]->write(b, &taken);
     else
         fm_el_live_free(b->live);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The global buffer, for events that belong to no lane; names leave by it before their first use.
- */
+/* The global buffer, for events that belong to no lane. Names are announced there before their
+ * first use. */
 #include "core/live.h"
 #include "core/shared.h"
 #include "core/types.h"
@@ -9,13 +9,13 @@
 static pthread_mutex_t sink_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     unsigned char *buffer;
-    size_t size, used;            /* used counts the marker */
-    uint64_t begin_ns, latest_ns; /* of its events */
+    size_t size, used;            /* used includes the marker */
+    uint64_t begin_ns, latest_ns; /* times of its events */
     uint64_t last_end_ns;
     uint32_t events;
-    struct fm_live_slot *live; /* that the buffer is in; NULL = the pool */
-    uint64_t generation;       /* of live files, when it was taken */
-} global;                      /* under sink_mutex */
+    struct fm_live_slot *live; /* the slot that holds the buffer; NULL = pool memory */
+    uint64_t generation;       /* generation of the live file when the buffer was taken */
+} global;                      /* guarded by sink_mutex */
 
 void fm_el_sink_lock(void)
 {
@@ -27,7 +27,7 @@ void fm_el_sink_unlock(void)
     pthread_mutex_unlock(&sink_mutex);
 }
 
-static _Atomic(struct fm_el_name *) announced; /* the newest name that the streams know */
+static _Atomic(struct fm_el_name *) announced; /* the newest name that has been announced */
 
 static void global_note(uint64_t taken)
 {
@@ -35,7 +35,7 @@ static void global_note(uint64_t taken)
         fm_el_live_note(global.live, &(struct fm_live_state){.taken = taken});
 }
 
-/* Behind the last event, and in a live file too. */
+/* Sets the end of the last event, in the live file, too. */
 static void global_used(size_t used)
 {
     global.used = used;
@@ -43,7 +43,7 @@ static void global_used(size_t used)
         __atomic_store_n(&global.live->pos, (uintptr_t)(global.buffer + used), __ATOMIC_RELEASE);
 }
 
-/* A copy in the live file, so that the events count once whenever the program ends. */
+/* Copies the block into the live file, so that each event counts once whenever the program ends. */
 static void copy_live(struct fm_el_block *b)
 {
     struct fm_live_slot *slot = fm_el_live_alloc(FM_LIVE_BLOCK, FM_EL_NO_CAP, b->bytes);
@@ -59,10 +59,11 @@ static void copy_live(struct fm_el_block *b)
     global_note(b->bytes);
 }
 
-/* Under the sink lock. Posting may flush a full buffer, which comes here again. */
+/* Guarded by the sink lock. Posting may flush a full buffer, which calls this again. */
 static bool posting;
 
-/* A flush of the global buffer: posts what is new; once that is delivered, posted is told. */
+/* Posts new names when the global buffer is flushed. The caller stores the result in `announced`
+ * after delivery. */
 static struct fm_el_name *post_names(void)
 {
     struct fm_el_name *end = atomic_load(&announced), *all = fm_el_names_newest();
@@ -82,14 +83,14 @@ void fm_el_global_flush_locked(void)
     struct fm_el_name *posted = post_names();
     if (global.used > FM_EL_MARKER_BYTES) {
         struct fm_el_block b = {global.buffer, global.used, global.events, FM_EL_NO_CAP, NULL};
-        /* not the time of now: a name that is made now, and posted with the next block, must not
-         * get a later time than the events that use it */
+        /* not the present time: a name that is made now and posted with the next block must not be
+         * later than the events that use it */
         global.last_end_ns = global.latest_ns;
         fm_el_marker(global.buffer, global.used, FM_EL_NO_CAP, global.begin_ns, global.last_end_ns);
         if (global.live)
             copy_live(&b);
         fm_el_deliver(&b);
-        global_used(FM_EL_MARKER_BYTES); /* first: what lies behind is nothing */
+        global_used(FM_EL_MARKER_BYTES); /* first, so that nothing after it counts as an event */
         global_note(FM_EL_MARKER_BYTES);
         global.events = 0;
     }
@@ -127,8 +128,8 @@ static bool take_buffer(size_t wanted)
     return true;
 }
 
-/* Room for need bytes, in a buffer of the wanted size; an event that is larger than that gets a
- * larger one for once, since a name or an argument must not get lost. */
+/* Makes room for `need` bytes in a buffer of the wanted size. A larger event gets a larger buffer
+ * once, so that no name or argument is lost. */
 static bool make_room(size_t need)
 {
     size_t wanted = atomic_load(&fm_el.wanted_size);

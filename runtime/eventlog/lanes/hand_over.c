@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a lane's buffer to a block: raw stamps become times, what handlers queued joins. */
+/* Makes a block of a lane's buffer: converts raw stamps to times and merges events queued by signal
+ * handlers. */
 #include "core/live.h"
 #include "core/pool.h"
 #include "core/types.h"
@@ -21,8 +22,8 @@ void fm_el_lane_note(struct fm_el_lane *l, uint64_t side)
                                                          .ns = l->begin.ns});
 }
 
-/* Raw stamps of [p, end) become nanoseconds on the line between the two samples. Returns the number
- * of events. The branches on common sizes let the processor guess where the next event begins
+/* Converts raw stamps of [p, end) to nanoseconds by interpolation between two samples. Returns the
+ * number of events. Branches on common sizes let the CPU predict where the next event begins
  * instead of waiting for the table. */
 static uint32_t convert(unsigned char *p, const unsigned char *end, const struct fm_el_sample *from,
                         const struct fm_el_sample *to)
@@ -38,7 +39,7 @@ static uint32_t convert(unsigned char *p, const unsigned char *end, const struct
         uint64_t stamp;
         memcpy(&stamp, p + 2, 8);
         stamp = (int64_t)(stamp - from->ticks) > 0 ? stamp - from->ticks : 0;
-        stamp = stamp < ticks ? stamp : ticks; /* counters of two cores differ by a few ticks */
+        stamp = stamp < ticks ? stamp : ticks; /* counters of two cores may differ by a few ticks */
         last = stamp = stamp > last ? stamp : last;
         stamp = fm_eventlog_be64_(from->ns + (uint64_t)(((unsigned __int128)stamp * scale) >> 32));
         memcpy(p + 2, &stamp, 8);
@@ -55,7 +56,7 @@ static uint32_t convert(unsigned char *p, const unsigned char *end, const struct
         }
         events++;
     }
-    FM_EL_ASSERT(p == end); /* whole events */
+    FM_EL_ASSERT(p == end); /* events are whole */
     return events;
 }
 
@@ -63,7 +64,7 @@ static uint32_t convert(unsigned char *p, const unsigned char *end, const struct
 
 static void hand_over(struct fm_el_lane *l, unsigned char *data, size_t bytes)
 {
-    fm_el_names_announce(); /* those that the events may use */
+    fm_el_names_announce(); /* announces names that the events may use */
     struct fm_el_sample now = fm_el_clock_sample();
     uint32_t events = convert(data, data + bytes, &l->begin, &now);
     struct fm_el_block b = {.data = data - FM_EL_MARKER_BYTES,
@@ -75,8 +76,8 @@ static void hand_over(struct fm_el_lane *l, unsigned char *data, size_t bytes)
     fm_el_deliver(&b);
 }
 
-/* The same from a copy in the live file: the buffer stays as it is until its turn moves on, so that
- * whenever the program ends each event counts once. False: there is no room for the copy. */
+/* As above, from a copy in the live file: the buffer stays unchanged until its turn increases. So
+ * each event counts once, whenever the program ends. False: no room for the copy. */
 static bool hand_over_live(struct fm_el_lane *l, unsigned char *pos, const unsigned char *side,
                            size_t waiting)
 {
@@ -109,9 +110,9 @@ static bool hand_over_live(struct fm_el_lane *l, unsigned char *pos, const unsig
     return true;
 }
 
-/* By its owner, or where the owner's buffer need not be written. What handlers queued joins the
- * events by time. Another than the owner joins them in a copy; where there is no room they are a
- * block of their own, behind, with their times moved up to its begin. */
+/* Hands over everything. Events of signal handlers are merged by time. The owner merges them in its
+ * buffer if there is room; otherwise they are merged in a copy. Without memory for it they become a
+ * block of their own after this one, with times no earlier than its begin. */
 static void hand_over_all(struct fm_el_lane *l, unsigned char *pos, unsigned char *side,
                           size_t waiting)
 {
@@ -135,7 +136,7 @@ static void hand_over_all(struct fm_el_lane *l, unsigned char *pos, unsigned cha
         waiting = 0;
     }
     l->taken = pos;
-    fm_el_lane_note(l, fm_el_side_mark(l->side, 0)); /* before stamps change where they stand */
+    fm_el_lane_note(l, fm_el_side_mark(l->side, 0)); /* before the stamps are converted in place */
     if (bytes)
         hand_over(l, data, bytes);
     fm_el_pool_free(copy, all);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lanes: each thread's buffer, appended to by its owner without a lock, handed over by whoever
- * holds the lane's lock. */
+/* Lanes: each thread's buffer. Its owner appends without a lock; the holder of the lane's lock
+ * hands it over. */
 #include "core/live.h"
 #include "core/pool.h"
 #include "core/threads.h"
@@ -17,7 +17,7 @@ static __thread unsigned endings __attribute__((tls_model("initial-exec")));
 static struct fm_el_lane *lanes[FM_EL_LANES_MAX];
 static _Atomic unsigned lane_count;
 static _Atomic uint32_t lanes_used;
-static struct fm_el_lane *free_lanes; /* under the state lock */
+static struct fm_el_lane *free_lanes; /* guarded by the state lock */
 static pthread_key_t end_key;
 static void (*open_in_child)(void);
 
@@ -54,7 +54,7 @@ struct record {
     bool variable;
     const struct fm_eventlog_piece_ *pieces;
     unsigned count;
-    size_t bytes; /* of the pieces */
+    size_t bytes; /* total size of the pieces */
 };
 
 static struct record record_of(uint16_t type, const struct fm_eventlog_piece_ *pieces,
@@ -94,7 +94,7 @@ static void write_record(unsigned char *p, const struct record *r)
     write_payload(p + 10, r);
 }
 
-/* Owner, lane locked: hands over, then starts at the front of a buffer as it is wanted now. */
+/* Owner, lane locked: hands over, then starts at the front of a buffer of the wanted size. */
 static void restart(struct fm_el_lane *l)
 {
     fm_el_lane_hand_over(l);
@@ -102,21 +102,21 @@ static void restart(struct fm_el_lane *l)
     if (!fm_el_lane_has_wanted(l)) {
         if (fm_el_lane_take_buffer(l, wanted))
             return;
-        fm_el_count(&fm_el.resize_failures, 1); /* tried again at the next one */
+        fm_el_count(&fm_el.resize_failures, 1); /* retried at the next restart */
     }
     l->taken = l->buffer + FM_EL_MARKER_BYTES;
-    fm_el_lane_set_pos(l, l->taken); /* first: what lies behind pos is nothing */
+    fm_el_lane_set_pos(l, l->taken); /* first, so that nothing after pos counts as an event */
     fm_el_lane_note(l, fm_el_side_mark(l->side, 0));
 }
 
-/* Owner, lane locked. limit NULL sends the next append here: for a request, for a handler's events,
- * or because stamps need a call. */
+/* Owner, lane locked. limit NULL makes the next append come here: for a request, for events of
+ * signal handlers, or because taking stamps needs a call. */
 static void set_limit(struct fm_el_lane *l)
 {
     unsigned char *limit = fm_el_clock_is_counter() ? l->buffer + l->size : NULL;
     __atomic_store_n(&l->head->limit, limit, __ATOMIC_RELAXED);
     atomic_signal_fence(memory_order_seq_cst);
-    if (fm_el_side_waits(l->side)) /* a handler ran before the store */
+    if (fm_el_side_waits(l->side)) /* a handler logged before the store */
         __atomic_store_n(&l->head->limit, NULL, __ATOMIC_RELAXED);
 }
 
@@ -180,7 +180,7 @@ static void post_lane_begins(const struct fm_el_lane *l, bool first_use)
     fm_el_global_post(FM_EVENT_TASK_CREATE, &task, 8, rest, 10);
 }
 
-/* State locked. A lane that nobody uses, or a new one. */
+/* State locked. Returns a free lane, or a new one. */
 static struct fm_el_lane *find_lane(bool *first_use)
 {
     struct fm_el_lane *l = free_lanes;
@@ -212,7 +212,7 @@ static struct fm_el_lane *attach_locked(void)
     pthread_mutex_lock(&l->mutex);
     l->begin = fm_el_clock_sample();
     fm_el_side_init(&l->own_side);
-    l->side = NULL; /* nothing is left in it */
+    l->side = NULL; /* it is empty */
     l->head = &fm_eventlog_head_;
     if (!fm_el_lane_take_buffer(l, size) || pthread_setspecific(end_key, l) != 0) {
         fm_el_lane_drop_buffer(l);
@@ -237,7 +237,8 @@ static struct fm_el_lane *attach_locked(void)
 
 static struct fm_el_lane *attach(void)
 {
-    if (endings > 2) /* the last round of destructors: no one would free another lane */
+    /* in the last round of destructors, since no later one would free another lane */
+    if (endings > 2)
         return NULL;
     fm_el_state_lock();
     struct fm_el_lane *l = attach_locked();
@@ -258,7 +259,7 @@ struct fm_el_lane *fm_el_lane_need(void)
     return mine ? mine : attach();
 }
 
-/* The thread ends: what it logged goes out, its lane is free for another. */
+/* At the thread's end: hands over its events and frees the lane. */
 static void detach(void *context)
 {
     struct fm_el_lane *l = context;
@@ -266,11 +267,11 @@ static void detach(void *context)
     unsigned char stop[10] = {0};
     uint32_t thread = fm_eventlog_be32_(l->thread);
     memcpy(stop, &thread, 4);
-    stop[5] = 5; /* finished */
+    stop[5] = 5; /* status 5: finished */
     pthread_mutex_lock(&l->mutex);
     if (fm_eventlog_on())
         append_payload(l, FM_EVENT_THREAD_STOP, stop, sizeof(stop));
-    mine = NULL; /* what handlers log from here on is counted as dropped */
+    mine = NULL; /* handlers' events from here on are counted as dropped */
     atomic_signal_fence(memory_order_seq_cst);
     fm_el_lane_hand_over(l);
     __atomic_store_n(&fm_eventlog_head_.pos, NULL, __ATOMIC_RELEASE);
@@ -306,7 +307,7 @@ void fm_el_lanes_init(void (*fork_open)(void))
 /* ---- appending, the long way ------------------------------------------------------------------
  */
 
-/* busy is set. */
+/* `busy` is set. */
 static bool append(const struct record *r)
 {
     if (atomic_load_explicit(&fm_el.fork_pending, memory_order_relaxed))
@@ -322,7 +323,8 @@ static bool append(const struct record *r)
     return ok;
 }
 
-/* A handler, or a writer's callback, interrupted this thread inside of the library. */
+/* Appends for a signal handler, or a writer's callback, that interrupted this thread inside the
+ * library. */
 static bool append_nested(const struct record *r)
 {
     size_t need = record_bytes(r);
@@ -341,7 +343,7 @@ static bool append_nested(const struct record *r)
 void fm_eventlog_slow_(uint16_t type, const void *payload, size_t bytes)
 {
     FM_EL_ASSERT(fm_eventlog_head_.busy == 1);
-    fm_el_inside(true); /* until fm_el_leave */
+    fm_el_inside(true); /* until fm_el_leave() */
     struct fm_eventlog_piece_ piece = {payload, bytes};
     struct record r = {type, false, &piece, 1, bytes};
     if (fm_el_leader)
@@ -402,7 +404,7 @@ int fm_el_lanes_flush(int timeout_ms)
             continue;
         }
         fm_el_lane_hand_over(l);
-        /* the owner looks at its next append: it may go back to the front, or change the size */
+        /* the owner checks at its next append: it may restart at the front, or change the size */
         if (l->head)
             __atomic_store_n(&l->head->limit, NULL, __ATOMIC_RELAXED);
         pthread_mutex_unlock(&l->mutex);
@@ -427,14 +429,14 @@ void fm_el_lanes_fork_unlock(void)
         pthread_mutex_unlock(&lanes[i]->mutex);
 }
 
-/* In the child, before anything is written: live memory is its own. */
+/* In the child, before anything is written: makes live memory private. */
 void fm_el_lanes_own(void)
 {
     for (unsigned i = 0; i < fm_el_lane_count(); i++)
         fm_el_live_own(lanes[i]->live);
 }
 
-/* Lanes look at their next append whether their buffers are as wanted. */
+/* At their next append, lanes check whether their buffers have the wanted size. */
 void fm_el_lanes_nudge(void)
 {
     for (unsigned i = 0; i < fm_el_lane_count(); i++) {
@@ -445,7 +447,7 @@ void fm_el_lanes_nudge(void)
     }
 }
 
-/* In the child: the other threads are not there, and what the buffers hold is the parent's. */
+/* In the child: other threads do not exist, and the buffers' contents belong to the parent. */
 void fm_el_lanes_after_fork(void)
 {
     free_lanes = NULL;

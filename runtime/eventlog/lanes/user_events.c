@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events of types that the program declares: as such, or as messages. */
+/* Events of types that the program declares, logged as such or as messages. */
 #include "lanes/lane.h"
 #include "core/types.h"
 
-/* Text of a message, cut where there is no more room. */
+/* Text of a message; cut when it is too long. */
 struct text {
     char data[FM_EL_MESSAGE_MAX + 1];
     size_t used;
@@ -36,7 +36,7 @@ static void put_real(struct text *t, uint64_t bits)
     int n = snprintf(digits, sizeof(digits), "%.17g", v);
     for (int i = 0; i < n; i++)
         if (!strchr("0123456789+-einfa", digits[i]))
-            digits[i] = '.'; /* the point of the program's locale */
+            digits[i] = '.'; /* the decimal point of the program's locale */
     put(t, digits, n > 0 ? (size_t)n : 0);
 }
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The log in memory: a list of chunks that joined are the log.
- *
- *   head -> [chunk: blocks...][chunk][gap][chunk] <- tail (partly filled)
- *
- * Blocks go over the border of chunks. A gap is a short chunk of its own that holds one block which
- * tells how much is missing. Always: bytes is the sum of the capacities of the listed chunks. */
+/* The log in memory: a list of chunks whose contents, joined, are the log.  head -> [chunk:
+ * blocks...][chunk][gap][chunk] <- tail (partly filled)  Blocks may cross the border of chunks. A
+ * gap is a short chunk of its own with one block that says how much is missing. Invariant: `bytes`
+ * is the sum of the capacities of the listed chunks. */
 #include "core/pool.h"
 #include "core/shared.h"
 #include "core/threads.h"
@@ -22,9 +20,10 @@
 struct chunk {
     struct chunk *next;
     unsigned char *data;
-    size_t begin, used, capacity; /* data[begin, used) is the log; begin > 0 beside gaps */
-    size_t first_block;           /* where the first block begins in it; capacity = nowhere */
-    struct fm_el_gap blocks;      /* counts of the blocks that begin in it, or are missing here */
+    /* data[begin, used) is part of the log; begin > 0 only beside gaps */
+    size_t begin, used, capacity;
+    size_t first_block;      /* offset of the first block that begins in it; capacity = none */
+    struct fm_el_gap blocks; /* counts of the blocks that begin in it, or are missing here */
     bool is_gap, closed;
 };
 
@@ -39,7 +38,7 @@ static struct {
     int fd;
     bool fd_set;
 } list = {.fd = -1};
-static struct fm_el_gap missing; /* dropped as newest since the last accepted block */
+static struct fm_el_gap missing; /* new blocks dropped since the last accepted one */
 static struct {
     uint64_t events;
     struct fm_el_gap dropped;
@@ -113,7 +112,7 @@ static struct chunk *pop(void)
     return c;
 }
 
-/* The number of bytes of new chunks that an append of this many bytes makes. */
+/* Size of the chunks that appending `bytes` adds. */
 static uint64_t growth(size_t bytes)
 {
     size_t chunk = atomic_load(&fm_el.wanted_size);
@@ -132,8 +131,8 @@ static void free_chunks(struct chunk *c)
     }
 }
 
-/* The chunk to fill, with enough new ones behind it. All are made before a byte is copied, so that
- * a block is in whole or not at all. */
+/* Returns the chunk to fill, followed by enough new ones. They are allocated before any byte is
+ * copied, so a block is added whole or not at all. */
 static struct chunk *prepare(size_t bytes)
 {
     struct chunk *tail = list.tail && !list.tail->closed ? list.tail : NULL;
@@ -197,7 +196,7 @@ static struct chunk *with_block(struct chunk *c, struct chunk **before)
 
 static void fill_gap(struct chunk *gap, const struct chunk *next)
 {
-    unsigned char marker[FM_EL_MARKER_BYTES]; /* it may go over the border of chunks */
+    unsigned char marker[FM_EL_MARKER_BYTES]; /* it may cross the border of chunks */
     size_t at = next->begin;
     for (size_t i = 0; i < sizeof(marker); i++, at++) {
         if (at == next->used) {
@@ -236,9 +235,9 @@ static void gap_join(struct fm_el_gap *a, const struct fm_el_gap *b)
     a->blocks += b->blocks;
 }
 
-/* Drops all blocks that begin in the oldest chunk in which any begins, up to the first border in a
- * later chunk. What came before them in that chunk belongs to a block of which the reader has the
- * beginning: it stays. */
+/* Drops all blocks that begin in the oldest chunk in which any begins, up to the next border of
+ * blocks in a later chunk. Bytes before them in that chunk belong to a block that the reader has
+ * begun to read, so they stay. */
 static bool drop_oldest(void)
 {
     struct chunk *before = NULL, *unused = NULL;
@@ -246,7 +245,7 @@ static bool drop_oldest(void)
     struct chunk *to = from ? with_block(from->next, &unused) : NULL;
     if (!to)
         return false;
-    if (from->first_block > from->begin) { /* the rest of an older block: it stays */
+    if (from->first_block > from->begin) { /* the rest of an older block stays */
         struct chunk *rest = from;
         struct chunk *copy = chunk_new(rest->first_block - rest->begin);
         if (!copy)
@@ -286,7 +285,7 @@ static bool drop_oldest(void)
 /* ---- blocks in --------------------------------------------------------------------------------
  */
 
-/* Definitions (blocks without lane) have a reserve, so that what is kept stays readable. */
+/* Definitions (blocks without lane) have reserved room, so that the kept blocks can be read. */
 static bool find_room(const struct fm_el_block *b)
 {
     uint64_t limit = list.limit + (b->cap == FM_EL_NO_CAP ? list.limit / 16 : 0);
@@ -334,7 +333,7 @@ int fm_el_memory_start(const struct fm_eventlog_options *o)
     size_t chunk = atomic_load(&fm_el.wanted_size);
     fm_el_process_refresh();
     fm_el_state_lock();
-    fm_el_sink_lock(); /* no definition may pass between the replay and the first block */
+    fm_el_sink_lock(); /* no definition may come between the replay and the first block */
     fm_el_header(&b);
     fm_el_replay(&b, false, 0, fm_el_clock_ns(), false);
     pthread_mutex_lock(&mutex);
@@ -375,7 +374,7 @@ void fm_el_memory_finish(void)
     pthread_mutex_unlock(&mutex);
 }
 
-/* Blocks that were dropped as oldest may have held definitions: the state again, at the end. */
+/* Dropped blocks may have held definitions, so the state is appended again. */
 static void sink_tick(void)
 {
     pthread_mutex_lock(&mutex);
@@ -410,7 +409,7 @@ static struct chunk *take(bool partial)
         c = pop();
         if (c->used > c->begin)
             return c;
-        chunk_free(c); /* the last one was exactly full */
+        chunk_free(c); /* the last chunk was exactly full */
     }
 }
 
@@ -455,7 +454,7 @@ size_t fm_eventlog_chunk_get(void **out)
         *out = copy;
         return bytes;
     }
-    uint32_t before = fm_el_enter(); /* no memory: back to the front, nothing is lost */
+    uint32_t before = fm_el_enter(); /* out of memory: puts it back, nothing is lost */
     pthread_mutex_lock(&mutex);
     struct chunk *kept = c.owner_;
     kept->next = list.head;

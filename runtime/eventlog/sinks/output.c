@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* SIGPIPE is kept from the program: blocked, and taken away if this write raised it. */
+/* Hides SIGPIPE from the program: blocks it, and discards it if this write raised it. */
 static bool pipe_block(sigset_t *before)
 {
     sigset_t set, pending;
@@ -43,7 +43,7 @@ static int write_fd(int fd, const unsigned char *data, size_t bytes)
             poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, -1);
         } else if (errno != EINTR) {
             int error = errno;
-            if (done > 0) { /* a torn block is worse than none */
+            if (done > 0) { /* nothing is better than a torn block */
                 off_t at = lseek(fd, 0, SEEK_CUR);
                 if (at >= (off_t)done && ftruncate(fd, at - (off_t)done) == 0)
                     lseek(fd, at - (off_t)done, SEEK_SET);
@@ -100,7 +100,7 @@ int fm_el_output_done(struct fm_el_output *o, bool close)
             error = errno;
     } else if (o->file) {
         fflush(o->file);
-        if (o->regular) /* the stream learns where the descriptor is now */
+        if (o->regular) /* the FILE learns the descriptor's position */
             fseeko(o->file, lseek(o->fd, 0, SEEK_CUR), SEEK_SET);
     }
     *o = (struct fm_el_output){.fd = -1};

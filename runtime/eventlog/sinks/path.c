@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a log of this process goes, when nobody says. */
+/* The default path of a log of this process. */
 #include "core/shared.h"
 #include "sinks/stream.h"
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The stream sink. What goes to a pipe, a terminal or a writer is written by the thread that hands
+/* The stream sink. Output to a pipe, a terminal or a writer is written by the thread that hands
  * over. Large blocks for a regular file are copied into a queue that a thread of the library
- * writes, so that the program pays for a copy and not for the kernel's new pages, and does not
- * stand still while the disk is busy, until the queue is full.
- *
- * Always: blocks are written in the order in which they were taken; sink, header_due and missing
- * change only while the queue is empty, or by the thread that writes it. */
+ * writes. So the program pays for a copy, not for the kernel's new pages, and does not wait for the
+ * disk until the queue is full.  Invariants: blocks are written in the order in which they were
+ * taken. sink, header_due and missing change only while the queue is empty, or by the thread that
+ * writes it. */
 #include "core/live.h"
 #include "core/pool.h"
 #include "core/threads.h"
@@ -24,25 +23,25 @@ enum { QUEUE_BYTES_MAX = 8 << 20, DIRECT_BYTES_MAX = 32 << 10 };
 
 struct queued {
     struct queued *next;
-    unsigned char *data; /* a piece of the pool of its own: sizes there are powers of two; NULL for
-                            a block in the live file */
+    unsigned char *data; /* a pool block of its own, since sizes there are powers of two; NULL for a
+                            block in the live file */
     struct fm_el_block block;
 };
 
-/* Held while a block is written at once, so that blocks never mix and no sink is closed under a
+/* Held while a block is written directly, so that blocks never mix and no sink is closed during a
  * write. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t work = PTHREAD_COND_INITIALIZER, room = PTHREAD_COND_INITIALIZER;
 static struct fm_el_output sink = {.fd = -1};
-static unsigned failures;             /* in a row */
-static struct fm_el_bytes header_due; /* could not be written yet: nothing may precede it */
-static struct fm_el_gap missing;      /* lost since the last block that was written */
+static unsigned failures;             /* consecutive failures */
+static struct fm_el_bytes header_due; /* a header not yet written: nothing may precede it */
+static struct fm_el_gap missing;      /* lost since the last block written */
 static struct {
     struct queued *head, *tail;
     size_t bytes;
-    uint64_t in, out;  /* blocks ever queued, and written or lost */
-    uint64_t sequence; /* of the last block that a live file holds too */
-    unsigned holds;    /* calls that wait for it to be empty: nothing may join it */
+    uint64_t in, out;  /* numbers of blocks queued, and written or lost */
+    uint64_t sequence; /* number of the last block that is also in the live file */
+    unsigned holds;    /* number of calls that wait for an empty queue: nothing may be added then */
     bool thread;
 } queue;
 static struct {
@@ -55,7 +54,7 @@ static struct {
 /* ---- blocks out -------------------------------------------------------------------------------
  */
 
-/* What must stand before the next block: the header if it is still due, word of a gap. */
+/* Writes what must precede the next block: the header if it is due, the report of a gap. */
 static int put_before_block(const unsigned char *next)
 {
     unsigned char block[FM_EL_MISSING_MAX];
@@ -75,15 +74,14 @@ static int put_block(const struct fm_el_block *b)
     int error = put_before_block(b->data);
     if (error)
         return error;
-    if (b->live) { /* whoever finds it knows where it was to be */
+    if (b->live) { /* recovery reads where the block was being written */
         off_t at = lseek(sink.fd, 0, SEEK_CUR);
         __atomic_store_n(&b->live->file_at, at < 0 ? 0 : (uint64_t)at + 1, __ATOMIC_RELEASE);
     }
     return fm_el_output_put(&sink, b->data, b->bytes);
 }
 
-/* The sink is none from now on; blocks still come here, to be counted as lost, until the program
- * sets another. */
+/* Removes the sink. Blocks are then counted as lost until the program sets another one. */
 static void give_up(void)
 {
     if (sink.ours)
@@ -116,13 +114,13 @@ static void account(const struct fm_el_block *b, int error)
 static void *write_queue(void *context)
 {
     (void)context;
-    fm_el_enter(); /* this thread logs nothing */
+    fm_el_enter(); /* events of this thread are not logged */
     pthread_mutex_lock(&mutex);
     for (;;) {
         while (!queue.head)
             pthread_cond_wait(&work, &mutex);
         struct queued *q = queue.head;
-        int error = stats.error; /* what the sink that it was queued for was given up for */
+        int error = stats.error; /* the error for which the block's sink was removed */
         if (fm_el_output_is_set(&sink)) {
             pthread_mutex_unlock(&mutex);
             error = put_block(&q->block);
@@ -145,7 +143,7 @@ static void *write_queue(void *context)
     return NULL;
 }
 
-/* Without a thread all is written at once. */
+/* Without a thread, everything is written directly. */
 static void start_thread(void)
 {
     sigset_t all, before;
@@ -162,7 +160,7 @@ static void start_thread(void)
     pthread_mutex_unlock(&mutex);
 }
 
-/* Mutex held, as for what follows. */
+/* Mutex held, also for the functions below. */
 static void wait_empty(void)
 {
     queue.holds++;
@@ -214,7 +212,7 @@ static void sink_write(const struct fm_el_block *b, bool *taken)
             account(b, fm_el_output_is_set(&sink) ? put_block(b) : stats.error);
         }
     }
-    fm_el_live_free(written); /* before anything else is written behind it */
+    fm_el_live_free(written); /* before anything else is written after it */
     pthread_mutex_unlock(&mutex);
 }
 
@@ -233,7 +231,7 @@ static int sink_settle(int timeout_ms)
 /* ---- setting ----------------------------------------------------------------------------------
  */
 
-/* Mutex held, queue empty. The old sink goes back to its owner, or is ended and closed. */
+/* Mutex held, queue empty. Returns the old sink to its owner, or ends and closes it. */
 static int release_old(bool end)
 {
     if (!fm_el_output_is_set(&sink))
@@ -251,8 +249,8 @@ static int release_old(bool end)
     return error ? -error : -failed;
 }
 
-/* State and sink locks held and no block under way, so that what is replayed and what follows fit
- * together. */
+/* State and sink locks held and no block being delivered, so that the replay and the following
+ * blocks fit together. */
 static int write_header(void)
 {
     struct fm_el_bytes b = {0};
@@ -267,7 +265,7 @@ static int write_header(void)
     return -put_before_block(NULL);
 }
 
-/* As above. */
+/* Locks as above. */
 static int replace(const struct fm_el_output *next, unsigned flags)
 {
     if (next->file && next->file == sink.file) {
@@ -277,7 +275,7 @@ static int replace(const struct fm_el_output *next, unsigned flags)
     }
     FM_EL_ASSERT(!queue.head && queue.in == queue.out);
     int result = release_old(flags & FM_EVENTLOG_CLOSE_PREV);
-    memset(&missing, 0, sizeof(missing)); /* what the old one lost, or gave up over */
+    memset(&missing, 0, sizeof(missing)); /* counts of the old sink */
     failures = 0;
     sink = *next;
     atomic_store(&fm_el.stream_on, fm_el_output_is_set(&sink));
@@ -319,7 +317,7 @@ static int install(const struct fm_el_output *next, unsigned flags, int timeout_
     fm_el_sink_unlock();
     fm_el_update_active();
     fm_el_state_unlock();
-    if (next->ours) /* buffers of the live file, from the next event of each lane on */
+    if (next->ours) /* the live file's buffers are used from each lane's next event on */
         fm_el_lanes_nudge();
     return result ? result : late;
 }
@@ -405,7 +403,7 @@ int fm_el_stream_end(void)
     pthread_mutex_lock(&mutex);
     wait_empty();
     int result = 0;
-    if (fm_el_output_is_set(&sink) && !sink.ours) /* release_old ends those that are ours */
+    if (fm_el_output_is_set(&sink) && !sink.ours) /* release_old ends the library's own sinks */
         result = -fm_el_output_put(&sink, fm_el_end_mark, sizeof(fm_el_end_mark));
     int error = release_old(false);
     result = result ? result : error;
@@ -430,7 +428,8 @@ static void sink_fork_unlock(void)
     pthread_mutex_unlock(&mutex);
 }
 
-/* The stream is the parent's: the child only closes its copy of a descriptor that we opened. */
+/* The stream belongs to the parent: the child only closes its copy of a descriptor that the library
+ * opened. */
 static void sink_after_fork(void)
 {
     pthread_mutex_init(&mutex, NULL);
@@ -439,7 +438,7 @@ static void sink_after_fork(void)
     if (sink.ours)
         close(sink.fd);
     sink = (struct fm_el_output){.fd = -1};
-    memset(&queue, 0, sizeof(queue)); /* it was empty */
+    memset(&queue, 0, sizeof(queue)); /* it is empty at a fork */
     memset(&missing, 0, sizeof(missing));
     memset(&stats, 0, sizeof(stats));
     failures = 0;

@@ -4,11 +4,12 @@
 #include "lanes/deliver.h"
 
 extern const struct fm_el_sink fm_el_stream_sink;
-int fm_el_stream_end(void);     /* end mark, flush; close what is ours; sink NULL */
-bool fm_el_stream_is_set(void); /* its fork lock held */
+/* writes the end mark, flushes, closes the library's own sink; then there is no sink */
+int fm_el_stream_end(void);
+bool fm_el_stream_is_set(void); /* the sink's fork lock is held */
 
-/* Where a log of this process goes, when nobody says. */
-/* NAME.eventlog beside this process's recording; false when there is none. */
+/* Default path of a log of this process: NAME.eventlog beside its recording; false when there is
+ * none. */
 bool fm_el_path_beside_recording(char *path, size_t bytes);
-/* Of a child of fork, by the options of the start; false when it is too long. */
+/* Path for a child of fork, from the options of the start; false when it is too long. */
 bool fm_el_path_of_child(char *path, size_t bytes);

@@ -9,8 +9,9 @@
 #include <link.h>
 #include <unistd.h>
 
-static struct fm_el_process process; /* under the state lock, as is modules */
-static struct fm_el_bytes modules;   /* payloads of event 526, each after its length w16 */
+static struct fm_el_process process; /* guarded by the state lock, like modules */
+/* payloads of event 526, each preceded by its length in 16 bits */
+static struct fm_el_bytes modules;
 
 const struct fm_el_process *fm_el_process(void)
 {
@@ -67,9 +68,10 @@ static size_t read_args(char *out, size_t room)
 void fm_el_process_refresh(void)
 {
     struct fm_el_bytes found = {0};
-    dl_iterate_phdr(add_module, &found); /* takes the loader's lock: none of ours is held */
+    /* takes the loader's lock, so none of the library's locks is held */
+    dl_iterate_phdr(add_module, &found);
     fm_el_state_lock();
-    if (process.pid != (uint32_t)getpid()) { /* first time, or a child */
+    if (process.pid != (uint32_t)getpid()) { /* the first time, or in a child */
         struct timespec wall;
         process.wall_at_ns = fm_el_clock_ns();
         clock_gettime(CLOCK_REALTIME, &wall);

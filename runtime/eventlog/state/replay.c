@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The events that make a stream understandable from its beginning, whenever that is. */
+/* Replays the events that a stream needs to be understood, whenever it begins. */
 #include "core/clock.h"
 #include "core/pool.h"
 #include "core/shared.h"
@@ -67,7 +67,7 @@ static void replay_lock_names(struct fm_el_replay *o)
     }
 }
 
-/* The label from the thread's begin on, the state since it changed. */
+/* The label is dated from the thread's begin, the state from its last change. */
 static void replay_thread_state(struct fm_el_replay *o, const struct fm_el_thread *t)
 {
     uint32_t id = fm_eventlog_be32_(t->id), info = fm_eventlog_be32_(t->info);
@@ -87,14 +87,14 @@ static void replay_thread_state(struct fm_el_replay *o, const struct fm_el_threa
     }
 }
 
-/* The thread that logs into a lane, from the time at which it began to. */
+/* The thread that logs into a lane, from its first event on. */
 static void replay_owner(struct fm_el_replay *o, const struct fm_el_lane *l)
 {
     unsigned char payload[18];
     uint64_t task = fm_eventlog_be64_((uint64_t)l->task);
     uint16_t cap = fm_eventlog_be16_(l->number);
     uint32_t id = fm_eventlog_be32_(l->thread);
-    if (l->attached_ns > o->until) /* blocks that follow tell it */
+    if (l->attached_ns > o->until) /* later blocks contain it */
         return;
     memcpy(payload, &task, 8);
     memcpy(payload + 8, &cap, 2);
@@ -109,8 +109,8 @@ static void replay_owner(struct fm_el_replay *o, const struct fm_el_lane *l)
         replay_thread_state(o, t);
 }
 
-/* A lane is made and given away under the state lock; its fields do not change meanwhile. All
- * lanes stand in one block, so that none of these times is moved up to the end of another. */
+/* Lanes are created and assigned under the state lock, so their fields do not change meanwhile. All
+ * lanes are put into one block, so that no time is moved to the end of another block. */
 static void replay_lanes(struct fm_el_replay *o)
 {
     o->whole = true;
@@ -129,7 +129,7 @@ static void replay_lanes(struct fm_el_replay *o)
     o->whole = false;
 }
 
-/* The lane's own thread, not one of the program's scheduler that runs there. */
+/* Whether it is the lane's own thread, not one of the program's scheduler that runs there. */
 static bool is_owner(const struct fm_el_thread *t)
 {
     return t->lane != FM_EL_NO_CAP && fm_el_lane_at(t->lane)->in_use &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A replay being written: blocks of events in order of time. */
+/* Writes a replay: blocks of events in order of time. */
 #include "core/shared.h"
 #include "core/types.h"
 #include "state/replay.h"
@@ -46,7 +46,7 @@ static struct {
     uint64_t ns;
     uint16_t type;
     uint8_t bytes, payload[8];
-} lane_events[FM_EL_REPLAY_LANE_MAX]; /* by time; under the state lock */
+} lane_events[FM_EL_REPLAY_LANE_MAX]; /* sorted by time; guarded by the state lock */
 static unsigned lane_events_count;
 static uint16_t lane_events_cap;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the program says of its threads and locks. */
+/* Threads and locks, as the program describes them. */
 #include "core/names.h"
 #include "core/pool.h"
 #include "core/threads.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a reader that comes late must know, beside threads and names. */
+/* State that a late reader must know, besides threads and names. */
 #pragma once
 #include "core/pool.h"
 
@@ -13,11 +13,11 @@ struct fm_el_process {
     uint32_t pid, ppid;
     uint64_t wall_s;
     uint32_t wall_ns;
-    uint64_t wall_at_ns; /* time in the log that belongs to the wall clock */
+    uint64_t wall_at_ns; /* log time that corresponds to the wall-clock time */
     size_t args_bytes;
     char args[16384]; /* each with its zero byte */
 };
 const struct fm_el_process *fm_el_process(void);
-/* Payloads of event 526, each after its length w16; state lock held. */
+/* Payloads of event 526, each preceded by its length in 16 bits; state lock held. */
 const struct fm_el_bytes *fm_el_process_modules(void);
-void fm_el_process_refresh(void); /* arguments, ids, clock, modules; no locks held */
+void fm_el_process_refresh(void); /* reads arguments, ids, clock, modules; call without locks */

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a destination that comes late must know of the events before: last values of counters and of
- * the heap, open spans and asynchronous spans, owners of locks. Read off the blocks as they pass.
- * Whoever replays lets no block pass meanwhile (clients by their lock, sinks by
- * fm_el_deliver_hold), so that each event is given once: here, or in a block. */
+/* State from past events that a late destination needs: last values of counters and of the heap,
+ * open spans and asynchronous spans, owners of locks. It is collected from blocks as they are
+ * delivered. During a replay no block is delivered (clients by their lock, sinks by
+ * fm_el_deliver_hold), so that each event is delivered once: in the replay or in a block. */
 #include "core/pool.h"
 #include "lanes/lane.h"
 #include "state/replay.h"
 
 enum { ENTRIES_MAX = 1 << 16, DEPTH_MAX = 64 };
 
-/* By (type, first, second): the event that began it, or told the value. */
+/* Key (type, first, second): the event that began it or gave the value. */
 struct value {
     uint64_t first, second, ns;
-    uint64_t payload; /* the value of a counter, or of the heap */
+    uint64_t payload; /* value of a counter or of the heap */
     uint16_t type;    /* 0 = free: thread creation is not kept here */
     uint16_t cap;
 };
-static struct value *table; /* ENTRIES_MAX, open addressing; deleted by shifting back */
+static struct value *table; /* ENTRIES_MAX, open addressing; deletion moves entries back */
 static uint32_t count;
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* free at each fork: whoever has it holds
-                                                             the clients' or the stream's lock */
+/* free at each fork: its holder also holds the clients' or the stream's lock */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 struct span {
     uint32_t name;
@@ -27,7 +27,7 @@ struct span {
 };
 static struct lane_spans {
     struct span open[DEPTH_MAX];
-    uint32_t depth; /* may exceed DEPTH_MAX: the innermost are not kept */
+    uint32_t depth; /* may exceed DEPTH_MAX: the innermost spans are not kept */
 } * spans[FM_EL_LANES_MAX];
 
 static uint32_t home(uint16_t type, uint64_t first, uint64_t second)
@@ -46,7 +46,7 @@ static struct value *find(uint16_t type, uint64_t first, uint64_t second)
     return &table[at];
 }
 
-/* It may have ended while nothing took events, as perhaps nothing does until now. */
+/* It may have ended while no events were taken. */
 static bool is_stale(uint64_t ns)
 {
     return !fm_eventlog_on() || ns < atomic_load(&fm_el.on_since_ns);
@@ -81,13 +81,13 @@ static bool is_open(const struct value *v)
 
 static void forget_stale(void)
 {
-    static uint64_t done; /* for what began before */
+    static uint64_t done; /* entries that began before it are done */
     if (done == atomic_load(&fm_el.on_since_ns))
         return;
     done = atomic_load(&fm_el.on_since_ns);
     for (uint32_t at = 0; at < ENTRIES_MAX;)
         if (is_open(&table[at]) && is_stale(table[at].ns))
-            take_out(at); /* and looks at what came into its place */
+            take_out(at); /* then checks the entry that moved into its place */
         else
             at++;
 }
@@ -98,7 +98,7 @@ static void set(const struct value *v)
         forget_stale();
     struct value *slot = find(v->type, v->first, v->second);
     if (slot->type == 0 && count >= ENTRIES_MAX * 3 / 4)
-        return; /* the rest is not known to who comes late */
+        return; /* late readers do not learn the rest */
     count += slot->type == 0;
     FM_EL_ASSERT(v->type != 0 && count <= ENTRIES_MAX * 3 / 4);
     *slot = *v;
@@ -135,7 +135,7 @@ static void take(uint16_t type, uint16_t cap, uint64_t ns, const unsigned char *
         break;
     case FM_EVENT_COUNTER:
     case FM_EVENT_COUNTER_REAL:
-        v.type = FM_EVENT_COUNTER; /* one of both kinds is the last */
+        v.type = FM_EVENT_COUNTER; /* both kinds of counter event share one entry: the last value */
         v.second = 0;
         v.first = fm_el_get32(p);
         v.cap = type == FM_EVENT_COUNTER_REAL;
@@ -191,7 +191,7 @@ void fm_el_values_take(const struct fm_el_block *b)
         n = fm_el_event_bytes(p);
         take(type, b->cap, fm_el_get64(p + 2), p + 10);
     }
-    FM_EL_ASSERT(p == end); /* whole events */
+    FM_EL_ASSERT(p == end); /* events are whole */
     pthread_mutex_unlock(&mutex);
 }
 
@@ -240,7 +240,7 @@ static void replay_value(struct fm_el_replay *o, const struct value *v)
     fm_el_replay_event(o, type, v->ns, &name, 4, &rest, 8);
 }
 
-/* In a block of the lane itself: open spans, outermost first, and the locks that it holds. */
+/* Writes a block of the lane itself: open spans, outermost first, and the locks that it holds. */
 static void replay_lane(struct fm_el_replay *o, uint16_t cap)
 {
     const struct lane_spans *l = spans[cap];

@@ -21,8 +21,8 @@ struct named_count {
 struct stat {
     const char *path;
     struct fm_eventlog_counts *counts;
-    GArray *types; /* of struct named_count: those that occur, by name */
-    GArray *gaps;  /* of struct fm_eventlog_gap */
+    GArray *types; /* elements: struct named_count: those that occur, by name */
+    GArray *gaps;  /* elements: struct fm_eventlog_gap */
     struct fm_eventlog_tail tail;
     GError *trailing; /* a later log in the same file could not be read */
 };

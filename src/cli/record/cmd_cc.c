@@ -17,7 +17,7 @@ struct wrapper {
     struct fm_toolchain toolchain;
     const char *name;    /* "cc" or "c++" */
     char *compiler;      /* as chosen by option, environment or place in the command */
-    GPtrArray *launcher; /* of char *: what runs the compiler, as ccache; NULL at its end */
+    GPtrArray *launcher; /* elements: char *: what runs the compiler, as ccache; NULL at its end */
     bool show;
 };
 

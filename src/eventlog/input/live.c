@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading LOG.live: whose it is, and which of its slots hold what the log lacks. What is made of
- * them is live_recover.c. */
+/* Reads LOG.live: which program wrote it, and which of its slots hold events that the log lacks.
+ * live_recover.c makes blocks of them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ static bool failed(GError **error, const char *path, const char *what)
     return false;
 }
 
-/* The process that wrote it is there: same start of the system, same start of the process. */
+/* Whether the process that wrote it still runs: same boot, same start time of the process. */
 static bool process_runs(const struct fm_live_head *head)
 {
     g_autofree char *stat = NULL;
@@ -78,7 +78,7 @@ static void take_slots(struct fm_live *live)
         const struct fm_live_slot *slot = (const void *)(live->data + at);
         if (slot->bytes <= FM_LIVE_SLOT_BYTES || slot->bytes % 4096 != 0 ||
             slot->bytes > live->bytes - at)
-            break; /* of one that was being made */
+            break; /* an unfinished slot */
         g_ptr_array_add(live->slots, (gpointer)(uintptr_t)slot);
         at += slot->bytes;
     }
@@ -101,7 +101,7 @@ const struct fm_live_slot *fm_live_slot_at(const struct fm_live *live, uint64_t 
     return NULL;
 }
 
-/* The head is whole from its magic on, which is written last. */
+/* Whether the head is incomplete: its magic is written last. */
 static bool never_began(const struct fm_live *live, GError **error)
 {
     g_set_error(error, FM_ERROR, FM_ERROR_TRUNCATED,
@@ -134,7 +134,7 @@ static bool check_head(struct fm_live *live, const struct stat *own, GError **er
     }
     if (fstat(live->log_fd, &log) != 0)
         return failed(error, live->log_path, "cannot examine the file");
-    /* A copy of both files has other numbers everywhere. */
+    /* Copies of the two files have other inode numbers. */
     if (own->st_ino == live->head->own_inode && log.st_ino != live->head->log_inode) {
         g_set_error(
             error, FM_ERROR, FM_ERROR_FORMAT,

@@ -16,10 +16,11 @@ enum fm_eventlog_live fm_eventlog_live_look(const char *log_path);
 struct fm_eventlog_recovered {
     uint64_t events, blocks;
     uint64_t left_out; /* bytes of buffers that are no events */
-    uint64_t cut; /* bytes of a torn block at the end of the log, written anew if it was known */
+    /* bytes of a torn block at the end of the log, rewritten if its content was known */
+    uint64_t cut;
 };
 
-/* Adds to the log what stands only in LOG.live, in order, with a message that says so and the end
- * mark, and removes that file. Called again after it was interrupted, it begins anew. */
+/* Appends to the log, in order, the events that only LOG.live holds, then a message that says so
+ * and the end mark. Then removes LOG.live. After an interruption, call it again: it starts over. */
 bool fm_eventlog_live_recover(const char *log_path, struct fm_eventlog_recovered *ret,
                               GError **error);

@@ -8,13 +8,13 @@ struct fm_live {
     const char *log_path;
     char *path;
     int fd, log_fd;
-    const uint8_t *data; /* of path, mapped */
+    const uint8_t *data; /* content of path, mapped */
     uint64_t bytes, log_bytes;
     const struct fm_live_head *head;
-    GPtrArray *slots; /* of const struct fm_live_slot, as they stand in the file */
+    GPtrArray *slots; /* elements: const struct fm_live_slot, in the order of the file */
 };
 
-/* Both are open, the program has ended; close it in any case. */
+/* Opens both; the program has ended. Close it even after an error. */
 bool fm_live_open(struct fm_live *live, const char *log_path, GError **error);
 void fm_live_close(struct fm_live *live);
 const struct fm_live_slot *fm_live_slot_at(const struct fm_live *live, uint64_t offset);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a log lacks of LOG.live: blocks that were on their way, then the buffers' events as blocks.
- * The log may end in a torn block, which was on its way too. */
+/* Appends to a log what LOG.live holds: blocks that were handed over but not written, then the
+ * buffers' events, as blocks. The log may end in a torn block, which LOG.live then holds too. */
 #include <errno.h>
 #include <string.h>
 #include <time.h>
@@ -19,10 +19,10 @@ struct recovery {
     struct fm_live live;
     struct fm_eventlog_header *header;
     struct fm_eventlog_step *steps;
-    uint64_t begin, end; /* of whole blocks, offsets in the log */
-    uint64_t at;         /* where the next byte goes */
+    uint64_t begin, end; /* offsets in the log: range of the whole blocks */
+    uint64_t at;         /* offset of the next byte to write */
     uint64_t latest_ns;
-    uint64_t ticks, ns; /* so many stamps are so many nanoseconds */
+    uint64_t ticks, ns; /* clock rate: `ticks` stamps take `ns` nanoseconds */
     bool finished;      /* the log has its end mark */
     struct fm_eventlog_recovered *result;
 };
@@ -89,8 +89,8 @@ static bool read_header(struct recovery *r, GError **error)
     return false;
 }
 
-/* Follows the blocks by their markers up to where the last whole one ends. What is behind may be a
- * torn block; anything else is for a human to judge. */
+/* Follows the block markers to the end of the last whole block. A torn block may follow; anything
+ * else is an error that a human must judge. */
 static bool walk_log(struct recovery *r, GError **error)
 {
     uint8_t marker[FM_EVENTLOG_MARKER_LENGTH];
@@ -120,10 +120,11 @@ static bool walk_log(struct recovery *r, GError **error)
     return false;
 }
 
-/* ---- blocks on their way ----------------------------------------------------------------------
- */
+/* ---- blocks that were handed over but not written
+ * --------------------------------------------- */
 
-/* Its events are no longer the buffer's. */
+/* A block counts when the turn of its source buffer has moved on: then its events are no longer in
+ * the buffer. */
 static bool counts(const struct recovery *r, const struct fm_live_slot *slot)
 {
     const struct fm_live_slot *source = fm_live_slot_at(&r->live, slot->source);
@@ -132,8 +133,8 @@ static bool counts(const struct recovery *r, const struct fm_live_slot *slot)
            slot->data_bytes <= slot->bytes - FM_LIVE_SLOT_BYTES;
 }
 
-/* In the order in which the writer got them; those that it did not get last, and of them the one
- * with definitions first. */
+/* Sorts blocks in the order in which the writer got them. Blocks that it did not get come last,
+ * those with definitions first. */
 static gint by_sequence(gconstpointer a, gconstpointer b)
 {
     const struct fm_live_slot *x = *(const struct fm_live_slot *const *)a;
@@ -153,13 +154,13 @@ static GPtrArray *find_blocks(struct recovery *r)
             continue;
         g_ptr_array_add(blocks, (gpointer)(uintptr_t)slot);
         if (slot->file_at > r->begin && slot->file_at - 1 < r->end)
-            r->end = slot->file_at - 1; /* it was being written there */
+            r->end = slot->file_at - 1; /* the program was writing the block there */
     }
     g_ptr_array_sort(blocks, by_sequence);
     return blocks;
 }
 
-/* Length of the event at p, 0 = none. */
+/* Length of the event at p; 0 = not an event. */
 static uint32_t event_length(const struct recovery *r, const uint8_t *p, const uint8_t *end)
 {
     if (end - p < 10)
@@ -167,7 +168,7 @@ static uint32_t event_length(const struct recovery *r, const uint8_t *p, const u
     uint16_t number = fm_eventlog_get16(p);
     if (number >= r->header->number_count || number == FM_EVENTLOG_BLOCK_MARKER)
         return 0;
-    uint32_t length = r->steps[number].length; /* 0 = not declared */
+    uint32_t length = r->steps[number].length; /* 0 = type not declared */
     if (r->steps[number].variable)
         length = end - p < 12 ? 0 : length + fm_eventlog_get16(p + 10);
     return length <= (uint64_t)(end - p) ? length : 0;
@@ -212,7 +213,7 @@ static void find_events(struct recovery *r, const uint8_t *p, const uint8_t *end
     r->result->left_out += (uint64_t)(end - p);
 }
 
-/* What handlers queued, but for those in whose middle the program ended. */
+/* Finds the events that signal handlers queued, except those that were being written. */
 static void find_queued(struct recovery *r, const uint8_t *slot, uint64_t done, GArray *list)
 {
     const uint8_t *p = slot + FM_LIVE_SIDE_DATA, *end;
@@ -257,11 +258,11 @@ static void find_buffer(struct recovery *r, const struct fm_live_slot *slot, GAr
     if (!raw)
         return;
     find_queued(r, base, state->side_done, list);
-    g_array_sort(list, by_stamp); /* handlers' among the others */
+    g_array_sort(list, by_stamp); /* sorts handlers' events among the others */
 }
 
-/* The two samples of the clocks that lie farthest apart: those of the program, or its first and one
- * of now while the system has not started anew. */
+/* Calibrates the clock with two samples that lie far apart: two of the program, or its first and a
+ * sample of now if the system has not rebooted since. */
 static void calibrate(struct recovery *r)
 {
     const struct fm_live_head *head = r->live.head;
@@ -328,7 +329,7 @@ static bool add_buffer(struct recovery *r, const struct fm_live_slot *slot, GErr
     return put(r, block->data, block->len, error);
 }
 
-/* Definitions before what uses them. */
+/* Writes definitions before the events that use them. */
 static bool add_buffers(struct recovery *r, GError **error)
 {
     static const uint32_t kinds[] = {FM_LIVE_GLOBAL, FM_LIVE_LANE};
@@ -363,7 +364,7 @@ static bool add_message(struct recovery *r, GError **error)
     return put(r, block, bytes + 2, error);
 }
 
-/* So that another attempt begins where this one did. */
+/* Marks the place, so that another attempt starts there, too. */
 static bool mark(struct recovery *r, GError **error)
 {
     struct fm_live_head head = *r->live.head;

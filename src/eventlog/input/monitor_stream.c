@@ -24,7 +24,7 @@ struct fm_monitor_stream {
     GByteArray *log; /* complete, not yet given to the reader */
     uint64_t announced_ms;
     struct fm_refusal_watch refusal;
-    uint64_t malformed; /* datagrams that were no message */
+    uint64_t malformed; /* malformed datagrams */
     uint8_t buffer[READ_BYTES];
 };
 
@@ -98,7 +98,7 @@ static enum fm_eventlog_fill take_end(struct fm_monitor_stream *stream,
     return FM_EVENTLOG_FILL_END;
 }
 
-/* One read of what is there. */
+/* Reads once what is available. */
 static enum fm_eventlog_fill take_input(struct fm_monitor_stream *stream,
                                         struct fm_eventlog_reader *reader, GError **error)
 {
@@ -133,7 +133,7 @@ static enum fm_eventlog_fill take_input(struct fm_monitor_stream *stream,
         fm_monitor_collect(stream->collector, &message, now_ms(), stream->log);
     else
         stream->malformed++;
-    /* Something came, even if no block is whole yet: the peer is alive. */
+    /* Some bytes came, even if no whole block: the peer is alive. */
     hand_over(stream, reader);
     return FM_EVENTLOG_FILL_BYTES;
 }

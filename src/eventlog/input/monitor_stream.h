@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The monitor's messages from a descriptor into a reader; seen by this folder only. */
+/* Reads the monitor's messages from a descriptor into a reader. Private to this folder. */
 #pragma once
 
 #include "eventlog/monitor/monitor.h"

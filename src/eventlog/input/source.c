@@ -23,12 +23,13 @@ struct fm_eventlog_source {
     bool growing;
     struct fm_eventlog_reader *reader;
     uint64_t read_bytes;
-    uint64_t whole_bytes; /* a regular file's size when it was opened: so much is read; else 0 */
-    /* A growing file. */
+    uint64_t whole_bytes; /* size of a regular file when it was opened: reading stops there; 0 = not
+                             a regular file */
+    /* Of a file that may grow. */
     dev_t device;
     ino_t inode;
     struct fm_monitor_stream *monitor;
-    bool connected; /* to a server, which may refuse */
+    bool connected; /* connected to a server, which may send a refusal */
     struct fm_refusal_watch refusal;
 };
 
@@ -43,7 +44,7 @@ static struct fm_eventlog_source *source_new(int fd, const char *name)
 
 struct fm_eventlog_source *fm_eventlog_source_take(int fd, const char *name)
 {
-    /* A larger pipe means fewer switches between the programs at its ends; refusal is harmless. */
+    /* A larger pipe needs fewer context switches. It does not matter if this fails. */
     fcntl(fd, F_SETPIPE_SZ, PIPE_BYTES);
     return source_new(fd, name);
 }
@@ -105,7 +106,7 @@ struct fm_eventlog_source *fm_eventlog_source_open(const char *path, GError **er
     if (fd < 0)
         return NULL;
     struct fm_eventlog_source *source = fm_eventlog_source_take(fd, path);
-    /* Standard input may have been read from already: then its position matters. */
+    /* Standard input may have been read in part, so its position matters. */
     if (S_ISREG(stat.st_mode) && stat.st_size > 0 && lseek(fd, 0, SEEK_CUR) == 0) {
         source->whole_bytes = (uint64_t)stat.st_size;
         posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
@@ -221,7 +222,7 @@ static enum fm_eventlog_fill fill_read(struct fm_eventlog_source *source, GError
     if (got <= 0) {
         if (source->connected && fm_refusal_at_end(&source->refusal, source->name, error))
             return FM_EVENTLOG_FILL_FAILED;
-        /* A connection that was reset ends the log where it stands, like a killed program. */
+        /* A reset connection ends the log there, as a killed program does. */
         if (source->growing)
             return FM_EVENTLOG_FILL_TIMEOUT;
         fm_eventlog_reader_finish(source->reader);

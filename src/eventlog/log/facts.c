@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one reading of a block finds: times, counts, the events that stand out of order, places to
- * begin in the middle, interned texts, damage. */
+/* Facts about a block that are found when it is first read: times, counts, events out of order,
+ * offsets to begin at, interned texts, damage. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,8 @@
 
 enum {
     SAMPLE_BYTES = 64 << 10,
-    STRAY_BYTES_MAX = 16 << 20, /* of all blocks; beyond, strays are found again when needed */
+    STRAY_BYTES_MAX = 16 << 20, /* limit for all blocks together; beyond it, events out of order are
+                                   searched again when needed */
 };
 
 void fm_eventlog_facts_free(struct fm_eventlog_facts *facts)
@@ -29,7 +30,7 @@ static int compare_strays(const void *a, const void *b)
     return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-/* The loop's state over one block. */
+/* State while one block is read. */
 struct finding {
     struct fm_eventlog_log *log;
     struct fm_eventlog_run *run;
@@ -74,7 +75,7 @@ static void take_time(struct finding *finding, uint64_t time, uint64_t offset)
     g_assert(finding->strays->len < found->events);
 }
 
-/* Goes over short events of fixed size that stand in order, which most are. */
+/* Handles short events of fixed size that are in order, as most are. */
 static void take_quick(struct finding *finding)
 {
     struct fm_eventlog_run *run = finding->run;
@@ -101,8 +102,8 @@ static void take_quick(struct finding *finding)
     finding->found.max_ns = finding->found.last_ns = greatest;
 }
 
-/* Goes over the whole events in the window. Returns how many bytes the next one needs; 0 when it
- * cannot be one: *ret_reason says why. */
+/* Handles the whole events in the window. Returns the number of bytes that the next one needs; 0
+ * when it cannot be an event, with the reason in *ret_reason. */
 static size_t take_window(struct finding *finding, const char **ret_reason)
 {
     struct fm_eventlog_run *run = finding->run;
@@ -144,7 +145,7 @@ static size_t take_window(struct finding *finding, const char **ret_reason)
     }
 }
 
-/* Bytes of the block that cannot be read. */
+/* Cuts the block where it cannot be read further. */
 static void cut_block(struct finding *finding, struct fm_eventlog_block *block, const char *reason)
 {
     struct fm_eventlog_run *run = finding->run;

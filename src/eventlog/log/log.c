@@ -47,7 +47,8 @@ static bool scan_step(struct fm_eventlog_log *log, struct fm_eventlog_source *so
     return false;
 }
 
-/* A damaged header after a readable log is a gap to the end of the file, not a refusal. */
+/* When a damaged header follows a readable log, the rest of the file becomes a gap, not an
+ * error. */
 static void keep_what_was_read(struct fm_eventlog_log *log, struct fm_eventlog_source *source,
                                GError **error)
 {

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A merge of runs, one a block, by their next events: a tournament, in which the earlier of two
- * goes on to the next round. A block joins when the time reaches its least time stamp, so the order
- * is exact, and only blocks that overlap in time are open. The least time is known from the pass
- * over the file; in a log opened lazily from reading the block, which is done when the time comes
- * near that of its marker.
- *
- * Inside a block nearly all events stand in order. Those that do not (their time is less than one
- * before) are found when the block is read for the first time, and kept aside, sorted. */
+/* Merges runs, one for each block, by the times of their next events, with a tournament tree. A
+ * block joins when the time reaches its minimum time, so the order is exact, and only blocks that
+ * overlap in time are open. The minimum is known from the pass over the file. In a log that was
+ * opened lazily, the block is read when the time comes near that of its marker.  Nearly all events
+ * of a block are in order. The others, whose time is less than that of an event before them, are
+ * called strays. They are found when the block is first read, and kept aside, sorted. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,48 +12,47 @@
 #include "eventlog/log/run.h"
 
 enum { WINDOWS_BYTES = 32 << 20, WINDOW_BYTES_MIN = 16 << 10 };
-#define EARLY_NS                                                                    \
-    UINT64_C(10000000) /* an unread block may hold events so much before its marker \
-                        */
+/* Events of an unread block may be this much earlier than its marker. */
+#define EARLY_NS UINT64_C(10000000)
 
 struct cursor {
     struct fm_eventlog_run *run;
     const struct fm_eventlog_stray *strays; /* sorted by time, then offset */
-    struct fm_eventlog_stray *own_strays;   /* when they are not kept with the log */
+    struct fm_eventlog_stray *own_strays;   /* strays that are not kept with the log */
     size_t stray_count, stray_next;
-    uint64_t greatest; /* so far in the run */
+    uint64_t greatest; /* maximum time so far in the run */
     struct fm_eventlog_event plain;
     bool has_plain;
-    /* The earlier of plain and the next stray. */
+    /* The earlier of the next event in order and the next stray. */
     uint64_t time_ns, offset;
     bool head_is_stray;
     int32_t capability;
-    size_t seat; /* in the tournament */
+    size_t seat; /* its leaf in the tournament */
 };
 
-/* The times stand in the tournament itself: most comparisons need no cursor. */
+/* Times are stored in the tournament itself, so most comparisons need no cursor. */
 struct head {
     uint64_t time_ns;
-    struct cursor *cursor; /* NULL = nobody, who comes after all others */
+    struct cursor *cursor; /* NULL = free, comes after all others */
 };
 
 struct pending {
-    uint64_t key; /* the time at which the block must be looked at */
+    uint64_t key; /* time at which the block must be opened */
     guint block;
 };
 
 struct fm_eventlog_merge {
     struct fm_eventlog_log *log;
-    struct pending *pending; /* by key, then file order */
+    struct pending *pending; /* ordered by key, then file order */
     size_t pending_count, pending_next;
-    struct head
-        *rounds;        /* [1] = the earliest; [n] = the earlier of [2n] and [2n + 1]; seats last */
-    size_t seats;       /* a power of 2, or 0; their places are from this number on */
-    size_t *free_seats; /* those that nobody has: seats - open */
+    /* [1] = the earliest; [n] = the earlier of [2n] and [2n + 1]; the leaves come last */
+    struct head *rounds;
+    size_t seats;       /* number of leaves: a power of 2, or 0; the first leaf is rounds[seats] */
+    size_t *free_seats; /* leaves without a cursor: seats - open */
     size_t open;
-    struct cursor *used; /* its head was given out; step it before going on */
+    struct cursor *used; /* its head was returned: advance it before going on */
     uint32_t header;
-    struct fm_eventlog_event stray; /* given out last */
+    struct fm_eventlog_event stray; /* the stray returned last */
     uint8_t *stray_bytes;
 };
 
@@ -81,7 +78,7 @@ static int compare_pending(const void *a, const void *b)
     return (x->block > y->block) - (x->block < y->block);
 }
 
-/* Of two heads of one time. */
+/* Orders two heads of the same time. */
 static bool before(const struct cursor *a, const struct cursor *b)
 {
     if (a == NULL || b == NULL)
@@ -172,7 +169,7 @@ static bool next_slowly(struct cursor *cursor, GError **error)
     return true;
 }
 
-/* Takes the next event that is in order from the run. */
+/* Takes the next event in order from the run. */
 FM_ALWAYS_INLINE bool next_plain(struct cursor *cursor, GError **error)
 {
     if (FM_LIKELY(cursor->has_plain && fm_eventlog_run_quick(cursor->run, &cursor->plain) &&
@@ -199,7 +196,7 @@ static bool set_head(struct cursor *cursor)
     return true;
 }
 
-/* Goes past the head. Returns 1, 0 when the cursor is exhausted, -1 with an error. */
+/* Advances past the head. Returns 1; 0 when the cursor is exhausted; -1 with an error. */
 FM_ALWAYS_INLINE int step(struct cursor *cursor, GError **error)
 {
     if (cursor->head_is_stray)
@@ -215,8 +212,8 @@ FM_ALWAYS_INLINE int step(struct cursor *cursor, GError **error)
     return set_head(cursor) ? 1 : 0;
 }
 
-/* The rounds of one seat again, whose head is another. Who comes first is anybody's guess, so it is
- * computed, without a branch. */
+/* Replays the rounds from a leaf with a new head to the root. The winner is unpredictable, so it is
+ * computed without a branch. */
 static void play(struct fm_eventlog_merge *merge, size_t seat, uint64_t time, struct cursor *cursor)
 {
     struct head *rounds = merge->rounds;
@@ -236,7 +233,7 @@ static void play(struct fm_eventlog_merge *merge, size_t seat, uint64_t time, st
     }
 }
 
-/* Twice as many seats. */
+/* Doubles the number of leaves. */
 static void add_seats(struct fm_eventlog_merge *merge)
 {
     size_t old_seats = merge->seats, seats = MAX(8, 2 * old_seats);
@@ -273,7 +270,7 @@ static void pop_cursor(struct fm_eventlog_merge *merge)
     cursor_free(cursor);
 }
 
-/* The events out of order, from what is known of the block; NULL with error. */
+/* Takes the block's strays from its facts; false with an error. */
 static bool take_strays(struct fm_eventlog_merge *merge, struct cursor *cursor, guint index,
                         GError **error)
 {
@@ -293,7 +290,7 @@ static bool take_strays(struct fm_eventlog_merge *merge, struct cursor *cursor, 
     return true;
 }
 
-/* The last place known in the block with nothing at or after time before it. */
+/* Returns the last known offset in the block such that no event before it is at or after `time`. */
 static struct fm_eventlog_sample place_before(const struct fm_eventlog_facts *facts, uint64_t time)
 {
     struct fm_eventlog_sample place = {0, 0};
@@ -310,7 +307,8 @@ static struct fm_eventlog_sample place_before(const struct fm_eventlog_facts *fa
     return place;
 }
 
-/* Goes to the first head at or after (time, offset). 1, 0 when there is none, -1 with an error. */
+/* Moves to the first head at or after (time, offset). Returns 1; 0 when there is none; -1 with an
+ * error. */
 static int seek_cursor(struct cursor *cursor, uint64_t time, uint64_t offset, GError **error)
 {
     do {
@@ -356,7 +354,7 @@ static bool open_cursor(struct fm_eventlog_merge *merge, guint index, uint64_t t
     return found >= 0;
 }
 
-/* The first pending block has been read and begins later than was thought: it goes to its place. */
+/* The first pending block has been read and begins later than assumed: puts it at its place. */
 static void put_back(struct fm_eventlog_merge *merge)
 {
     struct pending moving = merge->pending[merge->pending_next];
@@ -371,7 +369,8 @@ static void put_back(struct fm_eventlog_merge *merge)
     merge->pending[place] = moving;
 }
 
-/* Opens what begins no later than the earliest open event; the first pending block if none is. */
+/* Opens each block that begins no later than the earliest open event; the first pending block if no
+ * block is open. */
 static bool open_due(struct fm_eventlog_merge *merge, GError **error)
 {
     while (merge->pending_next < merge->pending_count) {
@@ -397,7 +396,7 @@ static bool open_due(struct fm_eventlog_merge *merge, GError **error)
     return true;
 }
 
-/* Brings the earliest event to the top. */
+/* Makes the earliest event the winner. */
 FM_ALWAYS_INLINE bool settle(struct fm_eventlog_merge *merge, GError **error)
 {
     if (merge->used != NULL) {
@@ -418,7 +417,7 @@ FM_ALWAYS_INLINE bool settle(struct fm_eventlog_merge *merge, GError **error)
     return open_due(merge, error);
 }
 
-/* An event that stands elsewhere in the block than the run is now. */
+/* Reads an event at another offset of the block than the run's. */
 static bool read_stray(struct fm_eventlog_merge *merge, const struct cursor *cursor,
                        struct fm_eventlog_event *ret, GError **error)
 {
@@ -498,7 +497,7 @@ bool fm_eventlog_merge_seek_event(struct fm_eventlog_merge *merge, uint64_t time
             break;
         if (!may_reach(merge, block, time_ns))
             continue;
-        /* Of one capability all from offset on; of those before it none at that time. */
+        /* At that time: events of its capability from offset on; none of capabilities before it. */
         int32_t of_block = block_at(merge, block)->capability;
         uint64_t from_time = of_block < capability && time_ns < UINT64_MAX ? time_ns + 1 : time_ns;
         uint64_t from_offset = of_block == capability ? offset : 0;

@@ -10,18 +10,18 @@ enum { MARKER_BYTES = 24, BATCH_US = 10000 };
 
 struct held {
     struct fm_eventlog_event event; /* payload points to bytes */
-    uint64_t number;                /* in the order of arrival */
+    uint64_t number;                /* order of arrival */
     uint8_t bytes[];
 };
 
-/* What a capability has delivered. */
+/* State of a capability's stream. */
 struct stream {
     uint64_t reached_ns;
-    uint64_t block, block_end, block_end_ns; /* of the block that is coming */
+    uint64_t block, block_end, block_end_ns; /* the block that is arriving */
     bool known, ended;
 };
 
-/* Events that came within a hundredth of a second. */
+/* Events that arrived within a hundredth of a second. */
 struct batch {
     uint64_t came_us, max_ns;
 };
@@ -30,10 +30,10 @@ struct fm_eventlog_reorder {
     uint64_t hold_us, first_us;
     size_t bytes, bytes_max;
     uint64_t number, late;
-    GPtrArray *heap; /* of struct held, by time, capability, arrival */
-    GArray *streams; /* of struct stream, by capability + 1 */
+    GPtrArray *heap; /* elements: struct held, by time, capability, arrival */
+    GArray *streams; /* elements: struct stream, by capability + 1 */
     GQueue batches;
-    uint64_t free_ns; /* all up to this time may go */
+    uint64_t free_ns; /* events up to this time may be delivered */
     uint64_t given_ns;
     struct held *given;
 };
@@ -105,13 +105,15 @@ static void note_stream(struct fm_eventlog_reorder *reorder, const struct fm_eve
         note_marker(stream, event);
     } else {
         stream->ended = false;
-        if (event->block == FM_EVENTLOG_NO_BLOCK) /* in a block order is only nearly that of time */
+        /* inside a block, events are not strictly in order of time */
+        if (event->block == FM_EVENTLOG_NO_BLOCK)
             stream->reached_ns = MAX(stream->reached_ns, event->time_ns);
     }
     uint64_t end = event->offset + event->head_length + event->payload_length;
     if (event->block == stream->block && end == stream->block_end)
         stream->reached_ns = MAX(stream->reached_ns, stream->block_end_ns);
-    /* capability created, deleted, disabled, enabled: its number is the payload, whoever tells */
+    /* For capability created, deleted, disabled, enabled the payload names the capability,
+     * whichever capability logs the event. */
     if (event->number >= 45 && event->number <= 48 && event->payload_length >= 2) {
         stream = stream_of(reorder, fm_eventlog_get16(event->payload));
         stream->known = true;
@@ -119,7 +121,7 @@ static void note_stream(struct fm_eventlog_reorder *reorder, const struct fm_eve
     }
 }
 
-/* Every living stream has come past this time. At first the streams themselves are not known. */
+/* The time that every live stream has passed. At first the streams themselves are not known. */
 static uint64_t passed_by_all(const struct fm_eventlog_reorder *reorder, uint64_t now_us)
 {
     if (now_us - reorder->first_us < reorder->hold_us)
@@ -195,7 +197,7 @@ bool fm_eventlog_reorder_pop(struct fm_eventlog_reorder *reorder, uint64_t now_u
     GPtrArray *heap = reorder->heap;
     size_t count = heap->len;
     struct held *first = fm_queue_pop(heap->pdata, &count, before);
-    heap->pdata[count] = NULL; /* else its free function is called */
+    heap->pdata[count] = NULL; /* otherwise the array frees the element */
     g_ptr_array_set_size(heap, (gint)count);
     g_assert(reorder->bytes >= sizeof *first + first->event.payload_length);
     reorder->bytes -= sizeof *first + first->event.payload_length;

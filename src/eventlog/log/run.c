@@ -8,7 +8,7 @@
 #include "base/error.h"
 
 enum {
-    WINDOW_BYTES = 64 << 10, /* what all open blocks have in them stays in the cache */
+    WINDOW_BYTES = 64 << 10, /* so that the windows of all open blocks fit into the cache */
     AHEAD_BYTES = 16 << 10,
     SPARE_WINDOWS = 16,
     EVENT_BYTES_MAX = 12 + 65535
@@ -73,8 +73,8 @@ bool fm_eventlog_pread(const struct fm_eventlog_log *log, uint8_t *bytes, size_t
     return true;
 }
 
-/* Moves the window on so that `wanted` bytes from pos stand in it, or all that the block has. What
- * is read ahead doubles: a seek that looks at few events reads little. */
+/* Moves the window so that it holds `wanted` bytes from pos, or the rest of the block. Read-ahead
+ * doubles each time, so a seek that looks at few events reads little. */
 bool fm_eventlog_run_fill(struct fm_eventlog_run *run, size_t wanted, GError **error)
 {
     size_t kept = run->end - run->pos;
@@ -116,7 +116,8 @@ bool fm_eventlog_run_next(struct fm_eventlog_run *run, struct fm_eventlog_event 
                           GError **error)
 {
     for (;;) {
-        /* Most events are short: asking for 64 bytes makes the second question rare. */
+        /* Most events are short: asking for 64 bytes at once usually makes another fill
+         * unnecessary. */
         if (run->end - run->pos < 64 && !fm_eventlog_run_fill(run, 64, error))
             return false;
         size_t left = run->end - run->pos;

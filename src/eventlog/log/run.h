@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading one block of a log through a window, and what reading it once has found; seen by this
- * folder only. */
+/* Reads one block of a log through a window; facts from its first reading. Private to this
+ * folder. */
 #pragma once
 
 #include "eventlog/reader/internal.h"
@@ -14,7 +14,7 @@ struct fm_eventlog_run {
     uint32_t step_count;
     uint8_t *window;
     size_t window_size, pos, end;
-    size_t ahead;   /* bytes to read at the next fill: grows while reading goes on */
+    size_t ahead;   /* bytes to read at the next fill: doubles while reading goes on */
     uint64_t base;  /* stream offset of window[0] */
     uint64_t limit; /* stream offset of the block's end */
 };
@@ -23,8 +23,9 @@ struct fm_eventlog_run {
 struct fm_eventlog_run *fm_eventlog_run_open(const struct fm_eventlog_log *log,
                                              const struct fm_eventlog_block *block,
                                              uint64_t skip_to, size_t window_max);
-/* The next event when it is a short one of fixed size that stands in the window, but for what is
- * the same in the whole block: its capability and offset. False: fm_eventlog_run_next() knows. */
+/* Fast path: returns the next event if it is a short one of fixed size in the window. Capability
+ * and offset, which do not change within a block, are not set. False: call
+ * fm_eventlog_run_next(). */
 static inline bool fm_eventlog_run_quick(struct fm_eventlog_run *run, struct fm_eventlog_event *ret)
 {
     if (FM_UNLIKELY(run->end - run->pos < FM_EVENTLOG_QUICK_BYTES))
@@ -56,7 +57,7 @@ struct fm_eventlog_stray {
     uint64_t time_ns, offset;
 };
 
-/* An event begins at offset; greatest is the greatest time of those before it in the block. */
+/* An event begins at offset; greatest is the maximum time of the events before it in the block. */
 struct fm_eventlog_sample {
     uint64_t offset, greatest;
 };
@@ -64,16 +65,16 @@ struct fm_eventlog_sample {
 struct fm_eventlog_facts {
     struct fm_eventlog_stray *strays; /* by time, then offset; NULL when too many to be kept */
     size_t stray_count;
-    struct fm_eventlog_sample *samples; /* one each 64 KiB */
+    struct fm_eventlog_sample *samples; /* one each 64 KiB of the block */
     size_t sample_count;
 };
 
 void fm_eventlog_facts_free(struct fm_eventlog_facts *facts); /* NULL is allowed */
-/* Reads the whole block and finds its strays and samples. Sets the block's times and counts; damage
+/* Reads the whole block and finds its strays and samples. Sets the block's times and counts. Damage
  * cuts the block and is added to the log's gaps, once. */
 struct fm_eventlog_facts *fm_eventlog_facts_find(struct fm_eventlog_log *log, guint block,
                                                  GError **error);
-/* What is known of a block; NULL = not read yet. */
+/* Facts about a block; NULL = not read yet. */
 static inline const struct fm_eventlog_facts *fm_eventlog_facts(const struct fm_eventlog_log *log,
                                                                 guint block)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finding the blocks of a log in a file by hopping from marker to marker, and again as it grows.
- *
- * A hop is taken when at the end of the block there is what can stand there: another marker, the
- * end mark, another log, the end of the file. Where not, the reader takes over, with all its rules
- * of recovery, until it has come to a marker that hopping can go on from. */
+/* Finds the blocks of a log by hopping from marker to marker, and again as the file grows.  A hop
+ * is taken only when the end of the block is followed by a marker, the end mark, another log, or
+ * the end of the file. Otherwise the reader takes over, with all its rules of recovery, until it
+ * reaches a marker from which hopping can go on. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,28 +13,28 @@
 
 enum {
     READ_BYTES = 256 << 10,
-    HOP_COST = 4096,     /* of the budget */
-    CUT_BYTES = 4 << 20, /* events that stand in no block are taken as blocks of this size */
+    HOP_COST = 4096,     /* cost of a hop in the budget */
+    CUT_BYTES = 4 << 20, /* events outside of blocks are grouped into blocks of this size */
 };
 
 enum scan_state {
-    SCAN_READING, /* a reader is at work: a header, or blocks that do not fit together */
+    SCAN_READING, /* the reader is at work: on a header, or on blocks that do not fit together */
     SCAN_HOPPING,
-    SCAN_AFTER_END, /* behind an end mark */
-    SCAN_OVER,      /* what the file holds has been taken to its end, as it was then */
+    SCAN_AFTER_END, /* after an end mark */
+    SCAN_OVER,      /* everything up to the file's size at that time has been scanned */
 };
 
 struct fm_eventlog_scan {
     enum scan_state state;
-    uint64_t at;   /* the next boundary; where the reader began */
-    uint64_t size; /* of the file */
+    uint64_t at;   /* the next boundary; with the reader, its start */
+    uint64_t size; /* size of the file */
     bool final;
     int32_t capability_max;
     struct fm_eventlog_reader *reader;
     struct fm_eventlog_counts *counts;
     uint64_t closed_at;         /* end of the last block that the reader closed; 0 = none */
-    bool can_restart;           /* when over: should the file grow */
-    enum scan_state restart_in; /* hopping or after the end */
+    bool can_restart;           /* when over: scanning can go on if the file grows */
+    enum scan_state restart_in; /* state to go on with: hopping or after the end */
     uint64_t restart_at;
 };
 
@@ -67,7 +66,7 @@ static void take_block(void *user, const struct fm_eventlog_block *block)
     g_array_append_val(log->blocks, taken);
 }
 
-/* The reader begins at scan->at; header NULL: one is expected there. */
+/* Starts the reader at scan->at; header NULL: a header is expected there. */
 static void begin_reading(struct fm_eventlog_log *log, struct fm_eventlog_header *header)
 {
     struct fm_eventlog_scan *scan = log->scan;
@@ -108,7 +107,7 @@ static void hop_from(struct fm_eventlog_scan *scan, enum scan_state state, uint6
 
 /* --- hopping --- */
 
-/* Whether a block can end where these bytes (up to 24) follow. left: bytes of the file there. */
+/* Whether a block can end before these bytes (up to 24). left: bytes of the file from there on. */
 static bool is_boundary(const struct fm_eventlog_scan *scan, const uint8_t *bytes, uint64_t left)
 {
     if (left == 0)
@@ -156,7 +155,7 @@ static void add_block(struct fm_eventlog_log *log, const uint8_t *marker, uint64
         g_array_append_val(log->blocks, block);
 }
 
-/* The end of the file at the end of a block: newer producers put the end mark into the last one. */
+/* At the end of the file and of a block: newer producers put the end mark into the last block. */
 static enum step at_clean_end(struct fm_eventlog_log *log, GError **error)
 {
     uint8_t last[2];
@@ -285,7 +284,7 @@ static void over(struct fm_eventlog_log *log)
     hop_from(scan, SCAN_OVER, scan->size);
 }
 
-/* A header that cannot be read, behind a log that could. */
+/* Handles a damaged header after a readable log. */
 static enum step header_failed(struct fm_eventlog_log *log, GError *failure, GError **error)
 {
     struct fm_eventlog_scan *scan = log->scan;
@@ -329,7 +328,7 @@ static enum step reading(struct fm_eventlog_log *log, GError **error)
         hop_from(scan, SCAN_AFTER_END, fm_eventlog_reader_offset(reader));
         return STEP_ON;
     case FM_EVENTLOG_MORE:
-        /* Inside a marked block that follows one that was read to its end: hop again from there. */
+        /* The reader is inside a marked block that follows a whole one: hop again from there. */
         if (scan->closed_at > scan->at && reader->state == READER_EVENTS &&
             reader->block == scan->closed_at) {
             hop_from(scan, SCAN_HOPPING, scan->closed_at);
@@ -347,9 +346,7 @@ static enum step reading(struct fm_eventlog_log *log, GError **error)
     return STEP_ON;
 }
 
-/* --- */
-
-/* The file has grown after it was taken for finished: its last block is another one. */
+/* The file has grown after it was taken as final: its last block has changed. */
 static void restart(struct fm_eventlog_log *log)
 {
     struct fm_eventlog_scan *scan = log->scan;
@@ -414,6 +411,6 @@ uint64_t fm_eventlog_log_whole(const struct fm_eventlog_log *log)
 {
     const struct fm_eventlog_scan *scan = log->scan;
     bool all = scan == NULL || scan->state == SCAN_OVER ||
-               (scan->final && scan->state == SCAN_AFTER_END); /* too little for another log */
+               (scan->final && scan->state == SCAN_AFTER_END); /* too short for another log */
     return all ? log->size : MAX(scan->at, scan->closed_at);
 }

@@ -5,10 +5,11 @@
 
 #include "eventlog/reader/internal.h"
 
-enum { BACKWARD_NS = 1000000000 }; /* smaller steps back are normal: an end of GC is logged late */
+/* smaller steps back are normal: GHC logs the end of a GC late */
+enum { BACKWARD_NS = 1000000000 };
 
 struct stream {
-    uint64_t block_end_ns; /* of the last block; 0 = none yet */
+    uint64_t block_end_ns; /* end time of the last block; 0 = none yet */
     uint64_t last_ns;
 };
 
@@ -21,8 +22,8 @@ struct check {
     GHashTable *names_used;    /* id -> nothing */
     uint64_t name_used_at;
     uint64_t block, block_end, block_begin_ns, block_end_ns;
-    bool block_open; /* a marker has been seen and its end not reached */
-    bool blocks;     /* the header declares markers */
+    bool block_open; /* inside a block: after its marker, before its end */
+    bool blocks;     /* the header declares block markers */
 };
 
 static void report(struct check *check, enum fm_eventlog_severity severity, uint64_t offset,
@@ -147,7 +148,7 @@ static void check_event(struct check *check, const struct fm_eventlog_event *eve
     if (!check->block_open && check->blocks && check->block != event->block)
         report(check, FM_EVENTLOG_WRONG, event->offset,
                "event %u stands in no block, expected a block marker", event->number);
-    check->block = event->block; /* one report for a row of such events */
+    check->block = event->block; /* report a run of such events once */
     struct stream *stream = stream_of(check, event->capability);
     if (check->block_open && check->block_end_ns != 0 && event->time_ns > check->block_end_ns)
         report(check, FM_EVENTLOG_WRONG, event->offset,

@@ -18,6 +18,6 @@ struct fm_eventlog_verdict {
     uint64_t notes, wrong;
 };
 
-/* Reads the source to its end. false with an error when it cannot be read as a log at all. */
+/* Reads the source to its end. false with an error when it is not a log at all. */
 bool fm_eventlog_validate(struct fm_eventlog_source *source, fm_eventlog_problem *problem,
                           void *user, struct fm_eventlog_verdict *ret, GError **error);

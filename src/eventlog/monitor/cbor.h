@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* As much of CBOR (RFC 8949) as the monitor's messages use; seen by this folder only. */
+/* The subset of CBOR (RFC 8949) that the monitor's messages use. Private to this folder. */
 #pragma once
 
 #include <glib.h>
@@ -20,10 +20,10 @@ void fm_cbor_head(GByteArray *out, enum fm_cbor_major major, uint64_t value);
 void fm_cbor_signed(GByteArray *out, int64_t value);
 void fm_cbor_string(GByteArray *out, enum fm_cbor_major major, const void *bytes, size_t length);
 void fm_cbor_bool(GByteArray *out, bool value);
-void fm_cbor_begin_list(GByteArray *out); /* of indefinite length; ends with end_list */
+void fm_cbor_begin_list(GByteArray *out); /* list of indefinite length; ends with end_list */
 void fm_cbor_end_list(GByteArray *out);
 
-/* Reading: every function answers false from the first mistake on. */
+/* Reading: after the first error every function returns false. */
 struct fm_cbor {
     const uint8_t *at, *end;
     bool wrong;
@@ -35,7 +35,7 @@ bool fm_cbor_take_string(struct fm_cbor *cbor, enum fm_cbor_major major, const u
                          size_t *ret_length);
 bool fm_cbor_take_bool(struct fm_cbor *cbor, bool *ret);
 
-/* A list of known or unknown length: begin, then items while more(). */
+/* A list of definite or indefinite length: begin, then items while more(). */
 struct fm_cbor_list {
     uint64_t left;
     bool open; /* ends with a break byte */

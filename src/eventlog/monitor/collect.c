@@ -9,10 +9,10 @@ enum {
     PENDING_MAX = 4096,
     TIMEOUT_MS = 360000,
     TYPES_MAX = 65536,
-    PIECE_COST = 96, /* what a piece costs besides its bytes */
+    PIECE_COST = 96, /* memory counted for a piece besides its bytes */
 };
 
-/* A message of which not all pieces are there. */
+/* A message that lacks pieces. */
 struct pending {
     uint64_t id;
     enum fm_monitor_kind kind;
@@ -24,7 +24,7 @@ struct pending {
     uint64_t born_ms;
 };
 
-/* A block of which not all events are there. */
+/* A block that lacks events. */
 struct open_block {
     uint64_t id;
     struct fm_monitor_block head;
@@ -37,19 +37,18 @@ struct open_block {
 struct fm_monitor_collector {
     struct fm_monitor_limits limits;
     struct fm_monitor_collected counts;
-    /* Header. */
     bool has_length, complete, broken;
-    bool with_blocks; /* the header declares markers as we write them */
+    bool with_blocks; /* the header declares block markers as the collector writes them */
     uint64_t type_count, types_got;
     GByteArray *header_bytes;
     struct fm_eventlog_header *header;
     struct fm_eventlog_step *steps;
-    /* Half-received, each list in the order of arrival. */
+    /* Incomplete messages and blocks; each list is in order of arrival. */
     GHashTable *pending; /* id (gpointer) -> GList link of pending_order */
     GQueue pending_order;
     GHashTable *blocks; /* id (gpointer) -> GList link of block_order */
     GQueue block_order;
-    struct open_block *current; /* the last head: single events belong to it */
+    struct open_block *current; /* the block announced last: single events belong to it */
     GByteArray *state;
 };
 
@@ -142,7 +141,7 @@ static void put_big_endian(uint8_t *at, uint64_t value, int bytes)
         at[i] = (uint8_t)value;
 }
 
-/* Puts the marker in front and the block into the log. */
+/* Puts the marker in front and appends the block to the log. */
 static void emit_block(struct fm_monitor_collector *collector, struct open_block *block,
                        bool complete, GByteArray *log)
 {
@@ -169,7 +168,7 @@ static bool block_complete(const struct open_block *block)
 {
     if (!block->has_head)
         return false;
-    /* Old monitors announce bytes, and send the events as single ones. */
+    /* Old monitors announce a number of bytes and send the events singly. */
     return block->has_parts ? block->events >= block->head.count
                             : block->bytes->len - FM_EVENTLOG_MARKER_LENGTH >= block->head.count;
 }
@@ -191,7 +190,7 @@ static struct open_block *block_of(struct fm_monitor_collector *collector, uint6
     return block;
 }
 
-/* Keeps within the limits: the oldest half-received go first. */
+/* Keeps memory within the limits: drops the oldest incomplete messages and blocks. */
 static void make_room(struct fm_monitor_collector *collector, GByteArray *log)
 {
     const struct fm_monitor_limits *limits = &collector->limits;
@@ -210,7 +209,8 @@ static void make_room(struct fm_monitor_collector *collector, GByteArray *log)
     }
 }
 
-/* Exactly one event as the header declares it, and no marker: blocks are ours to write. */
+/* Whether the bytes are exactly one event as the header declares it, and not a marker: the
+ * collector writes markers itself. */
 static bool is_event(const struct fm_monitor_collector *collector, const uint8_t *bytes,
                      size_t length)
 {
@@ -246,7 +246,7 @@ static void take_event(struct fm_monitor_collector *collector, struct open_block
         emit_block(collector, block, true, log);
 }
 
-/* A payload is whole. */
+/* Handles a complete payload. */
 static void deliver(struct fm_monitor_collector *collector, enum fm_monitor_kind kind,
                     uint64_t block_id, const uint8_t *bytes, size_t length, uint64_t now_ms,
                     GByteArray *log)
@@ -288,7 +288,7 @@ static struct pending *pending_of(struct fm_monitor_collector *collector,
     return pending;
 }
 
-/* Joins the pieces when all are there. */
+/* Joins the pieces when all have arrived. */
 static void try_join(struct fm_monitor_collector *collector, struct pending *pending,
                      uint64_t now_ms, GByteArray *log)
 {
@@ -310,7 +310,7 @@ static void try_join(struct fm_monitor_collector *collector, struct pending *pen
     if (whole)
         deliver(collector, kind, block_id, joined->data, joined->len, now_ms, log);
     else
-        collector->counts.lost_messages++; /* numbers that cannot be */
+        collector->counts.lost_messages++; /* impossible numbers */
 }
 
 static void take_partial(struct fm_monitor_collector *collector,
@@ -383,7 +383,7 @@ static void take_block_head(struct fm_monitor_collector *collector,
         collector->counts.ignored++;
         return;
     }
-    /* Single events that came after the head before belong to that one. */
+    /* Single events that arrived after the previous head belong to the previous block. */
     if (collector->current != NULL && !collector->current->has_parts &&
         collector->current->events > 0)
         emit_block(collector, collector->current, false, log);

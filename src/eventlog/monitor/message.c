@@ -3,7 +3,7 @@
 #include "eventlog/monitor/cbor.h"
 #include "eventlog/monitor/monitor.h"
 
-/* Indices of the forms, in the order of the protocol. */
+/* Indices of the message forms, in the order of the protocol. */
 enum { MESSAGE_SERVICE, MESSAGE_HEADER, MESSAGE_EVENT, MESSAGE_STATE };
 enum { HEADER_LENGTH, HEADER_TYPE };
 enum { EVENT_BLOCK, EVENT_SINGLE };
@@ -23,7 +23,7 @@ static void encode_partial(GByteArray *out, const struct fm_monitor_message *mes
         fm_cbor_string(out, FM_CBOR_BYTES, message->bytes, message->length);
         break;
     case FM_MONITOR_FIRST:
-        /* A record of its own inside: its fields follow the index of the only form. */
+        /* A nested record: the index of its only form, then its fields. */
         begin(out, 2, FM_MONITOR_FIRST);
         begin(out, 3, 0);
         fm_cbor_head(out, FM_CBOR_UNSIGNED, message->message_id);
@@ -91,7 +91,7 @@ void fm_monitor_encode(GByteArray *out, const struct fm_monitor_message *message
     }
 }
 
-/* The index of a form; the list stays open for its fields. */
+/* Reads the index of a form; the list stays open for its fields. */
 static uint64_t take_form(struct fm_cbor *cbor, struct fm_cbor_list *list)
 {
     uint64_t form = 0;
@@ -161,7 +161,7 @@ static void take_block_head(struct fm_cbor *cbor, struct fm_cbor_list *outer,
     take_number(cbor, &list, &capability);
     take_number(cbor, &list, &count);
     take_end(cbor, &list);
-    /* 65,534 capabilities are all that a log can name. */
+    /* A log can name at most 65,535 capabilities, 0xFFFF being none. */
     if (capability > 65535 || count > UINT32_MAX)
         cbor->wrong = true;
     ret->capability = (uint32_t)capability;

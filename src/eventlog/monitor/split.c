@@ -20,7 +20,7 @@ void fm_monitor_splitter_clear(struct fm_monitor_splitter *splitter)
     g_clear_pointer(&splitter->lengths, g_array_unref);
 }
 
-/* Sends bytes whole, or as a first message and its pieces. */
+/* Sends bytes whole, or as a first message and pieces. */
 static bool send_partial(struct fm_monitor_splitter *splitter, enum fm_monitor_kind kind,
                          uint64_t block_id, const uint8_t *bytes, size_t length, GError **error)
 {
@@ -115,7 +115,7 @@ bool fm_monitor_split_event(struct fm_monitor_splitter *splitter,
         };
         return true;
     }
-    /* The head stands right before the payload, wherever the reader keeps it. */
+    /* The reader keeps the event's head directly before its payload. */
     const uint8_t *bytes = event->payload - event->head_length;
     uint32_t length = event->head_length + event->payload_length;
     if (!splitter->in_block)

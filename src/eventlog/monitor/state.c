@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 
-enum { TRACKED_MAX = 1000000 }; /* threads, tasks; more are not followed */
+enum { TRACKED_MAX = 1000000 }; /* limit for threads, and for tasks; more are not tracked */
 
 static void thread_free(void *data)
 {
@@ -91,7 +91,7 @@ static struct thread *thread_of(struct fm_monitor_state *state,
     return thread;
 }
 
-/* The order of 2016 for the numbers that today's logs use. */
+/* The protocol's number for a status of current logs. */
 static uint32_t old_status(uint32_t status)
 {
     static const uint8_t order[] = {0,  1,  2,  3,  4,  5, 6, 7,  9,  10, 11,
@@ -216,7 +216,7 @@ static void heap_event(struct capset *capset, const struct fm_eventlog_event *ev
             capset->numbers[MAX_HEAP + i] = fm_eventlog_u64(event, 6 + 8 * i);
         break;
     case FM_EVENTLOG_GC_STATS_GHC:
-        /* The generation of this collection is not the number of generations of the heap. */
+        /* The generation collected is not the number of generations. */
         capset->collection_time = (int64_t)(event->time_ns & INT64_MAX);
         capset->collection[COPIED] = fm_eventlog_u64(event, 6);
         capset->collection[SLOP] = fm_eventlog_u64(event, 14);
@@ -319,7 +319,7 @@ static void task_event(struct fm_monitor_state *state, const struct fm_eventlog_
     }
 }
 
-/* The collection begins at its first sign and ends when the last capability has left it. */
+/* A collection begins with its first event and ends when the last capability has left it. */
 static void collection_event(struct fm_monitor_state *state, const struct fm_eventlog_event *event)
 {
     if (event->number == FM_EVENTLOG_END_GC) {

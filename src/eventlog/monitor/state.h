@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The state of the monitor; seen by this folder only. */
+/* The state of the monitor. Private to this folder. */
 #pragma once
 
 #include "eventlog/monitor/monitor.h"
 
-/* Indices and orders are those of the protocol. */
+/* Values and order are those of the protocol. */
 enum execution { CREATED, QUEUED, RUNNING, STOPPED, MIGRATED };
 enum { STATUS_FINISHED = 5, STATUS_BLACK_HOLE_OWNED = 20, STATUS_MAX = 20 };
 
@@ -14,12 +14,12 @@ struct thread {
     size_t label_length;
     int64_t capability;
     enum execution execution;
-    uint32_t status, owner; /* of STOPPED */
+    uint32_t status, owner; /* for STOPPED */
     int64_t sparks;         /* -1 = no spark thread */
     uint64_t created, changed;
 };
 
-/* Numbers of a capset after its texts, in the order of the protocol. */
+/* Numbers of a capability set, after its texts, in the order of the protocol. */
 enum {
     WALL_SECONDS,
     WALL_NANOSECONDS,
@@ -38,7 +38,7 @@ struct capset {
     uint64_t id, type, changed, created;
     GArray *capabilities; /* uint64_t */
     GByteArray *identifier;
-    GPtrArray *arguments, *environment; /* of GBytes */
+    GPtrArray *arguments, *environment; /* elements: GBytes */
     int64_t pid, parent_pid;            /* -1 = not known */
     uint64_t numbers[BLOCK + 1];
     int64_t collection_time; /* -1 = none */
@@ -58,7 +58,7 @@ struct task {
 struct fm_monitor_state {
     GHashTable *threads, *capsets, *capabilities, *tasks; /* id -> struct */
     int64_t collection_begin;                             /* -1 = none is running */
-    uint32_t collecting;                                  /* capabilities inside it */
+    uint32_t collecting;                                  /* capabilities taking part in it */
     uint64_t last_ns;
 };
 

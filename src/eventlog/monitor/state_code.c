@@ -17,7 +17,7 @@ static void begin(GByteArray *out, uint64_t fields)
     number(out, 0);
 }
 
-/* A number below zero means that there is none. */
+/* A negative value means "none". */
 static void optional(GByteArray *out, int64_t value)
 {
     fm_cbor_head(out, FM_CBOR_ARRAY, value >= 0 ? 1 : 0);
@@ -31,7 +31,7 @@ static int compare_ids(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The map's keys in ascending order, so that equal states give equal bytes. */
+/* Sorts a map's keys in ascending order, so that equal states are encoded equally. */
 static uint64_t **sorted_ids(GHashTable *table, guint *ret_count)
 {
     uint64_t **ids = (uint64_t **)(void *)g_hash_table_get_keys_as_array(table, ret_count);
@@ -147,8 +147,7 @@ void fm_monitor_state_encode(const struct fm_monitor_state *state, GByteArray *o
     number(out, state->last_ns);
 }
 
-/* ---- Reading. A list is open while its items are taken; every mistake stays in cbor->wrong. ----
- */
+/* ---- Decoding. A list is open while its items are read; any error sets cbor->wrong. ---- */
 
 static void need(struct fm_cbor *cbor, struct fm_cbor_list *list)
 {
@@ -329,7 +328,7 @@ static void *decode_task(struct fm_cbor *cbor)
     return task;
 }
 
-/* The id is the first member of each value. */
+/* The id is the first field of each value. */
 static void decode_map(struct fm_cbor *cbor, struct fm_cbor_list *outer, GHashTable *table,
                        void *(*decode)(struct fm_cbor *cbor))
 {

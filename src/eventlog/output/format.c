@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Length of the UTF-8 character at the place, 0 when there is none. */
+/* Length of the UTF-8 character there; 0 when it is not valid. */
 static size_t character(const uint8_t *bytes, size_t length)
 {
     if (bytes[0] < 0x80)
@@ -46,7 +46,7 @@ static void append_real(GString *out, double real)
     g_string_append(out, g_ascii_dtostr(text, sizeof text, real));
 }
 
-/* The texts of a list, each to its zero byte; the last may lack it. */
+/* Appends the texts of a list, each ended by a zero byte; the last may lack it. */
 static void append_texts(GString *out, const struct fm_eventlog_value *value)
 {
     g_string_append_c(out, '[');

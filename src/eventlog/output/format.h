@@ -12,17 +12,16 @@ enum fm_eventlog_format {
 
 /* The first line of CSV; nothing for the others. */
 void fm_eventlog_format_head(GString *out, enum fm_eventlog_format format);
-/* header may be NULL; it gives unknown types their description. names may be NULL; it gives the
- * text (char *) of an interned string's id (GUINT_TO_POINTER). Ends with a line feed. */
+/* header may be NULL; it has the descriptions of unknown types. names may be NULL; it maps an
+ * interned string's id (GUINT_TO_POINTER) to its text (char *). Ends with a newline. */
 void fm_eventlog_format_event(GString *out, enum fm_eventlog_format format,
                               const struct fm_eventlog_event *event,
                               const struct fm_eventlog_header *header, GHashTable *names);
-/* Remembers the text of an event InternString; others are passed over. */
+/* Remembers the text of an InternString event; ignores other events. */
 void fm_eventlog_names_learn(GHashTable *names, const struct fm_eventlog_event *event);
-/* One event as a JSON object on a line: what fm_eventlog_format_event appends for
- * FM_EVENTLOG_AS_JSON. */
+/* Appends one event as a line of JSON, like fm_eventlog_format_event with FM_EVENTLOG_AS_JSON. */
 void fm_eventlog_format_json(GString *out, const struct fm_eventlog_event *event,
                              const struct fm_eventlog_header *header, GHashTable *names);
-/* Text without control characters: \n, \t, \\ and \xNN for them and for what is no UTF-8. quote
- * (0 = none) is escaped too. */
+/* Appends text without control characters: \n, \t, \\, and \xNN for other control characters and
+ * invalid UTF-8. quote (0 = none) is escaped, too. */
 void fm_eventlog_format_text(GString *out, const uint8_t *bytes, size_t length, char quote);

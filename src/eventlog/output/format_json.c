@@ -12,7 +12,7 @@ static void write_hex(struct fm_json *json, const char *name, const uint8_t *byt
     fm_json_bytes(json, name, digits->str, digits->len);
 }
 
-/* The texts of a list, each to its zero byte; the last may lack it. */
+/* Writes the texts of a list, each ended by a zero byte; the last may lack it. */
 static void write_texts(struct fm_json *json, const struct fm_eventlog_value *value)
 {
     fm_json_array(json, value->field->name);
@@ -35,7 +35,7 @@ static void write_numbers(struct fm_json *json, const struct fm_eventlog_value *
     fm_json_end(json);
 }
 
-/* A name by its number, too: "lock": 3, "lock_text": "queue". */
+/* Writes an interned name both as number and as text: "lock": 3, "lock_text": "queue". */
 static void write_integer(struct fm_json *json, const struct fm_eventlog_value *value,
                           GHashTable *names)
 {
@@ -105,7 +105,7 @@ static void write_fields(struct fm_json *json, const struct fm_eventlog_event *e
     fm_json_end(json);
 }
 
-/* Of a type that is in no table, what the header calls it. */
+/* Writes the header's description of a type that is in no table. */
 static void write_type(struct fm_json *json, const struct fm_eventlog_event *event,
                        const struct fm_eventlog_header *header)
 {

@@ -16,7 +16,7 @@ struct fm_eventlog_writer {
     GByteArray *held;
     struct fm_eventlog_step *steps;
     uint32_t step_count;
-    GByteArray *block; /* with room for its marker; empty = none is open */
+    GByteArray *block; /* after room for its marker; empty = no open block */
     int32_t capability;
     uint64_t begin_ns, end_ns;
 };
@@ -92,13 +92,13 @@ bool fm_eventlog_writer_header(struct fm_eventlog_writer *writer,
 {
     g_free(writer->steps);
     writer->steps = fm_eventlog_header_steps(header);
-    g_assert(header->slots != NULL); /* it is whole */
+    g_assert(header->slots != NULL); /* the header is complete */
     writer->step_count = header->number_count;
     return fm_eventlog_writer_end_block(writer, error) &&
            hold(writer, header->bytes->data, header->bytes->len, error);
 }
 
-/* head: HEAD_BYTES_MAX. Returns how many of them are its. */
+/* head has HEAD_BYTES_MAX bytes. Returns how many were used. */
 static uint32_t put_head(uint8_t *head, uint16_t number, uint64_t time_ns, bool variable,
                          uint32_t payload_length)
 {
@@ -112,7 +112,7 @@ static uint32_t put_head(uint8_t *head, uint16_t number, uint64_t time_ns, bool 
     return variable ? 12 : 10;
 }
 
-/* An event's head, if the header declares the event as it is. */
+/* Makes an event's head, if the event fits the header's declaration. */
 static bool put_declared(const struct fm_eventlog_writer *writer,
                          const struct fm_eventlog_event *event, uint8_t *head, uint32_t *ret_length,
                          GError **error)

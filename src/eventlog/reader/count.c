@@ -5,10 +5,10 @@
 
 #include "eventlog/reader/internal.h"
 
-enum { CELLS_MAX = 256 << 10 }; /* of the table type by capability */
+enum { CELLS_MAX = 256 << 10 }; /* limit of the table "type by capability" */
 
-/* What the loop needs of a type. length 0 sends the event to the careful path: undeclared numbers
- * and block markers. mask takes the length field of a variable event, or nothing. */
+/* Fields of a type that the loop needs. length 0 sends the event to the slow path: undeclared
+ * numbers and block markers. mask selects the length field of a variable event, or nothing. */
 struct hot {
     uint32_t length;
     uint16_t mask;
@@ -17,7 +17,7 @@ struct hot {
 
 /* One capability. */
 struct stream {
-    uint64_t *row; /* a count for each slot; NULL = none yet, or beyond the limit: then spill */
+    uint64_t *row; /* a count for each slot; NULL = none yet, or beyond the limit: then see spill */
     uint64_t events;
     bool seen, spilled;
 };
@@ -25,16 +25,16 @@ struct stream {
 struct fm_eventlog_counts_inner {
     struct hot *hot;
     uint32_t hot_count;
-    int32_t *slot_of; /* by number, -1 = none yet; slots outlive headers */
+    int32_t *slot_of; /* by event number, -1 = none yet; slots outlive headers */
     uint32_t number_count, slot_count;
     struct stream *streams; /* by capability + 1 */
     size_t stream_count;
     uint64_t *spill;
     uint64_t cells;
-    uint64_t *row; /* of the current block */
+    uint64_t *row; /* row of the current block */
     struct fm_eventlog_block block;
     bool block_open;
-    uint64_t block_key; /* the reader's block that `block` describes */
+    uint64_t block_key; /* offset of the reader's block that `block` describes */
 };
 
 struct fm_eventlog_counts *fm_eventlog_counts_new(void)
@@ -66,7 +66,7 @@ static uint64_t *grow_row(uint64_t *row, uint32_t from, uint32_t to)
     return row;
 }
 
-/* A new header: its numbers get slots, the loop's table is made again. */
+/* A new header: assigns slots to its numbers and rebuilds the loop's table. */
 void fm_eventlog_counts_take_header(struct fm_eventlog_counts *counts,
                                     const struct fm_eventlog_header *header)
 {
@@ -179,7 +179,7 @@ static void open_block(struct fm_eventlog_counts *counts, const struct fm_eventl
     inner->row = row_of(inner, stream);
 }
 
-/* The loop: everything that is not plain ends it. Returns the place that it reached. */
+/* The fast loop. Stops at anything but a plain event; returns the position reached. */
 static size_t run(const uint8_t *data, size_t pos, size_t limit, const struct hot *hot,
                   uint32_t hot_count, uint64_t *row, struct fm_eventlog_block *block)
 {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Bytes of one field at the given place of the payload; -1 when it does not fit. */
+/* Size of a field at that offset of the payload; -1 when it does not fit. */
 static int64_t field_size(const struct fm_eventlog_event *event, uint32_t at, uint8_t kind,
                           uint64_t number_before)
 {
@@ -88,7 +88,8 @@ size_t fm_eventlog_decode(const struct fm_eventlog_event *event, struct fm_event
             return i;
         int64_t size = field_size(event, at, field->kind, number);
         if (size < 0) {
-            /* A rest too short for an optional field is an addition that we do not know. */
+            /* A rest that is too short for an optional field is an extension that is not known
+             * here. */
             *ret_malformed = !field->optional;
             return i;
         }

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Event logs in GHC's format: reading as the bytes come, the table of event types, writing.
- *
- * A log is a header that declares event types with their payload sizes, then events: number,
- * time, [length,] payload, all big-endian. Events stand in blocks; a block marker (event 18) says
- * how long the block is and which capability wrote it. Reading by time: merge.h; block positions
- * for random access: index.h; counting without a call per event: count.h.
- *
- * Threads: an object may be used by one thread at a time; the tables are constant. */
+/* Event logs in GHC's format: incremental reading, the table of event types, writing.  A log is a
+ * header that declares event types with their payload sizes, then events: number, time, [length,]
+ * payload, all big-endian. Events are grouped in blocks; a block marker (event 18) gives the
+ * block's length and capability. Reading in order of time: merge.h; block offsets for random
+ * access: index.h; counting without a call per event: count.h.  Threads: an object may be used by
+ * one thread at a time; the tables are constant. */
 #pragma once
 
 #include <glib.h>
@@ -37,13 +35,13 @@ enum fm_eventlog_kind {
     FM_EVENTLOG_TEXT_BEFORE_4, /* to four bytes before the end */
     FM_EVENTLOG_TEXTZ,         /* to a zero byte, which is not part of it */
     FM_EVENTLOG_TEXTZ_LIST,    /* texts each ended by a zero byte, to the end of the payload */
-    FM_EVENTLOG_U32_LIST,      /* as many as the field before says */
+    FM_EVENTLOG_U32_LIST,      /* the field before is their number */
     FM_EVENTLOG_DATA,          /* to the end of the payload, not text */
 };
 
 enum fm_eventlog_unit {
     FM_EVENTLOG_UNIT_NONE,
-    FM_EVENTLOG_UNIT_NUMBER, /* a plain number or identity of no other table */
+    FM_EVENTLOG_UNIT_NUMBER, /* a plain number, or an id without a table */
     FM_EVENTLOG_UNIT_COUNT,
     FM_EVENTLOG_UNIT_BYTES,
     FM_EVENTLOG_UNIT_MEGABLOCKS,
@@ -68,7 +66,7 @@ struct fm_eventlog_field {
     const char *name;
     uint8_t kind;  /* enum fm_eventlog_kind */
     uint8_t unit;  /* enum fm_eventlog_unit */
-    bool optional; /* newer producers only */
+    bool optional; /* only from newer producers */
 };
 
 enum { FM_EVENTLOG_FIELDS_MAX = 32 };
@@ -76,8 +74,8 @@ enum { FM_EVENTLOG_FIELDS_MAX = 32 };
 struct fm_eventlog_type {
     uint16_t number;
     const char *name;    /* "CreateThread" */
-    int32_t exact_size;  /* this layout is for that declared size only; -1 = any */
-    uint32_t fixed_size; /* bytes of the fields that are always there, texts at their least */
+    int32_t exact_size;  /* valid for this declared size only; -1 = any */
+    uint32_t fixed_size; /* bytes of the fields that are always present; texts count as empty */
     bool variable;       /* has a field without a fixed size */
     uint8_t field_count;
     struct fm_eventlog_field fields[FM_EVENTLOG_FIELDS_MAX];
@@ -85,14 +83,14 @@ struct fm_eventlog_type {
 
 /* All rows, ascending by number. */
 const struct fm_eventlog_type *fm_eventlog_types(size_t *ret_count);
-/* The layout for a number declared with that size (-1 = variable); NULL when the number is unknown
- * or the size is smaller than any layout that we know. */
+/* Returns the layout for a number declared with that size (-1 = variable); NULL when the number is
+ * unknown or the size is smaller than every known layout. */
 const struct fm_eventlog_type *fm_eventlog_type_find(uint16_t number, int32_t declared_size);
-/* By name, exactly; NULL when there is none. */
+/* Finds a type by its exact name; NULL when there is none. */
 const struct fm_eventlog_type *fm_eventlog_type_named(const char *name);
 const char *fm_eventlog_kind_name(enum fm_eventlog_kind kind);
 const char *fm_eventlog_unit_name(enum fm_eventlog_unit unit);
-/* The word for a number of an enumerated unit ("blocked on MVar"), or NULL. */
+/* Returns the word for a value of an enumerated unit ("blocked on MVar"), or NULL. */
 const char *fm_eventlog_enum_name(enum fm_eventlog_unit unit, uint64_t value);
 
 /* ---- Header ---- */
@@ -103,18 +101,18 @@ struct fm_eventlog_declared {
     uint32_t name_at, name_length;   /* in the header's bytes; UTF-8 by convention only */
     uint32_t extra_at, extra_length; /* in the header's bytes */
     bool replaced;                   /* a later entry declares the same number */
-    /* From the table, or for numbers that are in no table as the extra text tells ("fields:a=w32,
-     * b=str", the kinds of fathom/eventlog.h and f64, ns, strz, data); names cleaned of quotes,
-     * blanks and what is not ASCII. NULL: skip by size. */
+    /* The layout from the table. For other numbers, the layout in the extra text ("fields:a=w32,
+     * b=str", with the kinds of fathom/eventlog.h and f64, ns, strz, data); quotes, blanks and
+     * non-ASCII characters are removed from names. NULL: events are skipped by size. */
     const struct fm_eventlog_type *known;
 };
 
 struct fm_eventlog_header {
     GByteArray *bytes;     /* "hdrb" to "datb", as read or composed */
-    GArray *declared;      /* of struct fm_eventlog_declared, in file order */
-    uint32_t number_count; /* greatest declared number + 1 */
+    GArray *declared;      /* elements: struct fm_eventlog_declared, in file order */
+    uint32_t number_count; /* maximum declared number + 1 */
     int32_t *slots;        /* number_count entries: index in declared, -1 = not declared */
-    GPtrArray *types;      /* private: layouts that the header tells; NULL = none */
+    GPtrArray *types;      /* private: layouts from the header; NULL = none */
     gint refs;
 };
 
@@ -134,7 +132,7 @@ void fm_eventlog_header_add(struct fm_eventlog_header *header, uint16_t number, 
 void fm_eventlog_header_add_extra(struct fm_eventlog_header *header, uint16_t number, int32_t size,
                                   const char *description, const char *extra);
 void fm_eventlog_header_end(struct fm_eventlog_header *header);
-/* Parses a whole header that stands in memory. name is for messages. */
+/* Parses a whole header in memory. name is for messages. */
 struct fm_eventlog_header *fm_eventlog_header_parse(const uint8_t *bytes, size_t length,
                                                     const char *name, GError **error);
 
@@ -145,30 +143,30 @@ enum { FM_EVENTLOG_NO_CAPABILITY = -1 };
 
 struct fm_eventlog_event {
     uint64_t time_ns;        /* since the program's start */
-    uint64_t offset;         /* of the event in the stream */
+    uint64_t offset;         /* offset of the event in the stream */
     uint64_t block;          /* offset of its block's marker, or FM_EVENTLOG_NO_BLOCK */
     const uint8_t *payload;  /* valid until the reader is used again */
     uint32_t payload_length; /* at most 65,535 */
     uint32_t head_length;    /* 10, or 12 with a length field; payload at offset + this */
-    int32_t capability;      /* of the block; -1 = none */
+    int32_t capability;      /* capability of the block; -1 = none */
     uint16_t number;
     const struct fm_eventlog_type *type; /* NULL: unknown, skipped by size */
 };
 
 struct fm_eventlog_value {
     const struct fm_eventlog_field *field;
-    uint64_t number;      /* of the integer kinds; for U32_LIST the count */
-    double real;          /* of F64 */
-    const uint8_t *bytes; /* of texts, lists and data: in the payload */
-    uint32_t length;      /* of bytes */
+    uint64_t number;      /* value of integer kinds; U32_LIST: the count */
+    double real;          /* value of F64 */
+    const uint8_t *bytes; /* for texts, lists and data: points into the payload */
+    uint32_t length;      /* length of `bytes` */
 };
 
-/* Decodes the fields in order. values: FM_EVENTLOG_FIELDS_MAX places. Returns how many were decoded
- * (optional ones may be absent); *ret_malformed tells that a field runs past the payload, which
- * makes this event malformed, not the log. An unknown type has no fields. */
+/* Decodes the fields in order. values has FM_EVENTLOG_FIELDS_MAX places. Returns the number of
+ * fields decoded (optional ones may be absent). *ret_malformed: a field runs past the payload; then
+ * this event is malformed, not the log. An unknown type has no fields. */
 size_t fm_eventlog_decode(const struct fm_eventlog_event *event, struct fm_eventlog_value *values,
                           bool *ret_malformed);
-/* One field by name; false when the event has none of that name. Slower than decode. */
+/* Decodes one field by name; false when the event has none. Slower than decode. */
 bool fm_eventlog_field(const struct fm_eventlog_event *event, const char *name,
                        struct fm_eventlog_value *ret);
 
@@ -207,31 +205,31 @@ static inline uint64_t fm_eventlog_u64(const struct fm_eventlog_event *event, ui
     return at + 8 <= event->payload_length ? fm_eventlog_get64(event->payload + at) : 0;
 }
 
-/* ---- Reader: give bytes in any pieces, take items until it asks for more ---- */
+/* ---- Reader: push bytes in pieces of any size; take items until it asks for more ---- */
 
 enum fm_eventlog_status {
-    FM_EVENTLOG_MORE,       /* give more bytes, or say that there are none */
+    FM_EVENTLOG_MORE,       /* push more bytes, or call finish */
     FM_EVENTLOG_HAS_HEADER, /* a header has been read: fm_eventlog_reader_header() */
     FM_EVENTLOG_HAS_EVENT,  /* an event, block markers included */
-    FM_EVENTLOG_HAS_GAP,    /* damaged bytes were left out: fm_eventlog_reader_gap() */
+    FM_EVENTLOG_HAS_GAP,    /* damaged bytes were skipped: fm_eventlog_reader_gap() */
     FM_EVENTLOG_HAS_END,    /* the end mark FF FF; another log may follow */
     FM_EVENTLOG_FINISHED,   /* nothing follows: fm_eventlog_reader_tail() */
     FM_EVENTLOG_FAILED,     /* not readable at all: empty, no event log, damaged header */
 };
 
-/* Lost bytes. How many events were in them cannot be known. */
+/* Damaged bytes that were skipped. The number of events in them is unknown. */
 struct fm_eventlog_gap {
     uint64_t offset, length;
-    int32_t capability; /* of the block where the damage began; -1 = none or unknown */
-    uint64_t time_ns;   /* of the last event before, 0 when there is none */
+    int32_t capability; /* capability of the block where the damage began; -1 = none or unknown */
+    uint64_t time_ns;   /* time of the last event before, 0 when there is none */
     char reason[96];    /* "event number 777 is not declared" */
 };
 
-/* What stands after the last whole event. */
+/* The bytes after the last whole event. */
 struct fm_eventlog_tail {
     bool end_mark;   /* the log is finished */
-    uint64_t offset; /* of the incomplete event, or of what follows the end mark */
-    uint64_t length; /* bytes there; 0 = the input ends cleanly */
+    uint64_t offset; /* offset of the incomplete event, or of the bytes after the end mark */
+    uint64_t length; /* number of bytes there; 0 = the input ends cleanly */
     bool block_cut;  /* the last block is shorter than its marker says */
     uint64_t bytes;  /* length of the whole input */
 };
@@ -242,37 +240,38 @@ struct fm_eventlog_reader;
 struct fm_eventlog_reader *fm_eventlog_reader_new(const char *name);
 void fm_eventlog_reader_free(struct fm_eventlog_reader *reader);
 
-/* Gives bytes: copied. Only what belongs to an incomplete event (or to a damaged place whose end is
- * not yet found, at most 64 MiB) is kept. */
+/* Copies the bytes. Only an incomplete event is kept, or a damaged part whose end is not yet found
+ * (at most 64 MiB). */
 void fm_eventlog_reader_push(struct fm_eventlog_reader *reader, const void *bytes, size_t length);
-/* The same without the copy: a place for *ret_length bytes (at least wanted) to read into, then how
- * many there are. */
+/* To push without a copy: returns a buffer of *ret_length bytes (at least wanted) to read into;
+ * then call fm_eventlog_reader_commit() with their number. */
 uint8_t *fm_eventlog_reader_space(struct fm_eventlog_reader *reader, size_t wanted,
                                   size_t *ret_length);
 void fm_eventlog_reader_commit(struct fm_eventlog_reader *reader, size_t length);
-/* Or: the bytes from the beginning of the stream stand in memory (a mapped file) and stay there.
- * Call again with a greater length to show more of it. Not to be mixed with push. */
+/* Reads from memory instead (a mapped file) that holds the stream from its beginning and stays
+ * valid. Call again with a greater length when more is available. Not together with push. */
 void fm_eventlog_reader_view(struct fm_eventlog_reader *reader, const uint8_t *bytes,
                              size_t length);
-/* A program that serves its log may put answers to control messages (transport.h) between two
- * blocks, or before its header. With a callback they are recognised there and given to it; without,
- * they are damage. */
+/* A program that serves its log may send answers to control messages (transport.h) between two
+ * blocks, or before the header. With a callback they are passed to it; without, they count as
+ * damage. */
 struct fm_control_message;
 typedef void fm_eventlog_answer_callback(void *user, const struct fm_control_message *answer);
 void fm_eventlog_reader_expect_answers(struct fm_eventlog_reader *reader,
                                        fm_eventlog_answer_callback *callback, void *user);
-/* There are no more bytes. */
+/* No more bytes will come. */
 void fm_eventlog_reader_finish(struct fm_eventlog_reader *reader);
 
-/* The next item. The sequence of items does not depend on how the bytes were split. error is set
- * for FM_EVENTLOG_FAILED only (FM_ERROR_FORMAT, _TRUNCATED, _LIMIT). */
+/* Returns the next item. The items do not depend on how the bytes were split. error is set for
+ * FM_EVENTLOG_FAILED only (FM_ERROR_FORMAT, _TRUNCATED, _LIMIT). */
 enum fm_eventlog_status fm_eventlog_reader_next(struct fm_eventlog_reader *reader,
                                                 struct fm_eventlog_event *ret, GError **error);
-/* Of the log being read; NULL before the first. Borrowed: ref to keep. */
+/* Header of the log that is being read; NULL before the first. Borrowed: take a reference to keep
+ * it. */
 struct fm_eventlog_header *fm_eventlog_reader_header(const struct fm_eventlog_reader *reader);
 const struct fm_eventlog_gap *fm_eventlog_reader_gap(const struct fm_eventlog_reader *reader);
 const struct fm_eventlog_tail *fm_eventlog_reader_tail(const struct fm_eventlog_reader *reader);
-/* Where the next item begins. */
+/* Stream offset of the next item. */
 uint64_t fm_eventlog_reader_offset(const struct fm_eventlog_reader *reader);
-/* Bytes of memory held for input. */
+/* Bytes of memory used for input. */
 size_t fm_eventlog_reader_memory(const struct fm_eventlog_reader *reader);

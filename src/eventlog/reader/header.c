@@ -67,7 +67,7 @@ void fm_eventlog_header_complete(struct fm_eventlog_header *header, const uint8_
                                  size_t length)
 {
     g_byte_array_append(header->bytes, bytes, (guint)length);
-    g_assert(header->slots == NULL); /* once */
+    g_assert(header->slots == NULL); /* called once */
     index_numbers(header);
 }
 
@@ -88,7 +88,7 @@ struct fm_eventlog_step *fm_eventlog_header_steps(const struct fm_eventlog_heade
     return steps;
 }
 
-/* Windows opened a log as text once: 0D stands before each 0A. */
+/* A log that was once written in Windows text mode: 0D stands before each 0A. */
 static const char *hint(const uint8_t *bytes, size_t length)
 {
     return length > 0 && memmem(bytes, MIN(length, 4096), "\r\n", 2) != NULL
@@ -114,7 +114,7 @@ static int cut_header(const uint8_t *bytes, size_t length, const char *name, uin
     return -1;
 }
 
-/* The layout of a number: ours, or what the header says of a number that is in no table. */
+/* Finds the layout of a number: from the table, or else from the header. */
 static const struct fm_eventlog_type *find_layout(struct fm_eventlog_header *header,
                                                   const struct fm_eventlog_declared *declared,
                                                   const uint8_t *name, const uint8_t *extra)
@@ -132,7 +132,7 @@ static const struct fm_eventlog_type *find_layout(struct fm_eventlog_header *hea
     return told;
 }
 
-/* One entry of the list of types. Returns 1, 0 (more bytes are needed) or -1. */
+/* Reads one entry of the list of types. Returns 1, 0 (more bytes are needed) or -1. */
 static int scan_entry(struct fm_eventlog_header *header, const uint8_t *bytes, size_t length,
                       size_t *at, uint64_t base, const char *name, GError **error)
 {

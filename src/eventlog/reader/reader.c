@@ -124,8 +124,8 @@ size_t fm_eventlog_reader_memory(const struct fm_eventlog_reader *reader)
     return reader->buffer_size;
 }
 
-/* An answer to a control message in the place of an event. Returns 1 when it was one and is taken,
- * 0 when it is none, -1 when more bytes must come to tell. */
+/* Handles an answer to a control message in the place of an event. Returns 1 when it took one, 0
+ * when there is none, -1 when it needs more bytes. */
 static int take_answer(struct fm_eventlog_reader *reader)
 {
     struct fm_control_parser parser = {.answers = true};
@@ -146,7 +146,7 @@ static int take_answer(struct fm_eventlog_reader *reader)
 
 static enum fm_eventlog_status read_header(struct fm_eventlog_reader *reader, GError **error)
 {
-    /* A program may answer before its log begins. */
+    /* A program may answer before the header of its log. */
     while (reader->on_answer != NULL && reader->header_at == 0 && reader->pos < reader->end &&
            reader->data[reader->pos] == 0xF0) {
         int answer = take_answer(reader);
@@ -222,7 +222,7 @@ static enum fm_eventlog_status more_or_finished(struct fm_eventlog_reader *reade
     return reader->final ? finished(reader) : FM_EVENTLOG_MORE;
 }
 
-/* After FF FF: another log begins, or what follows is not ours. */
+/* After FF FF: reads another log, or ignores trailing bytes. */
 static enum fm_eventlog_status after_end(struct fm_eventlog_reader *reader)
 {
     size_t left = reader->end - reader->pos;
@@ -251,14 +251,15 @@ static void begin_block(struct fm_eventlog_reader *reader, const struct fm_event
     g_assert(event->payload_length >= 14);
     uint16_t capability = fm_eventlog_get16(event->payload + 12);
     reader->block = event->offset;
-    /* Size and end time of 0: the writer died before it could say; up to the next marker. */
+    /* Size and end time of 0: the writer died before it could set them; the block ends at the next
+     * marker. */
     reader->block_end = size == 0 ? 0 : event->offset + size;
     reader->capability =
         capability == FM_EVENTLOG_NO_CAPABILITY_16 ? FM_EVENTLOG_NO_CAPABILITY : capability;
     reader->capability_max = MAX(reader->capability_max, reader->capability);
 }
 
-/* A marker whose size cannot be, or one in the middle of a block that does not look like one. */
+/* Whether the marker has an impossible size, or is implausible in the middle of a block. */
 static bool marker_damaged(const struct fm_eventlog_reader *reader, const uint8_t *bytes,
                            uint32_t length)
 {
@@ -325,7 +326,7 @@ static enum fm_eventlog_status next_event(struct fm_eventlog_reader *reader,
     }
     if (number >= reader->step_count || reader->steps[number].length == 0) {
         if (memcmp(at, "hdrbhetb", MIN(left, 8)) == 0 && (left >= 8 || !reader->final)) {
-            /* The log before was never finished, and another was appended. */
+            /* The log before was not finished, and another one was appended. */
             if (left < 8)
                 return FM_EVENTLOG_MORE;
             reader->state = READER_HEADER;
@@ -346,7 +347,7 @@ static enum fm_eventlog_status next_event(struct fm_eventlog_reader *reader,
         length += fm_eventlog_get16(at + 10);
     }
     if (reader->block_end != 0 && reader->block_end - offset < length) {
-        /* A marker there tells that the block's size is wrong, and where the next one begins. */
+        /* A marker there shows that the block's size is wrong, and where the next block begins. */
         bool marker = number == FM_EVENTLOG_BLOCK_MARKER && length == FM_EVENTLOG_MARKER_LENGTH;
         if (marker && left < length && !reader->final)
             return FM_EVENTLOG_MORE;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finding the way after damage. The current block says where the next one begins; where it does
- * not help, every later byte pair 00 12 is tried as a marker: what it says must be possible, and
- * at the end that it names there must be another marker, the end mark or the end of input.
- *
- * Every decision waits for the bytes it needs (or for the end of input), so it does not depend on
- * how the input was split. */
+/* Resynchronises after damage. The current block says where the next one begins. If that fails,
+ * every later byte pair 00 12 is tried as a marker: its fields must be plausible, and the end that
+ * it names must be followed by another marker, the end mark or the end of input.  Every decision
+ * waits for the bytes that it needs (or for the end of input), so it does not depend on how the
+ * input was split. */
 #include <string.h>
 
 #include "eventlog/reader/internal.h"
 
 enum {
-    WALK_MAX = 256, /* events followed to judge a block that the input does not hold wholly */
-    CAPABILITIES_NEW = 64, /* a marker may name a capability that much above the greatest seen */
+    WALK_MAX = 256, /* events read to judge a block that the input does not hold wholly */
+    /* a plausible capability is at most this much above the maximum so far */
+    CAPABILITIES_NEW = 64,
 };
 
 bool fm_eventlog_marker_plausible(int32_t capability_max, const uint8_t *bytes)
@@ -29,7 +29,7 @@ bool fm_eventlog_marker_plausible(int32_t capability_max, const uint8_t *bytes)
 
 enum verdict { NO, YES, UNKNOWN_YET };
 
-/* Whether a block can begin, or the log end, at this stream offset. */
+/* Whether a block can begin, or the log end, at this offset of the stream. */
 static enum verdict boundary(const struct fm_eventlog_reader *reader, uint64_t offset)
 {
     uint64_t end = fm_eventlog_reader_at(reader, reader->end);
@@ -40,7 +40,7 @@ static enum verdict boundary(const struct fm_eventlog_reader *reader, uint64_t o
     if (left >= 2 && fm_eventlog_get16(at) == FM_EVENTLOG_END_MARK)
         return YES;
     if (left >= FM_EVENTLOG_MARKER_LENGTH) {
-        /* A marker never patched is good enough where a block ends. */
+        /* A marker whose size and end time were never filled in may follow a block. */
         bool open = fm_eventlog_get16(at) == FM_EVENTLOG_BLOCK_MARKER &&
                     fm_eventlog_get32(at + 10) == 0 && fm_eventlog_get64(at + 14) == 0;
         return open || fm_eventlog_marker_plausible(reader->capability_max, at) ? YES : NO;
@@ -50,7 +50,7 @@ static enum verdict boundary(const struct fm_eventlog_reader *reader, uint64_t o
     return left == 0 || (left >= 2 && fm_eventlog_get16(at) == FM_EVENTLOG_BLOCK_MARKER) ? YES : NO;
 }
 
-/* The input ends inside the block that begins at pos: follow its first events. */
+/* The input ends inside the block that begins at pos: checks its first events. */
 static bool walk(const struct fm_eventlog_reader *reader, size_t pos)
 {
     pos += FM_EVENTLOG_MARKER_LENGTH;
@@ -99,7 +99,7 @@ static enum fm_eventlog_status found(struct fm_eventlog_reader *reader, size_t p
     return FM_EVENTLOG_HAS_GAP;
 }
 
-/* Steps to the next place where a marker or another log could begin. */
+/* Moves to the next place where a marker or another log could begin. */
 static size_t next_candidate(const struct fm_eventlog_reader *reader, size_t pos)
 {
     for (; pos < reader->end; pos++) {
@@ -137,7 +137,7 @@ static enum fm_eventlog_status search(struct fm_eventlog_reader *reader)
         pos++;
     }
     if (!reader->final) {
-        /* Two bytes stay: they could be the end mark, if nothing else comes. */
+        /* Keeps two bytes: they may be the end mark, if nothing else comes. */
         reader->search_from = fm_eventlog_reader_at(reader, pos);
         reader->pos = MAX(reader->pos, MIN(pos, reader->end - MIN(reader->end, 2)));
         return FM_EVENTLOG_MORE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layouts that a log's header tells itself, for numbers that are in no table of ours. */
+/* Layouts that a log's header describes, for numbers that are not in the table. */
 #include <string.h>
 
 #include "eventlog/reader/internal.h"
@@ -25,7 +25,7 @@ static const struct {
     {"data", FM_EVENTLOG_DATA, FM_EVENTLOG_UNIT_NONE, 0},
 };
 
-/* Names are printed as they are: nothing in them may end a quoted text or a line. */
+/* Names are printed unescaped, so they must not end a quoted text or a line. */
 static void clean(char *text)
 {
     for (char *c = text; *c != '\0'; c++) {
@@ -56,7 +56,7 @@ static bool takes_the_rest(uint8_t kind)
     return kind == FM_EVENTLOG_TEXT || kind == FM_EVENTLOG_DATA;
 }
 
-/* text is cut into pieces, which the fields point to. */
+/* Cuts text into pieces; the fields point to them. */
 static unsigned parse_fields(char *text, struct fm_eventlog_field *fields, uint32_t *fixed_size,
                              bool *variable)
 {
@@ -101,7 +101,7 @@ struct fm_eventlog_type *fm_eventlog_schema_parse(uint16_t number, int32_t size,
         g_free(texts);
         return NULL;
     }
-    /* Only the fields that there are: a header may declare a hundred thousand types. */
+    /* Allocates only the fields needed: a header may declare a hundred thousand types. */
     struct fm_eventlog_type *type =
         g_malloc0(offsetof(struct fm_eventlog_type, fields) + count * sizeof *fields);
     type->number = number;

@@ -33,7 +33,7 @@ enum {
     VARIES_DATA = 1,
 };
 
-/* The list is read three times: for the sizes, for the kinds of size, for the table. */
+/* The list is expanded three times: for sizes, for kinds of size, for the table. */
 #define EMPTY(number, constant, name)
 
 #define EVENT(number, constant, name, size, ...) enum { FIXED_##constant = 0 __VA_ARGS__ };

@@ -7,7 +7,7 @@
 
 static const uint8_t magic[4] = {0xF0, 0x9E, 0x97, 0x8C};
 
-/* How long the message that begins in held is; 0 = not known yet, -1 = this is none. */
+/* Length of the message that begins in held; 0 = not known yet, -1 = not a message. */
 static int message_length(const struct fm_control_parser *parser)
 {
     size_t length = parser->held_length;
@@ -22,7 +22,7 @@ static int message_length(const struct fm_control_parser *parser)
     return 7 + parser->held[5] + (parser->answers ? 1 : 0);
 }
 
-/* Drops bytes from the front until what is left could begin a message. */
+/* Drops bytes until the rest may begin a message. */
 static void resynchronise(struct fm_control_parser *parser)
 {
     do {
@@ -43,7 +43,7 @@ size_t fm_control_parse(struct fm_control_parser *parser, const uint8_t *bytes, 
     *ret_found = false;
     size_t taken = 0;
     for (;;) {
-        /* After a resynchronisation a whole message may already be held. */
+        /* After resynchronising, held may contain a whole message. */
         int whole = parser->held_length == 0 ? 0 : message_length(parser);
         if (whole < 0) {
             resynchronise(parser);

@@ -78,7 +78,7 @@ void fm_transport_clear(struct fm_transport_address *address)
     g_clear_pointer(&address->host, g_free);
 }
 
-/* The socket addresses that an address means; free with freeaddrinfo(). */
+/* Resolves an address; free with freeaddrinfo(). */
 static struct addrinfo *resolve(const struct fm_transport_address *address, GError **error)
 {
     struct addrinfo hints = {
@@ -101,7 +101,7 @@ static struct sockaddr_un unix_address(const char *path)
     return ret;
 }
 
-/* One attempt; -1 with errno. */
+/* Tries once; -1 with errno. */
 static int connect_once(const struct fm_transport_address *address, const struct addrinfo *found)
 {
     if (address->kind == FM_TRANSPORT_UNIX) {
@@ -159,7 +159,7 @@ static bool send_token(int fd, const char *token, GError **error)
 
 bool fm_transport_announce(int fd, const char *token, GError **error)
 {
-    /* The service message "pause: no", which asks for nothing. */
+    /* The service message "pause: no", which has no effect. */
     static const uint8_t hello[] = {0x82, 0x00, 0x82, 0x00, 0xF4};
     if (token != NULL && !send_token(fd, token, error))
         return false;
@@ -216,7 +216,7 @@ static int listen_unix(const struct fm_transport_address *address, GError **erro
         close(other);
     else if (lstat(address->path, &stat) == 0 && S_ISSOCK(stat.st_mode))
         unlink(address->path);
-    /* The mode is set before anybody can connect. */
+    /* Sets the mode before anybody can connect. */
     bool good = fd >= 0 && fchmod(fd, 0600) == 0;
     mode_t mask = umask(0177);
     good = good && bind(fd, (const struct sockaddr *)&name, sizeof name) == 0;

@@ -18,25 +18,25 @@ enum fm_transport_kind {
 
 struct fm_transport_address {
     enum fm_transport_kind kind;
-    char *path; /* of a Unix socket */
-    char *host; /* IPv6 addresses are written in brackets, which are not part of it */
+    char *path; /* for a Unix socket */
+    char *host; /* IPv6 addresses are written in brackets; host is without them */
     uint16_t port;
 };
 
-/* Whether the text has the form of an address (else it is a file name). */
+/* Whether the text has the form of an address; otherwise it is a file name. */
 bool fm_transport_is_address(const char *text);
 bool fm_transport_parse(const char *text, struct fm_transport_address *ret, GError **error);
 void fm_transport_clear(struct fm_transport_address *address);
 
-/* Connects, trying again until timeout_ms is over (0 = one attempt). token may be NULL. Returns a
+/* Connects; tries again until timeout_ms is over (0 = one attempt). token may be NULL. Returns a
  * descriptor, or -1 with FM_ERROR_IO. A UDP "connection" announces itself to the peer. */
 int fm_transport_connect(const struct fm_transport_address *address, int timeout_ms,
                          const char *token, GError **error);
-/* Listens. A Unix socket gets mode 0600; a left-over socket file nobody listens on is removed. A
- * host that is not loopback needs a token (FM_ERROR_USAGE without). Port 0 = any; *ret_port. */
+/* Listens. A Unix socket gets mode 0600; a stale socket file is removed. A host that is not
+ * loopback needs a token (FM_ERROR_USAGE without). Port 0 = any; *ret_port. */
 int fm_transport_listen(const struct fm_transport_address *address, const char *token,
                         uint16_t *ret_port, GError **error);
-/* Tells a UDP peer again that we are here: it forgets after a minute of silence. */
+/* Announces this client to a UDP peer again: the peer forgets it after a minute of silence. */
 bool fm_transport_announce(int fd, const char *token, GError **error);
 
 /* ---- Frames: 4 bytes of length, big-endian, then the message ---- */
@@ -45,15 +45,15 @@ enum { FM_FRAME_MAX = 16 << 20 };
 
 struct fm_frame_parser {
     GByteArray *bytes;
-    uint32_t used; /* of bytes: given out already */
+    uint32_t used; /* number of bytes already returned */
     bool broken;
 };
 
 void fm_frame_parser_init(struct fm_frame_parser *parser);
 void fm_frame_parser_clear(struct fm_frame_parser *parser);
 void fm_frame_parser_push(struct fm_frame_parser *parser, const uint8_t *bytes, size_t length);
-/* 1 = *ret_message is valid until the next call; 0 = more bytes are needed; -1 with an error
- * (FM_ERROR_LIMIT) for a length over 16 MiB: the connection is to be closed. */
+/* Returns 1: *ret_message is valid until the next call; 0: more bytes are needed; -1 with an error
+ * (FM_ERROR_LIMIT): length over 16 MiB, close the connection. */
 int fm_frame_parser_next(struct fm_frame_parser *parser, const uint8_t **ret_message,
                          size_t *ret_length, GError **error);
 /* Whether the input stopped inside a frame. */
@@ -63,39 +63,39 @@ void fm_frame_append(GByteArray *out, const uint8_t *message, size_t length);
 /* ---- Control messages: F0 9E 97 8C, version, length, name space, number [, status] ---- */
 
 enum {
-    FM_CONTROL_SILENT = 0,   /* version: no answer */
-    FM_CONTROL_ANSWERED = 1, /* version: the answer repeats the message with a status */
+    FM_CONTROL_SILENT = 0,   /* version: no answer is sent */
+    FM_CONTROL_ANSWERED = 1, /* version: the answer is the message with a status */
     FM_CONTROL_LENGTH_MAX = 4 + 1 + 1 + 255 + 1 + 1,
 };
 
 struct fm_control_message {
     uint8_t version;
     uint8_t space_length; /* 1..255 */
-    char space[256];      /* ended by a zero byte besides */
+    char space[256];      /* followed by a zero byte */
     uint8_t number;
-    uint8_t status; /* of answers */
+    uint8_t status; /* only in answers */
 };
 
-/* Finds messages (or answers) in bytes that come in any pieces. What is none is skipped: after a
- * wrong byte the search for the magic goes on at the next byte. */
+/* Finds messages (or answers) in bytes that come in pieces of any size. Other bytes are skipped:
+ * after a wrong byte, the search for the magic goes on at the next byte. */
 struct fm_control_parser {
-    bool answers; /* expect answers: with a status byte */
+    bool answers; /* answers are expected, with a status byte */
     uint8_t held[FM_CONTROL_LENGTH_MAX];
     size_t held_length;
-    uint64_t skipped; /* bytes that belonged to no message */
+    uint64_t skipped; /* bytes outside of messages */
 };
 
-/* Takes bytes up to the end of the first message. Returns how many were taken; *ret_found tells
- * whether *ret is set. Call again with the rest. */
+/* Takes bytes up to the end of the first message. Returns their number; *ret_found: *ret is set.
+ * Call again with the rest. */
 size_t fm_control_parse(struct fm_control_parser *parser, const uint8_t *bytes, size_t length,
                         struct fm_control_message *ret, bool *ret_found);
-/* space: 1..255 bytes. with_status appends the status of an answer. */
+/* space: 1 to 255 bytes. with_status appends the status of an answer. */
 void fm_control_append(GByteArray *out, const struct fm_control_message *message, bool with_status);
-/* The five commands of name space "eventlog-socket" by name ("start-heap-profiling", ...), fathom's
- * own ("flush", "pause", "resume"), or "SPACE/NUMBER". */
+/* Finds a command by name: the five of name space "eventlog-socket" ("start-heap-profiling", ...),
+ * fathom's own ("flush", "pause", "resume"), or "SPACE/NUMBER". */
 bool fm_control_named(const char *name, struct fm_control_message *ret, GError **error);
 
-/* ---- Refusals: what a server says in place of the log, whatever the transport ---- */
+/* ---- Refusals: a server sends one instead of the log, over any transport ---- */
 
 enum fm_refusal_status {
     FM_REFUSAL_WRONG_TOKEN = 252,
@@ -103,16 +103,16 @@ enum fm_refusal_status {
     FM_REFUSAL_FULL = 254,
 };
 
-/* Watches the first bytes of a connection. */
+/* Checks the first bytes of a connection for a refusal. */
 struct fm_refusal_watch {
-    bool over; /* something else came: the log */
+    bool over; /* the log has begun: no refusal */
     struct fm_control_parser parser;
 };
-/* Whether the bytes belong to the log. When they do not they are a refusal: *error says which, once
- * it is whole. */
+/* Whether the bytes belong to the log. If they are a refusal, *error gives it as soon as it is
+ * complete. */
 bool fm_refusal_passes(struct fm_refusal_watch *watch, const uint8_t *bytes, size_t length,
                        const char *name, GError **error);
-/* The connection has ended; sets an error if nothing of a log came before. */
+/* The connection has ended; sets an error if no byte of a log came before. */
 bool fm_refusal_at_end(const struct fm_refusal_watch *watch, const char *name, GError **error);
 /* Appends the refusal with that status. */
 void fm_refusal_append(GByteArray *out, uint8_t status);

@@ -34,9 +34,9 @@ struct fm_call_span {
 
 /* What to tell the user beside the profile. */
 struct fm_finish_notes {
-    GPtrArray *lines;      /* of char *: what was lost or could not be found, one sentence each */
-    bool live;             /* the program still runs: this is a profile of now */
-    bool killed;           /* it ended without exit(): a signal, _exit */
+    GPtrArray *lines; /* elements: char *: what was lost or could not be found, one sentence each */
+    bool live;        /* the program still runs: this is a profile of now */
+    bool killed;      /* it ended without exit(): a signal, _exit */
     bool not_instrumented; /* not one call was recorded */
     bool incomplete;       /* a module could not be read: worth another try with its files */
     uint64_t calls;
@@ -44,8 +44,8 @@ struct fm_finish_notes {
     uint32_t threads;
     bool threads_unknown, samples_unknown; /* of some that are added up: the numbers say nothing */
     struct fm_source_map *source_map;      /* lines of the procedures; may be taken */
-    GArray *spans;                         /* of struct fm_call_span; NULL = none were chosen */
-    bool recount; /* the profile shares its nodes with an earlier one, fm_finish_again() */
+    GArray *spans; /* elements: struct fm_call_span; NULL = none were chosen */
+    bool recount;  /* the profile shares its nodes with an earlier one, fm_finish_again() */
     struct fm_machine_code *machine_code; /* where their instructions are; may be taken */
 };
 

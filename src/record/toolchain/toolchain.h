@@ -6,8 +6,8 @@
 
 /* Parts of the program to leave out or to record alone. */
 struct fm_choice {
-    GPtrArray *files;     /* of char *: parts of paths: files and folders */
-    GPtrArray *functions; /* of char *: parts of function names */
+    GPtrArray *files;     /* elements: char *: parts of paths: files and folders */
+    GPtrArray *functions; /* elements: char *: parts of function names */
 };
 
 struct fm_toolchain {

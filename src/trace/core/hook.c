@@ -243,7 +243,7 @@ struct by_id_entry {
 };
 
 struct fm_hooks_by_id {
-    GPtrArray *entries; /* of struct by_id_entry: tens, looked at when a request begins */
+    GPtrArray *entries; /* elements: struct by_id_entry: tens, looked at when a request begins */
 };
 
 static void free_by_id_entry(void *data)

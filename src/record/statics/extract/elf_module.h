@@ -31,7 +31,7 @@ struct fm_elf {
     GArray *code;       /* struct fm_elf_code */
     GHashTable *got;    /* address of the entry (uint64_t *) -> struct fm_got_entry * */
     GHashTable *hooks;  /* addresses of hooks defined here (uint64_t *) -> name */
-    GPtrArray *choices; /* of char *: patterns, runtime/front/choice.h */
+    GPtrArray *choices; /* elements: char *: patterns, runtime/front/choice.h */
     bool uses_hooks;    /* it calls or defines them */
 };
 
