@@ -112,7 +112,8 @@ async function leave() {
   page.on("framenavigated", count);
   for (let turn = 0; turn < 12; turn++) { // at any moment
     await open("top_procs/1-20/callseqs/self/oa");
-    for (const before = documents; documents < before + 2;) await page.waitForTimeout(5);
+    const before = documents;
+    await untilTrue("two documents", () => documents >= before + 2);
     await page.waitForTimeout(turn * 10);
     await open("menu");
   }
@@ -146,7 +147,7 @@ async function leave() {
     }, 1);
   });
   // A document that is replaced before it has its button is not clicked on.
-  while (!await page.evaluate(click, asked).catch(() => false));
+  await untilTrue("a click", () => page.evaluate(click, asked).catch(() => false));
   await arrived;
   page.off("framenavigated", count);
   await page.unrouteAll({ behavior: "ignoreErrors" });

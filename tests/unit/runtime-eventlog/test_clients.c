@@ -393,6 +393,14 @@ static void unknown_version_is_skipped(void)
     fm_eventlog_on_command("late", 1, NULL, NULL);
 }
 
+static bool thrown_out_after_asking(int fd, const GByteArray *questions)
+{
+    struct fm_eventlog_stats s;
+    send(fd, questions->data, questions->len, MSG_NOSIGNAL | MSG_DONTWAIT);
+    fm_eventlog_stats(&s);
+    return s.clients == 0;
+}
+
 static void client_that_never_reads_answers_is_cut_off(void)
 {
     g_autoptr(GByteArray) out = g_byte_array_new();
@@ -402,12 +410,7 @@ static void client_that_never_reads_answers_is_cut_off(void)
     int fd = dial_unix();
     wait_clients(1);
     signal(SIGPIPE, SIG_IGN);
-    struct fm_eventlog_stats s;
-    do { /* asks until it is thrown out */
-        if (send(fd, out->data, out->len, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
-            g_usleep(500);
-        fm_eventlog_stats(&s);
-    } while (s.clients > 0);
+    check_until(thrown_out_after_asking(fd, out));
     close(fd);
     serve_end();
 }

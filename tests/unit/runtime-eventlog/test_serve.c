@@ -335,6 +335,16 @@ static void monitor_messages_give_the_same_events_however_split(void)
     }
 }
 
+/* Logs another event; returns how many were dropped for clients so far. */
+static uint64_t dropped_after_another(uint32_t *number)
+{
+    struct fm_eventlog_stats s;
+    log_numbers(0, (*number)++, 1);
+    fm_eventlog_flush(-1);
+    fm_eventlog_stats(&s);
+    return s.client_dropped_events;
+}
+
 static void monitor_pauses_and_tells_the_state_again(void)
 {
     static const uint8_t pause_on[] = {0, 0, 0, 5, 0x82, 0, 0x82, 0, 0xF5};
@@ -349,21 +359,10 @@ static void monitor_pauses_and_tells_the_state_again(void)
     fm_eventlog_stats(&before);
     send_all(r.fd, pause_on, sizeof(pause_on), 2);
     uint32_t paused = 100;
-    do { /* until the pause is in force: then an event is dropped for this client */
-        log_numbers(0, paused++, 1);
-        fm_eventlog_flush(-1);
-        fm_eventlog_stats(&s);
-        g_usleep(500);
-    } while (s.client_dropped_events == before.client_dropped_events);
+    uint64_t last, now = before.client_dropped_events;
+    check_until((now = dropped_after_another(&paused)) > before.client_dropped_events);
     send_all(r.fd, pause_off, sizeof(pause_off), sizeof(pause_off));
-    uint64_t last;
-    do { /* until it is over: then nothing more is dropped */
-        last = s.client_dropped_events;
-        g_usleep(500);
-        log_numbers(0, paused++, 1);
-        fm_eventlog_flush(-1);
-        fm_eventlog_stats(&s);
-    } while (s.client_dropped_events != last);
+    check_until((last = now, now = dropped_after_another(&paused)) == last); /* the pause is over */
     log_numbers(0, paused, 50);
     serve_end();
     g_thread_join(reader);

@@ -4,10 +4,10 @@
 #include <glib/gstdio.h>
 #include <inttypes.h>
 #include <link.h>
-#include <poll.h>
 #include <string.h>
 
 #include "ctf_text.h"
+#include "tests/patience.h"
 #include "trace/filter/filter.h"
 #include "trace/format/open.h"
 #include "trace/state/state.h"
@@ -65,17 +65,15 @@ static bool on_event(void *user, void *context)
     return false;
 }
 
-static void grow_to_end(struct fm_trace *trace)
+static bool grown_to_end(struct fm_trace *trace)
 {
+    g_autoptr(GError) error = NULL;
     bool ended = !fm_trace_grows(trace);
-    while (!ended) {
-        g_autoptr(GError) error = NULL;
-        struct pollfd wait = {.fd = fm_trace_poll_fd(trace), .events = POLLIN};
-        if (wait.fd >= 0)
-            poll(&wait, 1, 1000);
+    if (!ended) {
         fm_trace_grow(trace, &ended, &error);
         g_assert_no_error(error);
     }
+    return ended;
 }
 
 static void run_open(struct run *run, const char *text)
@@ -90,7 +88,7 @@ static void run_open(struct run *run, const char *text)
     run->trace = fm_trace_open(run->folder, identity, &error);
     g_assert_no_error(error);
     g_assert_cmpstr(fm_trace_format(run->trace), ==, "ctf");
-    grow_to_end(run->trace);
+    check_until(grown_to_end(run->trace));
     g_autofree char *damage = fm_trace_damage(run->trace);
     g_assert_cmpstr(damage, ==, "");
     run->state = fm_state_new(run->trace);
