@@ -11,6 +11,7 @@ MAY_USE = {
     "base": [],
     "base/files": ["base"],
     "base/text": ["base"],
+    "measures": [],
     "deep": ["base"],
     "procrep": ["base", "deep"],
     "merge": ["base", "deep"],
@@ -99,8 +100,12 @@ def layer_of(parts, may_use):
     return None
 
 
+# The vocabulary of all that is above base: names of measures, and choices that addresses and analysis share.
+SHARED = ("measures",)
+
+
 def is_allowed(used, layer, may_use):
-    if "*" in may_use[layer] or used == layer:
+    if "*" in may_use[layer] or used == layer or (used in SHARED and not layer.startswith("base")):
         return True
     return any(used == folder or used.startswith(folder + "/") for folder in may_use[layer])
 

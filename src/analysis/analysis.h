@@ -15,6 +15,7 @@
 
 #include "base/files/roots.h"
 #include "deep/profile.h"
+#include "measures/choices.h"
 
 /* A row of costs as pages show it. Indexed by enum fm_measure_id; desc only from
  * FM_FIRST_INHERITED on. */
@@ -149,8 +150,6 @@ uint64_t *fm_analysis_point_counts(const struct fm_analysis *a, uint32_t ps, uin
 
 /* --- callers (callers.c) --- */
 
-enum fm_callers_group { FM_GROUP_CALL_SITE, FM_GROUP_PROC, FM_GROUP_MODULE, FM_GROUP_CLIQUE };
-
 struct fm_callers_row {
     uint32_t css;       /* FM_GROUP_CALL_SITE */
     uint32_t ps;        /* FM_GROUP_PROC, and the container for FM_GROUP_CALL_SITE */
@@ -249,17 +248,7 @@ void fm_accessors_free(struct fm_accessor *accessors, uint32_t count);
 
 /* --- top procedures (top.c) --- */
 
-enum fm_cost_kind {
-    FM_BY_CALLS,
-    FM_BY_REDOS,
-    FM_BY_TIME,
-    FM_BY_CALLSEQS,
-    FM_BY_ALLOCS,
-    FM_BY_WORDS,
-    FM_BY_FURTHER /* and a measure's number added: the kinds that a profile names itself */
-};
 enum fm_cost_scope { FM_OVERALL, FM_PER_CALL };
-enum fm_limit_kind { FM_LIMIT_RANK, FM_LIMIT_PERCENT, FM_LIMIT_VALUE };
 
 struct fm_top_query {
     enum fm_cost_kind kind;

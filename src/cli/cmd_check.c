@@ -147,7 +147,7 @@ static void check_callers(struct check *check, enum fm_command_id id, uint32_t p
 {
     g_assert(ps >= 1 && ps <= check->recording->profile->ps_count);
     (void)id;
-    for (unsigned group = FM_QUERY_GROUP_CALL_SITE; group <= FM_QUERY_GROUP_CLIQUE; group++) {
+    for (unsigned group = FM_GROUP_CALL_SITE; group <= FM_GROUP_CLIQUE; group++) {
         const struct fm_query query = {.command = {.id = FM_CMD_PROC_CALLERS,
                                                    .number = ps,
                                                    .group = group,
@@ -165,7 +165,7 @@ static void check_tops(struct check *check)
                         .limit = i % 3,
                         .first = 1,
                         .last = 100,
-                        .threshold = i % 3 == FM_QUERY_LIMIT_PERCENT ? 0.1 : 1000,
+                        .threshold = i % 3 == FM_LIMIT_PERCENT ? 0.1 : 1000,
                         .top = {.kind = i / 12,
                                 .with_descendants = i / 3 % 2 == 1,
                                 .per_call = i / 6 % 2 == 1}}};

@@ -139,12 +139,12 @@ static bool parse_limit(struct piece piece, struct fm_command *command, GError *
     struct piece ranks[2], rest = {piece.at + 1, piece.size - 1};
 
     if (piece.size > 0 && (piece.at[0] == 'p' || piece.at[0] == 'v')) {
-        command->limit = piece.at[0] == 'p' ? FM_QUERY_LIMIT_PERCENT : FM_QUERY_LIMIT_VALUE;
+        command->limit = piece.at[0] == 'p' ? FM_LIMIT_PERCENT : FM_LIMIT_VALUE;
         return parse_threshold(rest, &command->threshold, error);
     }
     if (split(piece, '-', ranks, 2) != 2)
         return fail(error, "limit", piece, "A-B, pPERCENT or vVALUE");
-    command->limit = FM_QUERY_LIMIT_RANK;
+    command->limit = FM_LIMIT_RANK;
     return parse_number(ranks[0], "limit", "a first rank", 1, UINT32_MAX, &command->first, error) &&
            parse_number(ranks[1], "limit", "a last rank", command->first, UINT32_MAX,
                         &command->last, error);
@@ -160,7 +160,7 @@ static bool parse_cost_order(const struct piece *pieces, struct fm_cost_order *r
                     error) ||
         !parse_flag(pieces[2], "scope", &fm_words_scope, &ret->per_call, error))
         return false;
-    ret->kind = (enum fm_query_cost)kind;
+    ret->kind = (enum fm_cost_kind)kind;
     return true;
 }
 
@@ -307,7 +307,7 @@ static bool parse_callers(struct piece rest, struct fm_command *command, GError 
                       &command->bunch_size, error) ||
         !parse_flag(pieces[4], "contour", &fm_words_contour, &command->contour, error))
         return false;
-    command->group = (enum fm_query_group)group;
+    command->group = (enum fm_callers_group)group;
     return true;
 }
 

@@ -33,7 +33,7 @@ static void append_top(GString *out, const struct fm_command *command)
 {
     g_string_append_c(out, '/');
     switch (command->limit) {
-    case FM_QUERY_LIMIT_RANK: {
+    case FM_LIMIT_RANK: {
         uint32_t first = MAX(command->first, 1);
 
         append_number(out, first, 1, UINT32_MAX);
@@ -41,11 +41,11 @@ static void append_top(GString *out, const struct fm_command *command)
         append_number(out, command->last, first, UINT32_MAX);
         break;
     }
-    case FM_QUERY_LIMIT_PERCENT:
+    case FM_LIMIT_PERCENT:
         g_string_append_c(out, 'p');
         append_threshold(out, command->threshold);
         break;
-    case FM_QUERY_LIMIT_VALUE:
+    case FM_LIMIT_VALUE:
         g_string_append_c(out, 'v');
         append_threshold(out, command->threshold);
         break;

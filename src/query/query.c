@@ -69,8 +69,8 @@ const struct fm_command_form fm_command_forms[FM_CMD_COUNT] = {
     const struct fm_words fm_words_##list = {list##_words, G_N_ELEMENTS(list##_words)}; \
     G_STATIC_ASSERT(G_N_ELEMENTS(list##_words) == (last_value) + 1)
 
-WORDS(group, FM_QUERY_GROUP_CLIQUE, "cs", "pr", "mo", "cl");
-WORDS(cost, FM_QUERY_WORDS, "calls", "redos", "time", "callseqs", "allocs", "words");
+WORDS(group, FM_GROUP_CLIQUE, "cs", "pr", "mo", "cl");
+WORDS(cost, FM_BY_WORDS, "calls", "redos", "time", "callseqs", "allocs", "words");
 WORDS(descendants, true, "self", "both");
 WORDS(scope, true, "oa", "pc");
 WORDS(contour, true, "nc", "ac");
@@ -120,7 +120,7 @@ static bool limit_equal(const struct fm_command *a, const struct fm_command *b)
 {
     if (a->limit != b->limit)
         return false;
-    if (a->limit == FM_QUERY_LIMIT_RANK)
+    if (a->limit == FM_LIMIT_RANK)
         return a->first == b->first && a->last == b->last;
     return !(a->threshold < b->threshold) && !(a->threshold > b->threshold);
 }
@@ -218,7 +218,7 @@ void fm_preferences_default(struct fm_preferences *ret, bool times_worth_showing
         .procs_per_recursion_type = 20,
         .order = FM_ORDER_CONTEXT,
         /* The cost of sorting where no other is asked for. */
-        .cost = {.kind = FM_QUERY_CALLSEQS, .with_descendants = true, .per_call = false},
+        .cost = {.kind = FM_BY_CALLSEQS, .with_descendants = true, .per_call = false},
         .time_format = FM_TIME_FORMAT_MILLI,
         .qualify = FM_QUALIFY_WHEN_DIFFERENT,
     };

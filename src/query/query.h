@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
+#include "measures/choices.h"
 
 #define FM_QUERY_TIMEOUT_MAX 525600u    /* minutes; at least 1 */
 #define FM_QUERY_PERCENT_MAX 100u       /* ROOT */
@@ -71,24 +72,6 @@ enum fm_command_id {
     FM_CMD_COUNT,
 };
 
-/* Orders of the enums below = order of the analysis' own enums of the same meaning; query is a
- * layer beside analysis, so report/ translates and asserts the equality. */
-enum fm_query_group {
-    FM_QUERY_GROUP_CALL_SITE,
-    FM_QUERY_GROUP_PROC,
-    FM_QUERY_GROUP_MODULE,
-    FM_QUERY_GROUP_CLIQUE
-};
-enum fm_query_cost {
-    FM_QUERY_CALLS,
-    FM_QUERY_REDOS,
-    FM_QUERY_TIME,
-    FM_QUERY_CALLSEQS,
-    FM_QUERY_ALLOCS,
-    FM_QUERY_WORDS
-};
-enum fm_query_limit { FM_QUERY_LIMIT_RANK, FM_QUERY_LIMIT_PERCENT, FM_QUERY_LIMIT_VALUE };
-
 /* The measure of pictures, trees and ranked paths. C programs count calls and bytes, Mercury call
  * sequence numbers and words. */
 enum fm_query_measure {
@@ -115,7 +98,7 @@ enum fm_flame_flags {
 };
 
 struct fm_cost_order {
-    enum fm_query_cost kind;
+    enum fm_cost_kind kind;
     bool with_descendants;
     bool per_call;
 };
@@ -137,14 +120,14 @@ struct fm_command {
                                       of a row in percent, 0 = the page's choice */
     unsigned flags;                /* FLAME */
     uint32_t width;                /* FLAME; 0 = the page's choice */
-    enum fm_query_group group;     /* PROC_CALLERS */
+    enum fm_callers_group group;   /* PROC_CALLERS */
     uint32_t bunch;                /* page number from 1; PROC, CLIQUE, DUMP_PROC_DYNAMIC: of what
                                       calls lead to, with number alone; 0 = 1 */
     uint32_t bunch_size;           /* 1 .. FM_QUERY_BUNCH_SIZE_MAX */
     bool contour;
-    enum fm_query_limit limit; /* TOP_PROCS */
-    uint32_t first, last;      /* LIMIT_RANK: 1 <= first <= last */
-    double threshold;          /* LIMIT_PERCENT, LIMIT_VALUE: finite, not negative */
+    enum fm_limit_kind limit; /* TOP_PROCS */
+    uint32_t first, last;     /* LIMIT_RANK: 1 <= first <= last */
+    double threshold;         /* LIMIT_PERCENT, LIMIT_VALUE: finite, not negative */
     struct fm_cost_order top;
 };
 

@@ -111,11 +111,10 @@ static bool make_page(struct fm_page *page, const struct page_entry *entry, GErr
 {
     const struct fm_deep_recording *recording = page->recording;
     struct fm_command *command = &page->query.command;
-    bool by_context =
-        entry->contexts ||
-        (command->id == FM_CMD_PROC_CALLERS && command->group == FM_QUERY_GROUP_CLIQUE) ||
-        (command->id == FM_CMD_GRAPH && command->name != NULL &&
-         g_str_has_prefix(command->name, "clique/"));
+    bool by_context = entry->contexts ||
+                      (command->id == FM_CMD_PROC_CALLERS && command->group == FM_GROUP_CLIQUE) ||
+                      (command->id == FM_CMD_GRAPH && command->name != NULL &&
+                       g_str_has_prefix(command->name, "clique/"));
     if (by_context && recording->known >= FM_KNOWN_PROFILE && !fm_page_has_contexts(page)) {
         g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE, "%s: not available for this file: %s",
                     recording->name, FM_NO_CONTEXTS);

@@ -21,7 +21,7 @@ static struct fm_query query_of(enum fm_command_id id, uint32_t number,
                                  preferences ? *preferences : (struct fm_preferences){0}};
 }
 
-static struct fm_query sorted(const struct fm_preferences *preferences, enum fm_query_cost kind,
+static struct fm_query sorted(const struct fm_preferences *preferences, enum fm_cost_kind kind,
                               bool total)
 {
     struct fm_query query = query_of(FM_CMD_CLIQUE, 25, preferences);
@@ -33,7 +33,7 @@ static struct fm_query sorted(const struct fm_preferences *preferences, enum fm_
 
 static void add_measure(struct fm_table *table, const struct fm_preferences *preferences,
                         const char *title, enum fm_column_class column_class, const char *name,
-                        const char *unit, enum fm_query_cost kind)
+                        const char *unit, enum fm_cost_kind kind)
 {
     static const char *const scopes[] = {"self", "total"};
 
@@ -63,16 +63,16 @@ static void add_columns(struct fm_table *table, const struct fm_preferences *pre
     for (unsigned i = 0; i < G_N_ELEMENTS(ports); i++) {
         g_autofree char *lower = g_ascii_strdown(ports[i], -1);
         g_autofree char *name = g_strdup_printf("%s_count", lower);
-        struct fm_query by = sorted(preferences, i ? FM_QUERY_REDOS : FM_QUERY_CALLS, false);
+        struct fm_query by = sorted(preferences, i ? FM_BY_REDOS : FM_BY_CALLS, false);
 
         fm_table_column(table, ports[i], name, i == 0 || i == 3 ? &by : NULL);
     }
     add_measure(table, preferences, "Clock ticks and times", FM_COLUMN_TICKS_AND_TIMES, "time",
-                "seconds", FM_QUERY_TIME);
+                "seconds", FM_BY_TIME);
     add_measure(table, preferences, "Call sequence numbers", FM_COLUMN_CALLSEQS, "callseqs",
-                "count", FM_QUERY_CALLSEQS);
+                "count", FM_BY_CALLSEQS);
     add_measure(table, preferences, "Memory bytes", FM_COLUMN_MEMORY, "memory", "bytes",
-                FM_QUERY_WORDS);
+                FM_BY_WORDS);
 }
 
 static void add_costs(struct fm_table *table, unsigned n)

@@ -49,7 +49,7 @@ static inline double random_threshold(GRand *rand)
 
 static inline struct fm_cost_order random_cost(GRand *rand)
 {
-    return (struct fm_cost_order){(enum fm_query_cost)g_rand_int_range(rand, 0, 6),
+    return (struct fm_cost_order){(enum fm_cost_kind)g_rand_int_range(rand, 0, 6),
                                   random_bool(rand), random_bool(rand)};
 }
 
@@ -123,11 +123,11 @@ static inline void random_query(GRand *rand, struct fm_query *ret)
         command->id == FM_CMD_MODULE_REP)
         command->module = random_name(rand);
     random_view(rand, command);
-    command->group = (enum fm_query_group)g_rand_int_range(rand, 0, 4);
+    command->group = (enum fm_callers_group)g_rand_int_range(rand, 0, 4);
     command->bunch = random_number(rand, 1, UINT32_MAX);
     command->bunch_size = random_number(rand, 1, FM_QUERY_BUNCH_SIZE_MAX);
     command->contour = random_bool(rand);
-    command->limit = (enum fm_query_limit)g_rand_int_range(rand, 0, 3);
+    command->limit = (enum fm_limit_kind)g_rand_int_range(rand, 0, 3);
     command->first = random_number(rand, 1, UINT32_MAX);
     command->last = random_number(rand, command->first, UINT32_MAX);
     command->threshold = random_threshold(rand);

@@ -99,12 +99,12 @@ static void callers_of_a_procedure(void)
 
     g_assert_cmpint(query.command.id, ==, FM_CMD_PROC_CALLERS);
     g_assert_cmpuint(query.command.number, ==, 61);
-    g_assert_cmpint(query.command.group, ==, FM_QUERY_GROUP_PROC);
+    g_assert_cmpint(query.command.group, ==, FM_GROUP_PROC);
     g_assert_cmpuint(query.command.bunch, ==, 1);
     g_assert_cmpuint(query.command.bunch_size, ==, 20);
     g_assert_false(query.command.contour);
     query = parsed("proc_callers/0/cl/4294967295/100000/ac");
-    g_assert_cmpint(query.command.group, ==, FM_QUERY_GROUP_CLIQUE);
+    g_assert_cmpint(query.command.group, ==, FM_GROUP_CLIQUE);
     g_assert_true(query.command.contour);
 }
 
@@ -116,10 +116,10 @@ static void top_procedures_with_preferences(void)
     struct fm_preferences defaults;
 
     fm_preferences_default(&defaults, true, false);
-    g_assert_cmpint(query.command.limit, ==, FM_QUERY_LIMIT_RANK);
+    g_assert_cmpint(query.command.limit, ==, FM_LIMIT_RANK);
     g_assert_cmpuint(query.command.first, ==, 1);
     g_assert_cmpuint(query.command.last, ==, 100);
-    g_assert_cmpint(query.command.top.kind, ==, FM_QUERY_CALLSEQS);
+    g_assert_cmpint(query.command.top.kind, ==, FM_BY_CALLSEQS);
     g_assert_false(query.command.top.with_descendants);
     g_assert_false(query.command.top.per_call);
     g_assert_true(query.has_preferences);
@@ -130,13 +130,13 @@ static void top_procedures_above_a_threshold(void)
 {
     struct fm_query query = parsed("top_procs/p0.1/words/both/pc");
 
-    g_assert_cmpint(query.command.limit, ==, FM_QUERY_LIMIT_PERCENT);
+    g_assert_cmpint(query.command.limit, ==, FM_LIMIT_PERCENT);
     g_assert_cmpfloat(query.command.threshold, ==, 0.1);
-    g_assert_cmpint(query.command.top.kind, ==, FM_QUERY_WORDS);
+    g_assert_cmpint(query.command.top.kind, ==, FM_BY_WORDS);
     g_assert_true(query.command.top.with_descendants);
     g_assert_true(query.command.top.per_call);
     query = parsed("top_procs/v2.09715e+06/time/self/oa");
-    g_assert_cmpint(query.command.limit, ==, FM_QUERY_LIMIT_VALUE);
+    g_assert_cmpint(query.command.limit, ==, FM_LIMIT_VALUE);
     g_assert_cmpfloat(query.command.threshold, ==, 2097150.0);
 }
 
@@ -230,7 +230,7 @@ static void every_preference_is_read(void)
     g_assert_cmpuint(p->procs_per_recursion_type, ==, 7);
     g_assert_true(p->summarize);
     g_assert_cmpint(p->order, ==, FM_ORDER_COST);
-    g_assert_cmpint(p->cost.kind, ==, FM_QUERY_ALLOCS);
+    g_assert_cmpint(p->cost.kind, ==, FM_BY_ALLOCS);
     g_assert_true(p->cost.with_descendants);
     g_assert_true(p->cost.per_call);
     g_assert_true(p->contour);

@@ -148,7 +148,7 @@ static void thresholds_print_short_and_exact(void)
 
     for (unsigned i = 0; i < G_N_ELEMENTS(cases); i++) {
         struct fm_command back, command = {.id = FM_CMD_TOP_PROCS,
-                                           .limit = FM_QUERY_LIMIT_VALUE,
+                                           .limit = FM_LIMIT_VALUE,
                                            .threshold = cases[i].value};
         g_autofree char *text = fm_command_print(&command);
         g_autofree char *want = g_strdup_printf("top_procs/%s/calls/self/oa", cases[i].text);

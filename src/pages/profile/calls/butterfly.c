@@ -162,7 +162,7 @@ static void add_picture(struct fm_page *page, const struct fm_measured *measured
     fm_add_link(list, &graph, "Call graph");
     if (clique == 0) {
         struct fm_query callers = fm_page_link(page, FM_CMD_PROC_CALLERS, ps);
-        callers.command.group = FM_QUERY_GROUP_CLIQUE;
+        callers.command.group = FM_GROUP_CLIQUE;
         callers.command.bunch = 1;
         callers.command.bunch_size = CALLERS_A_PAGE;
         fm_add_link(list, &callers, "Callers by context");

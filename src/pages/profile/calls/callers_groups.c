@@ -25,7 +25,7 @@ static struct fm_row caller_row(const struct fm_page *page, const struct fm_call
     const struct fm_profile *profile = page->profile;
     struct fm_row row = {.cost = caller->cost, .file = "", .link = FM_CMD_COUNT};
     uint32_t entry;
-    switch ((enum fm_callers_group)page->query.command.group) {
+    switch (page->query.command.group) {
     case FM_GROUP_CALL_SITE:
         row.file = fm_css_file(profile, caller->css);
         row.line = profile->css[caller->css].line;
@@ -90,7 +90,7 @@ void fm_caller_groups_find(struct fm_caller_groups *groups, struct fm_page *page
 {
     const struct fm_command *command = &page->query.command;
     const struct fm_contour *contour = command->contour ? page->recording->contour : NULL;
-    enum fm_callers_group group = (enum fm_callers_group)command->group;
+    enum fm_callers_group group = command->group;
     *groups = (struct fm_caller_groups){.page = page};
     if (group == FM_GROUP_CLIQUE) {
         find_cliques(groups, ps, contour, inside);

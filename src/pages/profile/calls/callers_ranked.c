@@ -12,12 +12,12 @@
 void fm_callers_choices(struct fm_page *page, const struct fm_measured *measured)
 {
     static const struct {
-        enum fm_query_group group;
+        enum fm_callers_group group;
         const char *label;
-    } groups[] = {{FM_QUERY_GROUP_CLIQUE, "Context"},
-                  {FM_QUERY_GROUP_CALL_SITE, "Call site"},
-                  {FM_QUERY_GROUP_PROC, "Function"},
-                  {FM_QUERY_GROUP_MODULE, "File"}};
+    } groups[] = {{FM_GROUP_CLIQUE, "Context"},
+                  {FM_GROUP_CALL_SITE, "Call site"},
+                  {FM_GROUP_PROC, "Function"},
+                  {FM_GROUP_MODULE, "File"}};
     struct fm_list *list = fm_add_list(page->body, FM_LIST_HORIZONTAL, "Callers:");
     fm_list_set_id(list, "grouping");
     for (unsigned i = 0; i < G_N_ELEMENTS(groups); i++) {
@@ -41,8 +41,8 @@ static void add_who(struct fm_page *page, struct fm_table *table, const struct f
     if (leads)
         link = fm_page_link(page, row->link, row->link_number);
     switch (page->query.command.group) {
-    case FM_QUERY_GROUP_CALL_SITE:
-    case FM_QUERY_GROUP_PROC:
+    case FM_GROUP_CALL_SITE:
+    case FM_GROUP_PROC:
         name =
             g_strdup(caller->ps == 0 ? row->name : page->profile->ps[caller->ps].unqualified_name);
         if (row->file[0]) {
@@ -50,13 +50,13 @@ static void add_who(struct fm_page *page, struct fm_table *table, const struct f
             place = fm_name_place(page, row->file, row->line);
         }
         break;
-    case FM_QUERY_GROUP_MODULE:
+    case FM_GROUP_MODULE:
         name = g_strdup(caller->module[0] ? caller->module : page->terms->runtime);
         leads = caller->module[0] != '\0';
         link = fm_page_link(page, FM_CMD_MODULE, 0);
         link.command.module = (char *)(uintptr_t)caller->module;
         break;
-    case FM_QUERY_GROUP_CLIQUE:
+    case FM_GROUP_CLIQUE:
         name = fm_caller_is_root(page, caller->clique)
                    ? g_strdup(page->terms->runtime)
                    : fm_clique_path(page->analysis, caller->clique, PATH_STEPS_MAX);
@@ -135,9 +135,8 @@ void fm_callers_ranked(struct fm_page *page, const struct fm_measured *measured,
     uint32_t ps = page->query.command.number;
     g_return_if_fail(first <= last && last <= groups->count);
     fm_cost_table_begin(&costs, page, measured, FM_COSTS_TOTAL | FM_COSTS_PER_CALL, "callers");
-    fm_cost_column(costs.table,
-                   page->query.command.group == FM_QUERY_GROUP_CLIQUE ? "Path" : "Caller", "path",
-                   1, FM_COLUMN_PROC);
+    fm_cost_column(costs.table, page->query.command.group == FM_GROUP_CLIQUE ? "Path" : "Caller",
+                   "path", 1, FM_COLUMN_PROC);
     fm_analysis_callers_sum(page->analysis, ps, &sum);
     bool within_first = recursive && is_dearer(&costs, groups, first, last, &sum.within);
     if (within_first)

@@ -27,7 +27,7 @@ bool fm_report_contexts(struct fm_page *page, GError **error)
     struct fm_list *list = fm_add_list(page->body, FM_LIST_HORIZONTAL, NULL);
     struct fm_query all = fm_page_link(page, FM_CMD_PROC, ps);
     struct fm_query callers = fm_page_link(page, FM_CMD_PROC_CALLERS, ps);
-    callers.command.group = FM_QUERY_GROUP_CLIQUE;
+    callers.command.group = FM_GROUP_CLIQUE;
     callers.command.bunch = 1;
     callers.command.bunch_size = CALLERS_A_PAGE;
     fm_add_link(list, &all, "All contexts together");

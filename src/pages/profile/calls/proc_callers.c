@@ -2,8 +2,6 @@
 /* proc_callers/PS/GROUP/PAGE/SIZE/CONTOUR: what calls a procedure, grouped, a page at a time. */
 #include "pages/profile/calls/calls.h"
 
-#include <assert.h>
-
 #include "base/error.h"
 #include "pages/profile/calls/callers_groups.h"
 #include "pages/profile/calls/callers_ranked.h"
@@ -20,11 +18,6 @@
 /* Of a clique's members, so many are named; a clique of thousands is no use in one row. */
 #define MEMBERS_SHOWN_MAX 20
 #define PATH_STEPS_MAX 8 /* of a path, before its middle is left out */
-
-static_assert((int)FM_QUERY_GROUP_CALL_SITE == (int)FM_GROUP_CALL_SITE, "groups differ");
-static_assert((int)FM_QUERY_GROUP_PROC == (int)FM_GROUP_PROC, "groups differ");
-static_assert((int)FM_QUERY_GROUP_MODULE == (int)FM_GROUP_MODULE, "groups differ");
-static_assert((int)FM_QUERY_GROUP_CLIQUE == (int)FM_GROUP_CLIQUE, "groups differ");
 
 struct callers_view {
     struct fm_page *page;
@@ -46,14 +39,14 @@ static void add_header(struct callers_view *view)
     fm_table_column(view->table, NULL, "rank", NULL);
     g_autofree char *in_proc = g_strdup_printf("In %s", page->terms->proc);
     bool c = page->profile->flavour == FM_FLAVOUR_C;
-    switch ((enum fm_callers_group)page->query.command.group) {
+    switch (page->query.command.group) {
     case FM_GROUP_CALL_SITE:
     case FM_GROUP_PROC:
         fm_table_group(view->table, "Source", FM_COLUMN_SOURCE_CONTEXT, FM_COLOUR_NEVER);
         fm_table_column(view->table, NULL, "source", &by_context);
         fm_table_group(view->table,
-                       page->query.command.group == FM_QUERY_GROUP_PROC ? page->terms->proc_title
-                                                                        : in_proc,
+                       page->query.command.group == FM_GROUP_PROC ? page->terms->proc_title
+                                                                  : in_proc,
                        FM_COLUMN_PROC, FM_COLOUR_NEVER);
         fm_table_column(view->table, NULL, "proc", &by_name);
         break;
@@ -124,7 +117,7 @@ static void add_names(struct callers_view *view, const struct fm_row *row,
                       const struct fm_callers_row *caller)
 {
     struct fm_page *page = view->page;
-    switch ((enum fm_callers_group)page->query.command.group) {
+    switch (page->query.command.group) {
     case FM_GROUP_CALL_SITE:
     case FM_GROUP_PROC: {
         g_autofree char *place = fm_name_place(page, row->file, row->line);
@@ -165,7 +158,7 @@ static void add_row(struct callers_view *view, uint32_t index)
     fm_cell_int(view->table, (int64_t)index + 1);
     add_names(view, &row, &caller);
     fm_perf_cells(&view->perf, page, view->table, &row.cost);
-    if (page->query.command.group == FM_QUERY_GROUP_CLIQUE &&
+    if (page->query.command.group == FM_GROUP_CLIQUE &&
         page->profile->flavour != FM_FLAVOUR_C) /* a path names its recursion */
         add_members(view, caller.clique);
 }
@@ -203,7 +196,7 @@ static void add_insiders(struct callers_view *view, unsigned before)
 static void add_recursion(struct callers_view *view)
 {
     struct fm_page *page = view->page;
-    unsigned before = page->query.command.group == FM_QUERY_GROUP_MODULE ? 1 : 2;
+    unsigned before = page->query.command.group == FM_GROUP_MODULE ? 1 : 2;
     struct fm_callers_sum sum;
     fm_analysis_callers_sum(page->analysis, view->ps, &sum);
     g_autofree char *label = g_strdup_printf("what the %s cost", page->terms->proc);

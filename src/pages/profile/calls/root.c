@@ -15,7 +15,7 @@ static enum fm_measure_id measure_of_action(const struct fm_page *page)
     if (page->profile->flavour != FM_FLAVOUR_C)
         return measure;
     if (page->links_carry_preferences && preferences->order == FM_ORDER_COST)
-        measure = fm_cost_measure((enum fm_cost_kind)preferences->cost.kind);
+        measure = fm_cost_measure(preferences->cost.kind);
     else if (fm_times_tell(page->profile))
         measure = FM_QUANTA;
     /* Redos are not inherited; of what was not recorded nothing leads anywhere. */

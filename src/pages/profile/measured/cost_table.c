@@ -6,21 +6,21 @@
 #include "pages/profile/parts/perf_columns.h"
 
 /* Waiting has no order of its own in preferences. */
-static enum fm_query_cost cost_of(enum fm_query_measure measure)
+static enum fm_cost_kind cost_of(enum fm_query_measure measure)
 {
     switch (measure) {
     case FM_QUERY_BY_CALLS:
     case FM_QUERY_BY_CALLSEQS:
-        return FM_QUERY_CALLSEQS;
+        return FM_BY_CALLSEQS;
     case FM_QUERY_BY_ALLOCS:
-        return FM_QUERY_ALLOCS;
+        return FM_BY_ALLOCS;
     case FM_QUERY_BY_BYTES:
     case FM_QUERY_BY_WORDS:
     case FM_QUERY_BY_LIVE:
     case FM_QUERY_BY_PEAK:
-        return FM_QUERY_WORDS;
+        return FM_BY_WORDS;
     default:
-        return FM_QUERY_TIME;
+        return FM_BY_TIME;
     }
 }
 

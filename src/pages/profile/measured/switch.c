@@ -6,12 +6,12 @@
 
 static void add_switch(struct fm_page *page, enum fm_query_measure now, bool by_order)
 {
-    static const enum fm_query_cost costs[] = {
-        [FM_QUERY_BY_TIME] = FM_QUERY_TIME,    [FM_QUERY_BY_CALLS] = FM_QUERY_CALLSEQS,
-        [FM_QUERY_BY_BYTES] = FM_QUERY_WORDS,  [FM_QUERY_BY_ALLOCS] = FM_QUERY_ALLOCS,
-        [FM_QUERY_BY_WAITING] = FM_QUERY_TIME, [FM_QUERY_BY_CALLSEQS] = FM_QUERY_CALLSEQS,
-        [FM_QUERY_BY_WORDS] = FM_QUERY_WORDS,  [FM_QUERY_BY_LIVE] = FM_QUERY_WORDS,
-        [FM_QUERY_BY_PEAK] = FM_QUERY_WORDS};
+    static const enum fm_cost_kind costs[] = {
+        [FM_QUERY_BY_TIME] = FM_BY_TIME,    [FM_QUERY_BY_CALLS] = FM_BY_CALLSEQS,
+        [FM_QUERY_BY_BYTES] = FM_BY_WORDS,  [FM_QUERY_BY_ALLOCS] = FM_BY_ALLOCS,
+        [FM_QUERY_BY_WAITING] = FM_BY_TIME, [FM_QUERY_BY_CALLSEQS] = FM_BY_CALLSEQS,
+        [FM_QUERY_BY_WORDS] = FM_BY_WORDS,  [FM_QUERY_BY_LIVE] = FM_BY_WORDS,
+        [FM_QUERY_BY_PEAK] = FM_BY_WORDS};
     const enum fm_query_measure *measures;
     unsigned count = fm_measures_of(page->recording, &measures);
     struct fm_list *list = fm_add_list(page->body, FM_LIST_HORIZONTAL, "By:");
@@ -36,9 +36,9 @@ static void add_switch(struct fm_page *page, enum fm_query_measure now, bool by_
 enum fm_query_measure fm_measure_preferred(const struct fm_page *page)
 {
     static const enum fm_query_measure measures[] = {
-        [FM_QUERY_CALLS] = FM_QUERY_BY_CALLS,   [FM_QUERY_REDOS] = FM_QUERY_BY_CALLS,
-        [FM_QUERY_TIME] = FM_QUERY_BY_TIME,     [FM_QUERY_CALLSEQS] = FM_QUERY_BY_CALLSEQS,
-        [FM_QUERY_ALLOCS] = FM_QUERY_BY_ALLOCS, [FM_QUERY_WORDS] = FM_QUERY_BY_WORDS};
+        [FM_BY_CALLS] = FM_QUERY_BY_CALLS,   [FM_BY_REDOS] = FM_QUERY_BY_CALLS,
+        [FM_BY_TIME] = FM_QUERY_BY_TIME,     [FM_BY_CALLSEQS] = FM_QUERY_BY_CALLSEQS,
+        [FM_BY_ALLOCS] = FM_QUERY_BY_ALLOCS, [FM_BY_WORDS] = FM_QUERY_BY_WORDS};
     const struct fm_preferences *preferences = &page->query.preferences;
     if (preferences->order != FM_ORDER_COST)
         return FM_QUERY_BY_AUTO;

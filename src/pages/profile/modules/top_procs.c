@@ -2,8 +2,6 @@
 /* top_procs/LIMIT/KIND/DESC/SCOPE: the most expensive procedures. */
 #include "pages/profile/modules/modules.h"
 
-#include <assert.h>
-
 #include "pages/profile/measured/cost_table.h"
 #include "pages/profile/measured/proc_table.h"
 #include "pages/profile/measured/switch.h"
@@ -15,14 +13,10 @@
 #define ROWS_A_PAGE 100
 #define ROWS_AT_ONCE 1000u /* in a window: the others are a page further */
 
-static_assert((int)FM_QUERY_LIMIT_RANK == (int)FM_LIMIT_RANK, "limits differ");
-static_assert((int)FM_QUERY_LIMIT_PERCENT == (int)FM_LIMIT_PERCENT, "limits differ");
-static_assert((int)FM_QUERY_LIMIT_VALUE == (int)FM_LIMIT_VALUE, "limits differ");
-
 /* Calls and redos exist neither with descendants nor per call. */
 static struct fm_cost_order sensible(struct fm_cost_order order)
 {
-    if (order.kind == FM_QUERY_CALLS || order.kind == FM_QUERY_REDOS)
+    if (order.kind == FM_BY_CALLS || order.kind == FM_BY_REDOS)
         order.with_descendants = order.per_call = false;
     return order;
 }
@@ -31,22 +25,20 @@ static struct fm_cost_order sensible(struct fm_cost_order order)
 static void choose_known_order(struct fm_page *page)
 {
     struct fm_cost_order *top = &page->query.command.top;
-    if (top->kind != FM_QUERY_TIME || fm_profile_knows(page->profile, FM_QUANTA))
+    if (top->kind != FM_BY_TIME || fm_profile_knows(page->profile, FM_QUANTA))
         return;
-    top->kind = fm_profile_knows(page->profile, FM_CALLSEQS) ? FM_QUERY_CALLSEQS
-                : fm_profile_knows(page->profile, FM_WORDS)  ? FM_QUERY_WORDS
-                : fm_profile_knows(page->profile, FM_ALLOCS) ? FM_QUERY_ALLOCS
-                                                             : FM_QUERY_CALLS;
+    top->kind = fm_profile_knows(page->profile, FM_CALLSEQS) ? FM_BY_CALLSEQS
+                : fm_profile_knows(page->profile, FM_WORDS)  ? FM_BY_WORDS
+                : fm_profile_knows(page->profile, FM_ALLOCS) ? FM_BY_ALLOCS
+                                                             : FM_BY_CALLS;
     struct fm_preferences *preferences = &page->query.preferences;
-    if (preferences->order == FM_ORDER_COST && preferences->cost.kind == FM_QUERY_TIME)
+    if (preferences->order == FM_ORDER_COST && preferences->cost.kind == FM_BY_TIME)
         fm_preferences_set_order(preferences, FM_ORDER_COST, top);
 }
 
-static bool is_known(const struct fm_page *page, enum fm_query_cost kind)
+static bool is_known(const struct fm_page *page, enum fm_cost_kind kind)
 {
-    return fm_profile_knows(page->profile, kind == FM_QUERY_CALLS
-                                               ? FM_EXITS
-                                               : fm_cost_measure((enum fm_cost_kind)kind));
+    return fm_profile_knows(page->profile, kind == FM_BY_CALLS ? FM_EXITS : fm_cost_measure(kind));
 }
 
 static bool orders_equal(struct fm_cost_order a, struct fm_cost_order b)
@@ -54,14 +46,14 @@ static bool orders_equal(struct fm_cost_order a, struct fm_cost_order b)
     return a.kind == b.kind && a.with_descendants == b.with_descendants && a.per_call == b.per_call;
 }
 
-static void offer_limit(struct fm_controls *controls, enum fm_query_limit limit, uint32_t last,
+static void offer_limit(struct fm_controls *controls, enum fm_limit_kind limit, uint32_t last,
                         double threshold, const char *label, const char *id)
 {
     struct fm_query query = fm_page_same(controls->page);
     query.command.limit = limit;
-    query.command.first = limit == FM_QUERY_LIMIT_RANK ? 1 : 0;
-    query.command.last = limit == FM_QUERY_LIMIT_RANK ? last : 0;
-    query.command.threshold = limit == FM_QUERY_LIMIT_RANK ? 0 : threshold;
+    query.command.first = limit == FM_LIMIT_RANK ? 1 : 0;
+    query.command.last = limit == FM_LIMIT_RANK ? last : 0;
+    query.command.threshold = limit == FM_LIMIT_RANK ? 0 : threshold;
     fm_controls_offer(controls, &query, label, id);
 }
 
@@ -82,29 +74,26 @@ static void offer_order(struct fm_controls *controls, struct fm_cost_order order
 static void add_criteria(struct fm_page *page)
 {
     static const struct {
-        enum fm_query_cost kind;
+        enum fm_cost_kind kind;
         const char *label, *id;
     } kinds[] = {
-        {FM_QUERY_CALLS, "Sort by calls", "top-calls"},
-        {FM_QUERY_REDOS, "Sort by redos", "top-redos"},
-        {FM_QUERY_TIME, "Sort by time", "top-time"},
-        {FM_QUERY_CALLSEQS, NULL, "top-callseqs"},
-        {FM_QUERY_ALLOCS, "Sort by allocs", "top-allocs"},
-        {FM_QUERY_WORDS, NULL, "top-words"},
+        {FM_BY_CALLS, "Sort by calls", "top-calls"},    {FM_BY_REDOS, "Sort by redos", "top-redos"},
+        {FM_BY_TIME, "Sort by time", "top-time"},       {FM_BY_CALLSEQS, NULL, "top-callseqs"},
+        {FM_BY_ALLOCS, "Sort by allocs", "top-allocs"}, {FM_BY_WORDS, NULL, "top-words"},
     };
     struct fm_list *lines = fm_add_list(page->body, FM_LIST_PLAIN, "Toggle sorting criteria:");
     struct fm_controls controls = {.page = page, .in = lines};
-    offer_limit(&controls, FM_QUERY_LIMIT_RANK, 10, 0, "Top 10", "top-10");
-    offer_limit(&controls, FM_QUERY_LIMIT_RANK, 100, 0, "Top 100", "top-100");
-    offer_limit(&controls, FM_QUERY_LIMIT_RANK, 1000, 0, "Top 1000", "top-1000");
-    offer_limit(&controls, FM_QUERY_LIMIT_PERCENT, 0, 0.01, "Top 0.01%", "top-0.01-percent");
-    offer_limit(&controls, FM_QUERY_LIMIT_PERCENT, 0, 0.1, "Top 0.1%", "top-0.1-percent");
-    offer_limit(&controls, FM_QUERY_LIMIT_PERCENT, 0, 1, "Top 1%", "top-1-percent");
+    offer_limit(&controls, FM_LIMIT_RANK, 10, 0, "Top 10", "top-10");
+    offer_limit(&controls, FM_LIMIT_RANK, 100, 0, "Top 100", "top-100");
+    offer_limit(&controls, FM_LIMIT_RANK, 1000, 0, "Top 1000", "top-1000");
+    offer_limit(&controls, FM_LIMIT_PERCENT, 0, 0.01, "Top 0.01%", "top-0.01-percent");
+    offer_limit(&controls, FM_LIMIT_PERCENT, 0, 0.1, "Top 0.1%", "top-0.1-percent");
+    offer_limit(&controls, FM_LIMIT_PERCENT, 0, 1, "Top 1%", "top-1-percent");
 
     controls = (struct fm_controls){.page = page, .in = lines};
     struct fm_cost_order order = page->query.command.top;
     for (unsigned i = 0; i < G_N_ELEMENTS(kinds); i++) {
-        if ((kinds[i].kind == FM_QUERY_REDOS && !page->terms->has_fails) ||
+        if ((kinds[i].kind == FM_BY_REDOS && !page->terms->has_fails) ||
             !is_known(page, kinds[i].kind))
             continue;
         g_autofree char *label =
@@ -142,8 +131,8 @@ static void choose_order(struct fm_page *page, struct fm_list *list, bool total,
     struct fm_query query = fm_page_like(page);
     struct fm_cost_order *top = &query.command.top;
     const struct fm_cost_order now = sensible(page->query.command.top);
-    if (top->kind == FM_QUERY_CALLS || top->kind == FM_QUERY_REDOS)
-        top->kind = FM_QUERY_CALLSEQS;
+    if (top->kind == FM_BY_CALLS || top->kind == FM_BY_REDOS)
+        top->kind = FM_BY_CALLSEQS;
     if (!is_known(page, top->kind))
         return;
     top->with_descendants = total;
@@ -157,8 +146,8 @@ static void choose_share(struct fm_page *page, struct fm_list *list, double perc
 {
     struct fm_query query = fm_page_like(page);
     struct fm_command *command = &query.command;
-    bool shares = page->query.command.limit == FM_QUERY_LIMIT_PERCENT;
-    command->limit = percent > 0 ? FM_QUERY_LIMIT_PERCENT : FM_QUERY_LIMIT_RANK;
+    bool shares = page->query.command.limit == FM_LIMIT_PERCENT;
+    command->limit = percent > 0 ? FM_LIMIT_PERCENT : FM_LIMIT_RANK;
     command->threshold = percent;
     command->first = percent > 0 ? 0 : 1;
     command->last = percent > 0 ? 0 : ROWS_A_PAGE;
@@ -171,11 +160,11 @@ static void add_choices(struct fm_page *page)
 {
     static const struct {
         enum fm_query_measure measure;
-        enum fm_query_cost kind;
-    } kinds[] = {{FM_QUERY_BY_TIME, FM_QUERY_TIME},
-                 {FM_QUERY_BY_CALLS, FM_QUERY_CALLSEQS},
-                 {FM_QUERY_BY_BYTES, FM_QUERY_WORDS},
-                 {FM_QUERY_BY_ALLOCS, FM_QUERY_ALLOCS}};
+        enum fm_cost_kind kind;
+    } kinds[] = {{FM_QUERY_BY_TIME, FM_BY_TIME},
+                 {FM_QUERY_BY_CALLS, FM_BY_CALLSEQS},
+                 {FM_QUERY_BY_BYTES, FM_BY_WORDS},
+                 {FM_QUERY_BY_ALLOCS, FM_BY_ALLOCS}};
     struct fm_list *measures = fm_add_list(page->body, FM_LIST_HORIZONTAL, "By:");
     fm_list_set_id(measures, "measures");
     for (unsigned i = 0; i < G_N_ELEMENTS(kinds); i++) {
@@ -202,7 +191,7 @@ static void add_choices(struct fm_page *page)
 static void add_pages(struct fm_page *page, uint32_t shown)
 {
     const struct fm_command *command = &page->query.command;
-    if (command->limit != FM_QUERY_LIMIT_RANK || shown == 0)
+    if (command->limit != FM_LIMIT_RANK || shown == 0)
         return;
     uint32_t size = MAX(command->last, command->first) - command->first + 1;
     uint32_t last = command->first + shown - 1;
@@ -233,7 +222,7 @@ bool fm_report_top_procs(struct fm_page *page, GError **error)
     choose_known_order(page);
     const struct fm_command *command = &page->query.command;
     struct fm_cost_order order = sensible(command->top);
-    bool counts = order.kind == FM_QUERY_CALLS || order.kind == FM_QUERY_REDOS;
+    bool counts = order.kind == FM_BY_CALLS || order.kind == FM_BY_REDOS;
     fm_page_begin(page, "top_procs",
                   g_strdup_printf("Top %s ordered by %s%s%s", page->terms->procs,
                                   counts                   ? ""
@@ -245,14 +234,14 @@ bool fm_report_top_procs(struct fm_page *page, GError **error)
                                                    : " overall"));
     struct fm_measured measured;
     bool ranked = fm_page_is_ranked(page, order.with_descendants, &measured);
-    if (ranked && command->limit == FM_QUERY_LIMIT_RANK)
+    if (ranked && command->limit == FM_LIMIT_RANK)
         page->query.command.last = (uint32_t)MIN(
             (uint64_t)command->last, (uint64_t)MAX(command->first, 1u) + ROWS_AT_ONCE - 1);
     struct fm_top_query query = {
-        .kind = (enum fm_cost_kind)order.kind,
+        .kind = order.kind,
         .with_descendants = order.with_descendants,
         .scope = order.per_call ? FM_PER_CALL : FM_OVERALL,
-        .limit = (enum fm_limit_kind)command->limit,
+        .limit = command->limit,
         .first = command->first,
         .last = command->last,
         .threshold = command->threshold,

@@ -31,21 +31,21 @@ static void explore(struct fm_page *page, struct fm_list *list, bool action, con
     query.preferences.show_inactive_call_sites = false;
     query.preferences.show_inactive_procs = false;
     query.preferences.show_inactive_modules = false;
-    struct fm_cost_order order = {.kind = times ? FM_QUERY_TIME : FM_QUERY_CALLSEQS,
+    struct fm_cost_order order = {.kind = times ? FM_BY_TIME : FM_BY_CALLSEQS,
                                   .with_descendants = true};
     fm_preferences_set_order(&query.preferences, FM_ORDER_COST, &order);
     fm_add_link(list, &query, label);
 }
 
 /* The rows of such a page stand in the order that they are chosen by. */
-static void top(struct fm_page *page, struct fm_list *list, enum fm_query_limit limit,
-                double threshold, enum fm_query_cost kind, bool total, const char *label)
+static void top(struct fm_page *page, struct fm_list *list, enum fm_limit_kind limit,
+                double threshold, enum fm_cost_kind kind, bool total, const char *label)
 {
     struct fm_query query = fm_page_link(page, FM_CMD_TOP_PROCS, 0);
     query.command.limit = limit;
-    query.command.first = limit == FM_QUERY_LIMIT_RANK ? 1 : 0;
-    query.command.last = limit == FM_QUERY_LIMIT_RANK ? (uint32_t)threshold : 0;
-    query.command.threshold = limit == FM_QUERY_LIMIT_RANK ? 0 : threshold;
+    query.command.first = limit == FM_LIMIT_RANK ? 1 : 0;
+    query.command.last = limit == FM_LIMIT_RANK ? (uint32_t)threshold : 0;
+    query.command.threshold = limit == FM_LIMIT_RANK ? 0 : threshold;
     query.command.top = (struct fm_cost_order){.kind = kind, .with_descendants = total};
     if (query.has_preferences)
         fm_preferences_set_order(&query.preferences, FM_ORDER_COST, &query.command.top);
@@ -54,22 +54,22 @@ static void top(struct fm_page *page, struct fm_list *list, enum fm_query_limit 
 
 static void add_rank_links(struct fm_page *page, struct fm_list *list)
 {
-    static const enum fm_query_cost kinds[] = {FM_QUERY_TIME, FM_QUERY_CALLSEQS, FM_QUERY_WORDS};
+    static const enum fm_cost_kind kinds[] = {FM_BY_TIME, FM_BY_CALLSEQS, FM_BY_WORDS};
     static const enum fm_measure_id measures[] = {FM_QUANTA, FM_CALLSEQS, FM_WORDS};
     for (unsigned i = 0; i < G_N_ELEMENTS(kinds); i++) {
-        if ((kinds[i] == FM_QUERY_TIME && !fm_times_tell(page->profile)) ||
+        if ((kinds[i] == FM_BY_TIME && !fm_times_tell(page->profile)) ||
             !fm_profile_knows(page->profile, measures[i]))
             continue;
         for (int total = 0; total <= 1; total++) {
             g_autofree char *label = g_strdup_printf(
                 "Top 100 most expensive %s: %s, %s.", page->terms->procs,
                 fm_terms_cost_kind(page->terms, kinds[i]), total ? "self+descendants" : "self");
-            top(page, list, FM_QUERY_LIMIT_RANK, 100, kinds[i], total, label);
+            top(page, list, FM_LIMIT_RANK, 100, kinds[i], total, label);
         }
     }
 }
 
-static void add_threshold(struct fm_page *page, struct fm_list *list, enum fm_query_cost kind,
+static void add_threshold(struct fm_page *page, struct fm_list *list, enum fm_cost_kind kind,
                           double value, const char *amount)
 {
     const char *what = fm_terms_cost_kind(page->terms, kind);
@@ -82,9 +82,9 @@ static void add_threshold(struct fm_page *page, struct fm_list *list, enum fm_qu
     char *const labels[] = {tenth, one, absolute};
     for (unsigned i = 0; i < G_N_ELEMENTS(labels); i++)
         labels[i][0] = g_ascii_toupper(labels[i][0]);
-    top(page, list, FM_QUERY_LIMIT_PERCENT, 0.1, kind, false, tenth);
-    top(page, list, FM_QUERY_LIMIT_PERCENT, 1, kind, true, one);
-    top(page, list, FM_QUERY_LIMIT_VALUE, value, kind, true, absolute);
+    top(page, list, FM_LIMIT_PERCENT, 0.1, kind, false, tenth);
+    top(page, list, FM_LIMIT_PERCENT, 1, kind, true, one);
+    top(page, list, FM_LIMIT_VALUE, value, kind, true, absolute);
 }
 
 static void add_links(struct fm_page *page)
@@ -108,17 +108,17 @@ static void add_links(struct fm_page *page)
         fm_add_link(fm_add_developer(list), &recursion, "How the program's cliques recurse.");
     add_rank_links(page, list);
     if (fm_times_tell(profile) && profile->ticks_per_second > 0)
-        add_threshold(page, list, FM_QUERY_TIME, (double)profile->ticks_per_second, "1 second");
+        add_threshold(page, list, FM_BY_TIME, (double)profile->ticks_per_second, "1 second");
     if (fm_profile_knows(profile, FM_CALLSEQS))
-        add_threshold(page, list, FM_QUERY_CALLSEQS, 1e6,
+        add_threshold(page, list, FM_BY_CALLSEQS, 1e6,
                       profile->flavour == FM_FLAVOUR_C ? "1,000,000 calls"
                                                        : "1,000,000 call sequence numbers");
     if (!fm_profile_knows(profile, FM_WORDS))
         return;
     if (profile->flavour == FM_FLAVOUR_C)
-        add_threshold(page, list, FM_QUERY_WORDS, 16 * 1024 * 1024, "16 MiB");
+        add_threshold(page, list, FM_BY_WORDS, 16 * 1024 * 1024, "16 MiB");
     else
-        add_threshold(page, list, FM_QUERY_WORDS, 2 * 1024 * 1024, "2M words");
+        add_threshold(page, list, FM_BY_WORDS, 2 * 1024 * 1024, "2M words");
 }
 
 static void begin_row(struct fm_table *table, const char *role, const char *label)
@@ -300,14 +300,13 @@ static void link_tree(struct fm_page *page, const struct fm_measured *measured)
 static void link_functions(struct fm_page *page, const struct fm_measured *measured)
 {
     struct fm_query query = fm_page_link(page, FM_CMD_TOP_PROCS, 0);
-    query.command.limit = FM_QUERY_LIMIT_RANK;
+    query.command.limit = FM_LIMIT_RANK;
     query.command.first = 1;
     query.command.last = FUNCTIONS_A_PAGE;
     /* Of samples, too, which are no time. */
-    query.command.top.kind = measured->is_time || measured->asked == FM_QUERY_BY_TIME
-                                 ? FM_QUERY_TIME
-                             : measured->is_bytes ? FM_QUERY_WORDS
-                                                  : FM_QUERY_CALLSEQS;
+    query.command.top.kind = measured->is_time || measured->asked == FM_QUERY_BY_TIME ? FM_BY_TIME
+                             : measured->is_bytes                                     ? FM_BY_WORDS
+                                                  : FM_BY_CALLSEQS;
     fm_add_link(page->body, &query, "All functions");
 }
 

@@ -191,7 +191,7 @@ void fm_controls_format(struct fm_page *page)
     OFFER(&controls, with->box = true, "Box", "box");
 }
 
-static void offer_cost_order(struct fm_controls *controls, enum fm_query_cost kind, bool total,
+static void offer_cost_order(struct fm_controls *controls, enum fm_cost_kind kind, bool total,
                              bool per_call, const char *label, const char *id)
 {
     struct fm_cost_order order = {.kind = kind, .with_descendants = total, .per_call = per_call};
@@ -203,22 +203,22 @@ static void offer_cost_order(struct fm_controls *controls, enum fm_query_cost ki
 void fm_controls_sort(struct fm_page *page)
 {
     const struct {
-        enum fm_query_cost kind;
+        enum fm_cost_kind kind;
         const char *word, *id;
     } kinds[] = {
-        {FM_QUERY_TIME, "time", "time"},
-        {FM_QUERY_CALLSEQS, page->terms->callseqs_order, "callseqs"},
-        {FM_QUERY_ALLOCS, "allocs", "allocs"},
-        {FM_QUERY_WORDS, "memory", "memory"},
+        {FM_BY_TIME, "time", "time"},
+        {FM_BY_CALLSEQS, page->terms->callseqs_order, "callseqs"},
+        {FM_BY_ALLOCS, "allocs", "allocs"},
+        {FM_BY_WORDS, "memory", "memory"},
     };
     struct fm_list *lines = fm_add_list(page->body, FM_LIST_PLAIN, "Toggle sort options:");
     struct fm_controls controls = {.page = page, .in = lines};
     OFFER(&controls, fm_preferences_set_order(with, FM_ORDER_CONTEXT, NULL), "By context",
           "sort-context");
     OFFER(&controls, fm_preferences_set_order(with, FM_ORDER_NAME, NULL), "By name", "sort-name");
-    offer_cost_order(&controls, FM_QUERY_CALLS, false, false, "By calls", "sort-calls");
+    offer_cost_order(&controls, FM_BY_CALLS, false, false, "By calls", "sort-calls");
     if (page->terms->has_fails)
-        offer_cost_order(&controls, FM_QUERY_REDOS, false, false, "By redos", "sort-redos");
+        offer_cost_order(&controls, FM_BY_REDOS, false, false, "By redos", "sort-redos");
     for (unsigned i = 0; i < G_N_ELEMENTS(kinds); i++) {
         controls = (struct fm_controls){.page = page, .in = lines};
         for (unsigned choice = 0; choice < 4; choice++) {
@@ -309,13 +309,13 @@ void fm_controls_grouping(struct fm_page *page, const char *title, uint32_t ps, 
                           bool contour)
 {
     static const struct {
-        enum fm_query_group group;
+        enum fm_callers_group group;
         const char *id;
     } groups[] = {
-        {FM_QUERY_GROUP_CALL_SITE, "group-call-site"},
-        {FM_QUERY_GROUP_PROC, "group-proc"},
-        {FM_QUERY_GROUP_MODULE, "group-module"},
-        {FM_QUERY_GROUP_CLIQUE, "group-clique"},
+        {FM_GROUP_CALL_SITE, "group-call-site"},
+        {FM_GROUP_PROC, "group-proc"},
+        {FM_GROUP_MODULE, "group-module"},
+        {FM_GROUP_CLIQUE, "group-clique"},
     };
     const char *const words[] = {"call site", page->terms->proc, page->terms->module, "clique"};
     struct fm_controls controls = {.page = page, .title = title};

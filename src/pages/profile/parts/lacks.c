@@ -30,11 +30,10 @@ static const char *lacks_further(const struct fm_profile *p, const char *name, c
 const char *fm_order_lacks(const struct fm_profile *profile, const struct fm_cost_order *order)
 {
     static const unsigned measures[] = {
-        [FM_QUERY_CALLS] = FM_EXITS,   [FM_QUERY_REDOS] = FM_REDOS,
-        [FM_QUERY_TIME] = FM_QUANTA,   [FM_QUERY_CALLSEQS] = FM_CALLSEQS,
-        [FM_QUERY_ALLOCS] = FM_ALLOCS, [FM_QUERY_WORDS] = FM_WORDS,
+        [FM_BY_CALLS] = FM_EXITS,       [FM_BY_REDOS] = FM_REDOS,   [FM_BY_TIME] = FM_QUANTA,
+        [FM_BY_CALLSEQS] = FM_CALLSEQS, [FM_BY_ALLOCS] = FM_ALLOCS, [FM_BY_WORDS] = FM_WORDS,
     };
-    const char *text = order->kind == FM_QUERY_TIME ? NULL : lacks(profile, measures[order->kind]);
+    const char *text = order->kind == FM_BY_TIME ? NULL : lacks(profile, measures[order->kind]);
     return text == NULL && order->per_call ? lacks(profile, FM_EXITS) : text;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pages/profile/parts/order.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,19 +8,11 @@
 #include "pages/profile/parts/page.h"
 #include "pages/profile/parts/preferences.h"
 
-/* query and analysis are neighbours that do not know each other; their enums are the same. */
-static_assert((int)FM_QUERY_CALLS == (int)FM_BY_CALLS, "cost kinds differ");
-static_assert((int)FM_QUERY_REDOS == (int)FM_BY_REDOS, "cost kinds differ");
-static_assert((int)FM_QUERY_TIME == (int)FM_BY_TIME, "cost kinds differ");
-static_assert((int)FM_QUERY_CALLSEQS == (int)FM_BY_CALLSEQS, "cost kinds differ");
-static_assert((int)FM_QUERY_ALLOCS == (int)FM_BY_ALLOCS, "cost kinds differ");
-static_assert((int)FM_QUERY_WORDS == (int)FM_BY_WORDS, "cost kinds differ");
-
-static double value_of(const struct fm_cost *cost, enum fm_query_cost kind,
+static double value_of(const struct fm_cost *cost, enum fm_cost_kind kind,
                        const struct fm_cost_order *order)
 {
-    bool ports = kind == FM_QUERY_CALLS || kind == FM_QUERY_REDOS; /* have only one amount */
-    return fm_cost_value(cost, (enum fm_cost_kind)kind, order->with_descendants && !ports,
+    bool ports = kind == FM_BY_CALLS || kind == FM_BY_REDOS; /* have only one amount */
+    return fm_cost_value(cost, kind, order->with_descendants && !ports,
                          order->per_call && !ports ? FM_PER_CALL : FM_OVERALL);
 }
 
@@ -29,7 +20,7 @@ void fm_cost_key(const struct fm_cost *cost, const struct fm_cost_order *order, 
                  double *ret_tie)
 {
     *ret_value = value_of(cost, order->kind, order);
-    *ret_tie = order->kind == FM_QUERY_TIME ? value_of(cost, FM_QUERY_CALLSEQS, order) : 0;
+    *ret_tie = order->kind == FM_BY_TIME ? value_of(cost, FM_BY_CALLSEQS, order) : 0;
 }
 
 int fm_cost_compare(const struct fm_cost *a, const struct fm_cost *b,

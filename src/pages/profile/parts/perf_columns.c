@@ -34,13 +34,13 @@ static void add_ports(struct building *b)
         const char *title, *name;
         bool mercury_only;
         bool sorts;
-        enum fm_query_cost kind;
+        enum fm_cost_kind kind;
     } ports[] = {
-        {FM_PERF_CALLS, FM_EXITS, "Calls", "calls_count", false, true, FM_QUERY_CALLS},
-        {FM_PERF_PORT, FM_EXITS, "Exits", "exits_count", false, false, FM_QUERY_CALLS},
-        {FM_PERF_PORT, FM_FAILS, "Fails", "fails_count", true, false, FM_QUERY_CALLS},
-        {FM_PERF_PORT, FM_REDOS, "Redos", "redos_count", true, true, FM_QUERY_REDOS},
-        {FM_PERF_PORT, FM_EXCPS, NULL, "excps_count", false, false, FM_QUERY_CALLS},
+        {FM_PERF_CALLS, FM_EXITS, "Calls", "calls_count", false, true, FM_BY_CALLS},
+        {FM_PERF_PORT, FM_EXITS, "Exits", "exits_count", false, false, FM_BY_CALLS},
+        {FM_PERF_PORT, FM_FAILS, "Fails", "fails_count", true, false, FM_BY_CALLS},
+        {FM_PERF_PORT, FM_REDOS, "Redos", "redos_count", true, true, FM_BY_REDOS},
+        {FM_PERF_PORT, FM_EXCPS, NULL, "excps_count", false, false, FM_BY_CALLS},
     };
     for (unsigned i = 0; i < G_N_ELEMENTS(ports); i++) {
         if (ports[i].mercury_only && !b->page->terms->has_fails)
@@ -69,7 +69,7 @@ struct group {
     enum fm_column_class column_class;
     enum fm_measure_id measure;
     bool sorts;
-    enum fm_query_cost kind;
+    enum fm_cost_kind kind;
     const char *name; /* of the JSON columns: NAME_self_UNIT */
     struct {
         enum fm_perf_value value;
@@ -138,7 +138,7 @@ static void add_time(struct building *b)
         .column_class = FM_COLUMN_TICKS_AND_TIMES,
         .measure = FM_QUANTA,
         .sorts = true,
-        .kind = FM_QUERY_TIME,
+        .kind = FM_BY_TIME,
         .name = "time",
         .per_call = FM_PERF_TIME_PER_CALL,
         .per_call_unit = per_call ? "_per_call_seconds" : NULL,
@@ -160,7 +160,7 @@ static void add_time(struct building *b)
 }
 
 static void add_counts(struct building *b, const char *title, enum fm_column_class column_class,
-                       enum fm_measure_id measure, enum fm_query_cost kind, const char *name,
+                       enum fm_measure_id measure, enum fm_cost_kind kind, const char *name,
                        enum fm_count_columns columns)
 {
     if (columns == FM_COUNT_NONE || !fm_profile_knows(b->page->profile, measure))
@@ -190,7 +190,7 @@ static void add_memory(struct building *b)
                      .column_class = FM_COLUMN_MEMORY,
                      .measure = FM_WORDS,
                      .sorts = true,
-                     .kind = FM_QUERY_WORDS,
+                     .kind = FM_BY_WORDS,
                      .name = "memory",
                      .amounts = {{FM_PERF_MEMORY, "Self", "Total", bytes ? "_bytes" : "_words"}},
                      .per_call = FM_PERF_MEMORY_PER_CALL,
@@ -266,10 +266,10 @@ void fm_perf_init(struct fm_perf *perf, const struct fm_page *page, bool totals)
         add_ports(&b);
     if (fm_profile_knows(profile, FM_QUANTA))
         add_time(&b);
-    add_counts(&b, page->terms->callseqs_title, FM_COLUMN_CALLSEQS, FM_CALLSEQS, FM_QUERY_CALLSEQS,
+    add_counts(&b, page->terms->callseqs_title, FM_COLUMN_CALLSEQS, FM_CALLSEQS, FM_BY_CALLSEQS,
                "callseqs", preferences->callseqs);
-    add_counts(&b, "Memory allocations", FM_COLUMN_ALLOCATIONS, FM_ALLOCS, FM_QUERY_ALLOCS,
-               "allocs", preferences->allocs);
+    add_counts(&b, "Memory allocations", FM_COLUMN_ALLOCATIONS, FM_ALLOCS, FM_BY_ALLOCS, "allocs",
+               preferences->allocs);
     add_memory(&b);
     add_further(&b);
 }

@@ -3,7 +3,7 @@
 #include "pages/profile/parts/preferences.h"
 
 const struct fm_cost_order fm_default_cost_order = {
-    .kind = FM_QUERY_CALLSEQS, .with_descendants = true, .per_call = false};
+    .kind = FM_BY_CALLSEQS, .with_descendants = true, .per_call = false};
 
 bool fm_times_tell(const struct fm_profile *profile)
 {
@@ -15,14 +15,14 @@ bool fm_times_tell(const struct fm_profile *profile)
  * other columns are a click away. */
 static void keep_one_measure(struct fm_preferences *ret, const struct fm_command *command)
 {
-    enum fm_query_cost kind = command->id == FM_CMD_TOP_PROCS ? command->top.kind : FM_QUERY_TIME;
-    bool other = kind == FM_QUERY_WORDS || kind == FM_QUERY_ALLOCS || kind == FM_QUERY_CALLSEQS;
-    if (kind != FM_QUERY_WORDS)
+    enum fm_cost_kind kind = command->id == FM_CMD_TOP_PROCS ? command->top.kind : FM_BY_TIME;
+    bool other = kind == FM_BY_WORDS || kind == FM_BY_ALLOCS || kind == FM_BY_CALLSEQS;
+    if (kind != FM_BY_WORDS)
         ret->memory = FM_MEMORY_NONE;
-    if (kind == FM_QUERY_ALLOCS)
+    if (kind == FM_BY_ALLOCS)
         ret->allocs = FM_COUNT_OVERALL;
     if (other || ret->time != FM_TIME_NONE)
-        ret->callseqs = kind == FM_QUERY_CALLSEQS ? FM_COUNT_OVERALL : FM_COUNT_NONE;
+        ret->callseqs = kind == FM_BY_CALLSEQS ? FM_COUNT_OVERALL : FM_COUNT_NONE;
     if (other)
         ret->time = FM_TIME_NONE;
 }

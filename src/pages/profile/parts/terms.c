@@ -77,21 +77,21 @@ const struct fm_terms *fm_terms_of(enum fm_flavour flavour)
     return flavour == FM_FLAVOUR_C ? &c_words : &mercury;
 }
 
-const char *fm_terms_cost_kind(const struct fm_terms *terms, enum fm_query_cost kind)
+const char *fm_terms_cost_kind(const struct fm_terms *terms, enum fm_cost_kind kind)
 {
     g_return_val_if_fail(terms != NULL, NULL);
     switch (kind) {
-    case FM_QUERY_CALLS:
+    case FM_BY_CALLS:
         return "number of calls";
-    case FM_QUERY_REDOS:
+    case FM_BY_REDOS:
         return "number of redos";
-    case FM_QUERY_TIME:
+    case FM_BY_TIME:
         return "time";
-    case FM_QUERY_CALLSEQS:
+    case FM_BY_CALLSEQS:
         return terms->callseqs_kind;
-    case FM_QUERY_ALLOCS:
+    case FM_BY_ALLOCS:
         return "memory allocations";
-    case FM_QUERY_WORDS:
+    case FM_BY_WORDS:
         return terms->words_kind;
     }
     g_assert_not_reached();

@@ -24,4 +24,4 @@ struct fm_terms {
     bool has_fails; /* fails and redos exist */
 };
 const struct fm_terms *fm_terms_of(enum fm_flavour flavour);
-const char *fm_terms_cost_kind(const struct fm_terms *terms, enum fm_query_cost kind);
+const char *fm_terms_cost_kind(const struct fm_terms *terms, enum fm_cost_kind kind);
