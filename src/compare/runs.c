@@ -65,19 +65,9 @@ void fm_runs_compare(const double *before, unsigned before_count, const double *
 
 bool fm_runs_total(const struct fm_profile *p, const char *measure, double *ret)
 {
-    static const struct {
-        const char *name;
-        enum fm_measure_id id;
-    } named[] = {{"time", FM_QUANTA}, {"bytes", FM_WORDS}, {"allocs", FM_ALLOCS}};
     bool calls = strcmp(measure, "calls") == 0;
-    unsigned id = calls ? FM_EXITS : fm_profile_measure(p, measure);
-    for (unsigned i = 0; i < G_N_ELEMENTS(named); i++) {
-        if (strcmp(measure, named[i].name) == 0)
-            id = named[i].id;
-    }
-    if (strcmp(measure, p->measures[FM_QUANTA].name) == 0)
-        id = FM_QUANTA;
-    if ((!calls && id == 0) || !fm_profile_knows(p, id))
+    unsigned id = calls ? FM_EXITS : fm_profile_find_measure(p, measure);
+    if (id == FM_MEASURES_MAX || !fm_profile_knows(p, id))
         return false;
     *ret = calls ? (double)fm_profile_calls_of_all(p) : 0;
     for (uint32_t csd = 1; csd <= p->csd_count && !calls; csd++)

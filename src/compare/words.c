@@ -16,28 +16,9 @@ const char *fm_compare_measure_title(const struct fm_compare *c, enum fm_measure
 
 const char *fm_compare_measure_words(const struct fm_compare *c, enum fm_measure_id measure)
 {
-    static const struct {
-        const char *name, *words;
-    } words[] = {
-        {"allocs", "allocations"},
-        {"bytes", "bytes allocated"},
-        {"freed_bytes", "bytes freed"},
-        {"frees", "blocks freed"},
-        {"live_blocks", "blocks live at the end"},
-        {"live_bytes", "bytes live at the end"},
-        {"peak_bytes", "bytes live at the peak"},
-        {"usable_bytes", "usable bytes of malloc"},
-        {"wait_ns", "nanoseconds waited"},
-        {"waits", "waits"},
-    };
-    const char *name = fm_compare_measure_title(c, measure);
     if (measure == FM_QUANTA && c->side[FM_BEFORE]->ticks_per_second == 0)
         return fm_profile_tick_words(c->side[FM_BEFORE]);
-    for (unsigned i = 0; i < G_N_ELEMENTS(words); i++) {
-        if (strcmp(words[i].name, name) == 0)
-            return words[i].words;
-    }
-    return name;
+    return fm_measure_words(fm_compare_measure_title(c, measure));
 }
 
 double fm_compare_scale(const struct fm_compare *c, enum fm_measure_id measure)
@@ -87,9 +68,8 @@ const char *fm_compare_certainty(const struct fm_compare *c, enum fm_measure_id 
     }
     if (measure == FM_QUANTA)
         return timed ? "measured" : "sampled";
-    return heap                                                           ? "estimated"
-           : strcmp(fm_compare_measure_title(c, measure), "wait_ns") == 0 ? "measured"
-                                                                          : "exact";
+    unsigned further = fm_profile_measure(c->side[FM_BEFORE], FM_WAIT_NS);
+    return heap ? "estimated" : further != 0 && measure == further ? "measured" : "exact";
 }
 
 static bool both_know(const struct fm_compare *c, unsigned measure)
@@ -116,19 +96,10 @@ bool fm_compare_has(const struct fm_compare *c, enum fm_measure_id measure)
 
 bool fm_compare_parse_measure(const struct fm_compare *c, const char *text, enum fm_measure_id *ret)
 {
-    const struct fm_profile *p = c->side[FM_BEFORE];
-    if (strcmp(text, "calls") == 0) {
-        *ret = FM_COMPARE_CALLS;
-        return fm_compare_has(c, *ret);
-    }
-    *ret = strcmp(text, fm_compare_measure_title(c, FM_QUANTA)) == 0 ? FM_QUANTA
-           : strcmp(text, "bytes") == 0                              ? FM_WORDS
-                                                                     : FM_MEASURES_MAX;
-    for (unsigned m = FM_ALLOCS; *ret == FM_MEASURES_MAX && m < p->measure_count; m++) {
-        if (strcmp(p->measures[m].name, text) == 0)
-            *ret = (enum fm_measure_id)m;
-    }
-    return *ret != FM_MEASURES_MAX && fm_compare_has(c, *ret);
+    *ret = strcmp(text, "calls") == 0
+               ? FM_COMPARE_CALLS
+               : (enum fm_measure_id)fm_profile_find_measure(c->side[FM_BEFORE], text);
+    return (*ret != FM_MEASURES_MAX || strcmp(text, "calls") == 0) && fm_compare_has(c, *ret);
 }
 
 /* As its language calls it, of the common graph; belongs to the profile. */

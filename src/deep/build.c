@@ -106,12 +106,12 @@ unsigned fm_build_measure(struct fm_build *build, const char *name, const char *
     return profile->measure_count++;
 }
 
-unsigned fm_build_own_measure(struct fm_build *build, const char *name, const char *unit,
-                              double scale)
+unsigned fm_build_own_measure(struct fm_build *build, enum fm_further_measure further)
 {
-    unsigned measure = fm_build_measure(build, name, unit, scale);
+    const struct fm_measure *file = &fm_known_measure(further)->file;
+    unsigned measure = fm_build_measure(build, file->name, file->unit, file->scale);
     if (measure == 0) /* 0 is another measure's index */
-        fm_build_fault(build, "measure \"%s\", but a profile has room for %u measures", name,
+        fm_build_fault(build, "measure \"%s\", but a profile has room for %u measures", file->name,
                        build->profile->measure_count);
     return measure;
 }

@@ -4,7 +4,7 @@
  *
  *   struct fm_build *build = fm_build_new(FM_FLAVOUR_C, "btree");
  *   fm_build_header(build)->ticks_per_second = 100;
- *   unsigned frees = fm_build_measure(build, "frees", "frees", 1.0);
+ *   unsigned frees = fm_build_own_measure(build, FM_FREES);
  *   uint32_t runtime = fm_build_ps(build, &(struct fm_ps){.name = "runtime", ...});
  *   uint32_t site = fm_build_css(build, runtime, &(struct fm_css){.kind = FM_SITE_CALLBACK, ...});
  *   uint32_t root = fm_build_pd(build, runtime);               the first pd is the root
@@ -48,9 +48,8 @@ struct fm_build_header *fm_build_header(struct fm_build *build); /* belongs to b
  * when there is no room left (FM_MEASURES_MAX) or the flavour is Mercury's. name: [a-z][a-z0-9_]*,
  * at most 32 characters. */
 unsigned fm_build_measure(struct fm_build *build, const char *name, const char *unit, double scale);
-/* Adds a measure that must have room: without room the building fails. */
-unsigned fm_build_own_measure(struct fm_build *build, const char *name, const char *unit,
-                              double scale);
+/* Adds a measure that fathom knows; without room the building fails. */
+unsigned fm_build_own_measure(struct fm_build *build, enum fm_further_measure further);
 /* Changes name, unit and scale of one of the first eight: C flavour only, ignored otherwise. */
 void fm_build_rename_measure(struct fm_build *build, enum fm_measure_id measure, const char *name,
                              const char *unit, double scale);

@@ -19,13 +19,6 @@ const uint32_t fm_mask_bits[FM_MEASURES_MAX] = {
     0x0200, 0x0400, 0x0800, 0x1000, 0x2000, 0x4000, 0x8000, 0x10000,
 };
 
-static const struct fm_measure mercury_measures[FM_MEASURES_MERCURY] = {
-    {"exits", "exits", 1.0},        {"fails", "fails", 1.0},
-    {"redos", "redos", 1.0},        {"excps", "exceptions", 1.0},
-    {"quanta", "quanta", 1.0},      {"callseqs", "call sequence numbers", 1.0},
-    {"allocs", "allocations", 1.0}, {"words", "words", 1.0},
-};
-
 bool fm_measure_name_is_valid(const char *name)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
@@ -171,7 +164,8 @@ struct fm_profile *fm_profile_alloc(void)
     g_atomic_ref_count_init(&profile->storage->refs);
     profile->program_name = "";
     profile->measure_count = FM_MEASURES_MERCURY;
-    memcpy(profile->measures, mercury_measures, sizeof(mercury_measures));
+    for (unsigned m = 0; m < FM_MEASURES_MERCURY; m++)
+        profile->measures[m] = fm_known_measure(m)->file;
     return profile;
 }
 
@@ -274,13 +268,31 @@ void fm_column_clear(struct fm_column *column)
     *column = (struct fm_column){0};
 }
 
-unsigned fm_profile_measure(const struct fm_profile *profile, const char *name)
+static unsigned number_of(const struct fm_profile *profile, unsigned first, const char *name)
 {
-    for (unsigned i = FM_MEASURES_MERCURY; i < profile->measure_count; i++) {
+    for (unsigned i = first; i < profile->measure_count; i++) {
         if (strcmp(profile->measures[i].name, name) == 0)
             return i;
     }
-    return 0;
+    return FM_MEASURES_MAX;
+}
+
+unsigned fm_profile_measure(const struct fm_profile *profile, enum fm_further_measure further)
+{
+    unsigned number = number_of(profile, FM_MEASURES_MERCURY, fm_known_measure(further)->file.name);
+    return number == FM_MEASURES_MAX ? 0 : number;
+}
+
+unsigned fm_profile_find_measure(const struct fm_profile *profile, const char *name)
+{
+    unsigned number = number_of(profile, 0, name), known = fm_measure_find(name);
+    if (number != FM_MEASURES_MAX || known == FM_FURTHER_END)
+        return number;
+    if (known == FM_QUANTA && profile->ticks_per_second == 0)
+        return FM_MEASURES_MAX;
+    return known < FM_MEASURES_MERCURY
+               ? known
+               : number_of(profile, FM_MEASURES_MERCURY, fm_known_measure(known)->file.name);
 }
 
 int64_t fm_profile_calls_of_all(const struct fm_profile *profile)

@@ -27,28 +27,7 @@
 #include "deep/facts/inclusive.h"
 #include "deep/facts/ranks.h"
 #include "deep/facts/waiting.h"
-
-/* The first eight measures are Mercury's and always exist; further ones are named by the file. */
-enum fm_measure_id {
-    FM_EXITS,
-    FM_FAILS,
-    FM_REDOS,
-    FM_EXCPS, /* exceptional exits: exceptions; for C also longjmp, pthread_exit, exit */
-    FM_QUANTA,
-    FM_CALLSEQS, /* for C: the number of calls, inherited by the callers */
-    FM_ALLOCS,
-    FM_WORDS, /* unit: fm_profile.word_size bytes; for C the word size is 1 */
-    FM_MEASURES_MERCURY,
-    FM_MEASURES_MAX = 16,
-};
-/* Measures from FM_QUANTA on are inherited: ancestors have them as cost of descendants. */
-#define FM_FIRST_INHERITED FM_QUANTA
-
-struct fm_measure {
-    const char *name; /* stable identifier, as in JSON: "exits", "frees" */
-    const char *unit; /* "calls", "bytes", "quanta" */
-    double scale;     /* multiply by this to get the unit */
-};
+#include "measures/measures.h"
 
 /* One number a node, stored as narrow as the largest allows: a column of zeros takes no memory. */
 struct fm_column {
@@ -321,7 +300,10 @@ static inline int64_t fm_profile_calls(const struct fm_profile *profile, uint32_
 }
 
 /* The number of a measure that the file names, FM_MEASURES_MERCURY or more; 0 = it has none. */
-unsigned fm_profile_measure(const struct fm_profile *profile, const char *name);
+unsigned fm_profile_measure(const struct fm_profile *profile, enum fm_further_measure further);
+/* The number of a measure by its name in this file, or by one that fm_measure_find() takes: "time"
+ * of quanta of a known length. FM_MEASURES_MAX = the profile has none. */
+unsigned fm_profile_find_measure(const struct fm_profile *profile, const char *name);
 
 /* False: the measure was not recorded, and its zeros say nothing. */
 static inline bool fm_profile_knows(const struct fm_profile *profile, unsigned measure)

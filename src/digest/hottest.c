@@ -55,9 +55,9 @@ struct fm_hot {
     unsigned dearest_count[FM_HOT_MEASURES];
 };
 
-static void add_measure(struct fm_hot *hot, const char *name)
+static void add_measure(struct fm_hot *hot, enum fm_further_measure further)
 {
-    unsigned measure = fm_profile_measure(hot->a->profile, name);
+    unsigned measure = fm_profile_measure(hot->a->profile, further);
     if (measure != 0)
         hot->measures[hot->measure_count++] = (enum fm_measure_id)measure;
 }
@@ -86,8 +86,8 @@ struct fm_hot *fm_hot_new(const struct fm_analysis *a)
         hot->phase = PHASE_DONE;
         return hot;
     }
-    add_measure(hot, "live_bytes");
-    add_measure(hot, "peak_bytes");
+    add_measure(hot, FM_LIVE_BYTES);
+    add_measure(hot, FM_PEAK_BYTES);
     hot->cursor = 1;
     hot->path_hashes = g_hash_table_new_full(NULL, NULL, NULL, g_free);
     hot->climbed = g_array_new(FALSE, FALSE, sizeof(uint32_t));

@@ -47,15 +47,6 @@ static const char *words_of(const char *kind)
     return kind;
 }
 
-enum fm_measure_id fm_wait_measure(const struct fm_profile *profile, const char *name)
-{
-    for (unsigned i = FM_MEASURES_MERCURY; i < profile->measure_count; i++) {
-        if (strcmp(profile->measures[i].name, name) == 0)
-            return (enum fm_measure_id)i;
-    }
-    return FM_EXITS;
-}
-
 static int compare_sums(const void *a, const void *b)
 {
     const struct fm_wait_sum *sa = a, *sb = b;
@@ -148,8 +139,8 @@ struct fm_wait_digest *fm_wait_digest_new(const struct fm_profile *profile)
 {
     g_return_val_if_fail(profile != NULL, NULL);
     struct fm_wait_digest *digest = g_new0(struct fm_wait_digest, 1);
-    enum fm_measure_id waits = fm_wait_measure(profile, "waits");
-    enum fm_measure_id ns = fm_wait_measure(profile, "wait_ns");
+    enum fm_measure_id waits = fm_profile_measure(profile, FM_WAITS);
+    enum fm_measure_id ns = fm_profile_measure(profile, FM_WAIT_NS);
     digest->recorded = waits != FM_EXITS && ns != FM_EXITS;
     for (uint32_t csd = 1; digest->recorded && csd <= profile->csd_count; csd++) {
         digest->waits += fm_profile_own(profile, csd, waits);

@@ -37,8 +37,6 @@ void fm_wait_digest_free(struct fm_wait_digest *digest); /* NULL is allowed */
 typedef struct fm_wait_digest FmWaitDigest;
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(FmWaitDigest, fm_wait_digest_free)
 
-/* Index of a measure by its name; FM_EXITS (which is none of these) when it was not recorded. */
-enum fm_measure_id fm_wait_measure(const struct fm_profile *profile, const char *name);
 /* "2.10 s waiting (mutex 2.00 s, read 0.10 s)"; g_free. NULL: not recorded. */
 char *fm_wait_sentence(const struct fm_wait_digest *digest);
 /* The name of a lock: "cache_lock", "lock at 0x7f..."; g_free. */

@@ -52,15 +52,17 @@ static void add_time(struct fm_exchange_nodes *nodes, uint64_t ticks)
                        .name = "samples", .unit = "count", .measure = name, .id = FM_QUANTA});
 }
 
+static const char *exported_name(const char *name)
+{
+    unsigned known = fm_measure_find(name);
+    const char *exported = known == FM_FURTHER_END ? NULL : fm_known_measure(known)->exported;
+    return exported != NULL ? exported : name;
+}
+
 void fm_exchange_add_columns(struct fm_exchange_nodes *nodes)
 {
     const struct fm_profile *p = nodes->a->profile;
-    static const struct {
-        enum fm_measure_id id;
-        const char *name;
-    } rare[] = {{FM_EXCPS, "exceptions"}, {FM_FAILS, "fails"}, {FM_REDOS, "redos"}};
-    static const char *const renamed[][2] = {{"frees", "free_objects"},
-                                             {"freed_bytes", "free_space"}};
+    static const enum fm_measure_id rare[] = {FM_EXCPS, FM_FAILS, FM_REDOS};
     nodes->column_count = 0;
     if (fm_profile_knows(p, FM_EXITS))
         add(nodes, (struct fm_exchange_column){
@@ -68,61 +70,43 @@ void fm_exchange_add_columns(struct fm_exchange_nodes *nodes)
     if (fm_profile_knows(p, FM_QUANTA))
         add_time(nodes, p->ticks_per_second);
     if (fm_profile_knows(p, FM_ALLOCS))
-        add(nodes,
-            (struct fm_exchange_column){
-                .name = "alloc_objects", .unit = "count", .measure = "allocs", .id = FM_ALLOCS});
+        add(nodes, (struct fm_exchange_column){.name = fm_known_measure(FM_ALLOCS)->exported,
+                                               .unit = "count",
+                                               .measure = "allocs",
+                                               .id = FM_ALLOCS});
     if (fm_profile_knows(p, FM_WORDS))
-        add(nodes, (struct fm_exchange_column){.name = "alloc_space",
+        add(nodes, (struct fm_exchange_column){.name = fm_known_measure(FM_WORDS)->exported,
                                                .unit = "bytes",
                                                .measure = p->measures[FM_WORDS].name,
                                                .id = FM_WORDS,
                                                .multiply = p->word_size});
     for (unsigned m = FM_MEASURES_MERCURY; m < p->measure_count; m++) {
         const struct fm_measure *measure = &p->measures[m];
-        const char *name = measure->name;
-        for (unsigned i = 0; i < G_N_ELEMENTS(renamed); i++) {
-            if (strcmp(name, renamed[i][0]) == 0)
-                name = renamed[i][1];
-        }
         add(nodes, (struct fm_exchange_column){
-                       .name = name,
+                       .name = exported_name(measure->name),
                        .unit = strcmp(measure->unit, "bytes") == 0 ? "bytes" : "count",
                        .measure = measure->name,
                        .id = (enum fm_measure_id)m});
     }
     for (unsigned i = 0; i < G_N_ELEMENTS(rare); i++) {
-        if (p->csd_own[rare[i].id].width != 0)
-            add(nodes, (struct fm_exchange_column){.name = rare[i].name,
-                                                   .unit = "count",
-                                                   .measure = p->measures[rare[i].id].name,
-                                                   .id = rare[i].id});
+        const char *name = p->measures[rare[i]].name;
+        if (p->csd_own[rare[i]].width != 0)
+            add(nodes,
+                (struct fm_exchange_column){
+                    .name = exported_name(name), .unit = "count", .measure = name, .id = rare[i]});
     }
 }
 
-/* As Go's and other tools' profiles name them. */
+/* By fathom's other names, or those of other tools. */
 static unsigned by_other_name(const struct fm_exchange_nodes *nodes, const char *name)
 {
-    static const struct {
-        const char *other, *name;
-    } names[] = {
-        {"inuse_space", "live_bytes"},
-        {"inuse_objects", "live_blocks"},
-        {"wait", "wait_ns"},
-        {"waiting", "wait_ns"},
-        {"delay", "wait_ns"},
-        {"contentions", "waits"},
-        {"time", "cpu"},
-        {"bytes", "alloc_space"},
-        {"allocs", "alloc_objects"},
-    };
-    for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
-        unsigned column = 0;
-        if (strcmp(names[i].other, name) != 0)
-            continue;
-        while (column < nodes->column_count &&
-               strcmp(nodes->columns[column].name, names[i].name) != 0)
-            column++;
-        return column;
+    unsigned known = fm_measure_find(name), column = 0;
+    bool of_time = known == FM_QUANTA; /* not of quanta that have no length */
+    for (; known != FM_FURTHER_END && column < nodes->column_count; column++) {
+        const struct fm_exchange_column *c = &nodes->columns[column];
+        if (fm_measure_find(c->measure) == known &&
+            (!of_time || strcmp(c->unit, "nanoseconds") == 0))
+            return column;
     }
     return nodes->column_count;
 }

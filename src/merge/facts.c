@@ -335,7 +335,7 @@ static void append_durations(const struct input *in, const struct fm_duration_in
 }
 
 /* Is there any of the measure, which facts should tell more of? */
-static bool has_any(const struct fm_profile *profile, const char *measure)
+static bool has_any(const struct fm_profile *profile, enum fm_further_measure measure)
 {
     unsigned of = fm_profile_measure(profile, measure);
     return of != 0 && profile->csd_own[of].width != 0;
@@ -366,9 +366,9 @@ void fm_merge_add_facts(struct fm_merge *m, const struct fm_profile *profile, co
     struct fm_merged_facts *facts = m->facts;
     const struct fm_run_info *info = &profile->run_info;
     facts->waits_lost =
-        facts->waits_lost || (info->wait_info.thread_count == 0 && has_any(profile, "waits"));
+        facts->waits_lost || (info->wait_info.thread_count == 0 && has_any(profile, FM_WAITS));
     facts->heap_lost =
-        facts->heap_lost || (!info->heap_info.recorded && has_any(profile, "live_blocks"));
+        facts->heap_lost || (!info->heap_info.recorded && has_any(profile, FM_LIVE_BLOCKS));
     if (edges == NULL) {
         tell_lost(m);
         return;
@@ -500,8 +500,9 @@ static void tell_heap(const struct telling *t)
         fm_heap_info_add_realloc(info, &g_array_index(reallocs, struct fm_realloc, i));
 }
 
-static bool sums_measure(const struct fm_merge *m, const char *name)
+static bool sums_measure(const struct fm_merge *m, enum fm_further_measure further)
 {
+    const char *name = fm_known_measure(further)->file.name;
     return fm_merge_measure_of(m->measures, m->measure_count, name) >= 0;
 }
 
@@ -509,9 +510,9 @@ void fm_merge_tell_facts(struct fm_merge *m, const uint32_t *csds, struct fm_bui
 {
     const struct fm_merged_facts *facts = m->facts;
     const struct telling t = {m, csds, build};
-    if (sums_measure(m, "waits") && !facts->waits_lost && facts->lists[THREADS]->len > 0)
+    if (sums_measure(m, FM_WAITS) && !facts->waits_lost && facts->lists[THREADS]->len > 0)
         tell_waits(&t);
-    if (sums_measure(m, "live_blocks") && !facts->heap_lost && facts->heap_inputs > 0)
+    if (sums_measure(m, FM_LIVE_BLOCKS) && !facts->heap_lost && facts->heap_inputs > 0)
         tell_heap(&t);
     tell_durations(&t);
 }

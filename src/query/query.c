@@ -85,17 +85,10 @@ WORDS(summarize, true, "nosum", "sum");
 WORDS(time_format, FM_TIME_FORMAT_MILLI, "no", "mi", "th");
 WORDS(qualify, FM_QUALIFY_NEVER, "mqa", "mqwd", "mqn");
 WORDS(developer, true, "nodev", "dev");
-WORDS(measure, FM_QUERY_BY_AUTO, "time", "calls", "bytes", "allocs", "waiting", "callseqs", "words",
-      "live", "peak", "auto");
+const struct fm_words fm_words_measure = {fm_tree_words, G_N_ELEMENTS(fm_tree_words)};
 WORDS(direction, true, "down", "up");
 WORDS(memory_side, FM_QUERY_AT_PEAK, "allocated", "held", "freed", "peak");
 WORDS(flame_flags, 2, "open", "shut", "own");
-
-const char *fm_query_measure_word(enum fm_query_measure measure)
-{
-    g_return_val_if_fail((unsigned)measure < fm_words_measure.count, NULL);
-    return fm_words_measure.words[measure];
-}
 
 void fm_command_clear(struct fm_command *command)
 {

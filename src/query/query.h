@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
-#include "measures/choices.h"
+#include "measures/measures.h"
 
 #define FM_QUERY_TIMEOUT_MAX 525600u    /* minutes; at least 1 */
 #define FM_QUERY_PERCENT_MAX 100u       /* ROOT */
@@ -72,22 +72,6 @@ enum fm_command_id {
     FM_CMD_COUNT,
 };
 
-/* The measure of pictures, trees and ranked paths. C programs count calls and bytes, Mercury call
- * sequence numbers and words. */
-enum fm_query_measure {
-    FM_QUERY_BY_TIME,
-    FM_QUERY_BY_CALLS,
-    FM_QUERY_BY_BYTES,
-    FM_QUERY_BY_ALLOCS,
-    FM_QUERY_BY_WAITING,
-    FM_QUERY_BY_CALLSEQS,
-    FM_QUERY_BY_WORDS,
-    FM_QUERY_BY_LIVE, /* bytes held at the end */
-    FM_QUERY_BY_PEAK, /* bytes held when most were */
-    FM_QUERY_BY_AUTO, /* the most informative measure of this profile */
-};
-/* "time": its word in addresses. */
-const char *fm_query_measure_word(enum fm_query_measure measure);
 /* The kind of memory shown. */
 enum fm_query_memory { FM_QUERY_ALLOCATED, FM_QUERY_HELD, FM_QUERY_FREED, FM_QUERY_AT_PEAK };
 /* Bits of fm_command.flags. */

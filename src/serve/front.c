@@ -16,7 +16,8 @@
 
 /* Time waited, or live memory, with links to the locks, or the blocks, of each process. */
 static void add_amount(struct fm_table *table, const struct fm_deep_recording *recording,
-                       const char *name, const char *measure, enum fm_command_id command)
+                       const char *name, enum fm_further_measure measure,
+                       enum fm_command_id command)
 {
     unsigned number = fm_profile_measure(recording->profile, measure);
     if (number == 0 || recording->known < FM_KNOWN_COSTS) {
@@ -89,8 +90,8 @@ static void add_opened(const struct fm_server *server, struct fm_list *body)
         fm_cell_int(table, read->ps_count);
         fm_cell_int(table, read->pd_count);
         fm_cell_int(table, (int64_t)read->callseqs);
-        add_amount(table, recording, profile->base.name, "wait_ns", FM_CMD_WAITS);
-        add_amount(table, recording, profile->base.name, "live_bytes", FM_CMD_LEAKS);
+        add_amount(table, recording, profile->base.name, FM_WAIT_NS, FM_CMD_WAITS);
+        add_amount(table, recording, profile->base.name, FM_LIVE_BYTES, FM_CMD_LEAKS);
         const struct fm_process_fact *process = &read->run_info.process;
         g_autofree char *joined =
             g_strdup_printf("%u profiles, added up", read->run_info.part_count);

@@ -243,14 +243,12 @@ static void hear_dearest(struct site *site)
 /* The flame graph by each measure that was recorded. */
 static void hear_pictures(struct site *site)
 {
-    const enum fm_query_measure *measures;
-    unsigned count = fm_measures_of(site->recording, &measures);
-    for (unsigned i = 0; i < count; i++) {
+    for (enum fm_query_measure measure = 0; measure < FM_QUERY_BY_AUTO; measure++) {
         char command[64];
-        if (!fm_measure_is_recorded(site->recording, measures[i]))
+        if (!fm_measure_is_offered(site->recording, measure) ||
+            !fm_measure_is_recorded(site->recording, measure))
             continue;
-        g_snprintf(command, sizeof command, "flame/%s/down/_/all",
-                   fm_query_measure_word(measures[i]));
+        g_snprintf(command, sizeof command, "flame/%s/down/_/all", fm_tree_words[measure]);
         hear(site, command, NULL);
     }
 }

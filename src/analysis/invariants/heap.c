@@ -13,15 +13,6 @@ struct measures {
     unsigned frees, live_blocks, live_bytes, peak, usable;
 };
 
-static unsigned measure_named(const struct fm_profile *profile, const char *name)
-{
-    for (unsigned i = FM_MEASURES_MERCURY; i < profile->measure_count; i++) {
-        if (strcmp(profile->measures[i].name, name) == 0)
-            return i;
-    }
-    return 0;
-}
-
 /* Takes wrong and right: NULL, or what is not so; what is. */
 static void add(GArray *to, const char *name, char *wrong, char *right)
 {
@@ -130,11 +121,11 @@ static void check_frees(const struct fm_profile *profile, const struct measures 
 
 void fm_invariants_of_heap(const struct fm_profile *profile, GArray *to)
 {
-    const struct measures m = {.frees = measure_named(profile, "frees"),
-                               .live_blocks = measure_named(profile, "live_blocks"),
-                               .live_bytes = measure_named(profile, "live_bytes"),
-                               .peak = measure_named(profile, "peak_bytes"),
-                               .usable = measure_named(profile, "usable_bytes")};
+    const struct measures m = {.frees = fm_profile_measure(profile, FM_FREES),
+                               .live_blocks = fm_profile_measure(profile, FM_LIVE_BLOCKS),
+                               .live_bytes = fm_profile_measure(profile, FM_LIVE_BYTES),
+                               .peak = fm_profile_measure(profile, FM_PEAK_BYTES),
+                               .usable = fm_profile_measure(profile, FM_USABLE_BYTES)};
     if (m.live_blocks == 0 || m.live_bytes == 0 || m.peak == 0 || m.usable == 0 || m.frees == 0 ||
         !profile->run_info.heap_info.recorded) /* not recorded */
         return;

@@ -166,9 +166,9 @@ struct fm_checking *fm_checking_new(const struct fm_analysis *a)
 {
     struct fm_checking *c = g_new0(struct fm_checking, 1);
     c->a = a;
-    c->live_bytes = (enum fm_measure_id)fm_profile_measure(a->profile, "live_bytes");
-    c->live_blocks = (enum fm_measure_id)fm_profile_measure(a->profile, "live_blocks");
-    c->usable_bytes = (enum fm_measure_id)fm_profile_measure(a->profile, "usable_bytes");
+    c->live_bytes = (enum fm_measure_id)fm_profile_measure(a->profile, FM_LIVE_BYTES);
+    c->live_blocks = (enum fm_measure_id)fm_profile_measure(a->profile, FM_LIVE_BLOCKS);
+    c->usable_bytes = (enum fm_measure_id)fm_profile_measure(a->profile, FM_USABLE_BYTES);
     if (c->live_blocks == 0 || c->usable_bytes == 0)
         c->live_bytes = FM_EXITS;
     return c;

@@ -8,15 +8,6 @@
 
 #include "analysis/job.h"
 
-static unsigned measure_named(const struct fm_profile *profile, const char *name)
-{
-    for (unsigned i = FM_MEASURES_MERCURY; i < profile->measure_count; i++) {
-        if (strcmp(profile->measures[i].name, name) == 0)
-            return i;
-    }
-    return 0;
-}
-
 /* Sums by csd: waits, then nanoseconds. */
 static uint64_t *sums_by_csd(const struct fm_profile *profile)
 {
@@ -190,7 +181,8 @@ static void check_sleeps(const struct fm_profile *profile, GArray *to)
 
 void fm_invariants_of_waits(const struct fm_profile *profile, GArray *to)
 {
-    unsigned waits = measure_named(profile, "waits"), ns = measure_named(profile, "wait_ns");
+    unsigned waits = fm_profile_measure(profile, FM_WAITS),
+             ns = fm_profile_measure(profile, FM_WAIT_NS);
     const struct fm_wait_info *info = &profile->run_info.wait_info;
     if (waits == 0 || ns == 0 || info->thread_count == 0) /* not recorded */
         return;

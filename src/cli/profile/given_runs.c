@@ -25,7 +25,7 @@ static void choose_middle(struct fm_given_runs *runs, const char *by)
     const struct fm_profile *first = runs->profiles->pdata[0];
     g_autofree double *amounts = g_new0(double, runs->profiles->len);
     if (by == NULL)
-        by = fm_profile_knows(first, FM_EXITS) ? "calls" : "time";
+        by = fm_profile_knows(first, FM_EXITS) ? "calls" : first->measures[FM_QUANTA].name;
     for (guint i = 0; i < runs->profiles->len; i++) {
         if (!fm_runs_total(runs->profiles->pdata[i], by, &amounts[i]))
             return;

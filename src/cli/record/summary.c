@@ -170,7 +170,7 @@ static void print_phases(const struct fm_profile *profile)
 
 static void print_held(const struct fm_profile *profile)
 {
-    unsigned live = fm_profile_measure(profile, "live_bytes");
+    unsigned live = fm_profile_measure(profile, FM_LIVE_BYTES);
     int64_t bytes = 0;
     for (uint32_t csd = 1; live != 0 && csd <= profile->csd_count; csd++)
         bytes += (int64_t)fm_profile_own(profile, csd, (enum fm_measure_id)live);
@@ -257,7 +257,7 @@ static void print_hooks_share(const struct fm_profile *profile)
 /* A program that has libc, or a malloc, within, or a sanitizer: ours does not stand in front. */
 static void print_not_recorded(const struct fm_profile *profile)
 {
-    bool waits = fm_profile_measure(profile, "wait_ns") != 0;
+    bool waits = fm_profile_measure(profile, FM_WAIT_NS) != 0;
     if (fm_profile_knows(profile, FM_WORDS))
         return;
     fprintf(stderr,

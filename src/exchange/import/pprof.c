@@ -182,11 +182,10 @@ static size_t choose_main(const struct pprof *in)
 
 static void add_further(struct pprof *in, struct column *column, const char *name, const char *unit)
 {
-    static const char *const own[][2] = {{"free_objects", "frees"}, {"free_space", "freed_bytes"}};
-    for (unsigned i = 0; i < G_N_ELEMENTS(own); i++) {
-        if (strcmp(name, own[i][0]) == 0)
-            name = own[i][1];
-    }
+    unsigned known = fm_measure_find(name);
+    if (known >= FM_FURTHER_FIRST && known != FM_FURTHER_END &&
+        g_strcmp0(fm_known_measure(known)->exported, name) == 0)
+        name = fm_known_measure(known)->file.name;
     unsigned added =
         fm_stacks_add_measure(in->stacks, name, strcmp(unit, "bytes") == 0 ? "bytes" : NULL);
     if (added != 0)

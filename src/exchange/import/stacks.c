@@ -62,10 +62,6 @@ void fm_stacks_index_add(struct fm_stacks *stacks, struct index *index, uint64_t
     index->slots[hash & index->mask] = number + 1;
 }
 
-/* Names of the first eight measures of programs in C. */
-static const char *const taken[] = {"exits",    "fails",  "redos", "excps", "quanta",
-                                    "callseqs", "allocs", "words", "bytes"};
-
 struct fm_stacks *fm_stacks_new(const char *program, const char *origin)
 {
     g_return_val_if_fail(program != NULL && origin != NULL, NULL);
@@ -81,8 +77,9 @@ struct fm_stacks *fm_stacks_new(const char *program, const char *origin)
     stacks->measures = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     stacks->further = g_string_new(NULL);
     stacks->totals = fm_import_totals_new();
-    for (unsigned i = 0; i < G_N_ELEMENTS(taken); i++)
-        g_hash_table_add(stacks->measures, g_strdup(taken[i]));
+    for (unsigned m = 0; m < FM_MEASURES_MERCURY; m++)
+        g_hash_table_add(stacks->measures, g_strdup(fm_known_measure(m)->file.name));
+    g_hash_table_add(stacks->measures, g_strdup("bytes"));
     index_init(&stacks->by_name);
     index_init(&stacks->by_site);
     fm_build_header(stacks->build)->ticks_per_second = 0;

@@ -327,7 +327,7 @@ static void mistake_ps(struct fm_build *build)
 static void mistake_room(struct fm_build *build)
 {
     /* its index would be that of exits */
-    g_assert_cmpuint(fm_build_own_measure(build, "waits", "waits", 1), ==, 0);
+    g_assert_cmpuint(fm_build_own_measure(build, FM_WAITS), ==, 0);
 }
 
 static void mistake_measure(struct fm_build *build)

@@ -275,8 +275,8 @@ static void errors_name_the_part_and_what_was_expected(void)
         {"tree/time/down/3/", "tree: found \"time/down/3/\", expected MEASURE/down or "
                               "up/LEVELS/FOCUS, such as time/down/3/all"},
         {"flame/hours/down/_/all",
-         "measure: found \"hours\", expected one of time, calls, bytes, allocs, waiting, callseqs, "
-         "words, live, peak, auto"},
+         "measure: found \"hours\", expected one of time, calls, callseqs, bytes, words, allocs, "
+         "waiting, live, peak, auto"},
         {"flame/time/down/open-wide/all",
          "flags: found \"ide\", expected a width from 100 to 8000"},
         {"flame/time/down/big/all", "flags: found \"big\", expected _ or some of open, shut, own, "

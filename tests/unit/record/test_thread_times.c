@@ -61,8 +61,8 @@ static struct fm_profile *emit(const struct fm_raw_recording *recording)
     uint32_t root_ps = fm_build_ps(build, &root), body_ps = fm_build_ps(build, &body);
     fm_build_css(build, root_ps, &(struct fm_css){.kind = FM_SITE_CALLBACK});
     uint32_t from = fm_build_pd(build, root_ps), csds[THREADS];
-    unsigned waits = fm_build_own_measure(build, "waits", "waits", 1.0);
-    unsigned ns = fm_build_own_measure(build, "wait_ns", "s", 1e-9);
+    unsigned waits = fm_build_own_measure(build, FM_WAITS);
+    unsigned ns = fm_build_own_measure(build, FM_WAIT_NS);
     for (uint32_t i = 0; i < THREADS; i++)
         csds[i] = fm_build_csd(build, from, 0, fm_build_pd(build, body_ps));
     fm_build_add(build, csds[0], waits, 1);

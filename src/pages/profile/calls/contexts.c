@@ -22,7 +22,7 @@ bool fm_report_contexts(struct fm_page *page, GError **error)
     fm_display_fact_int(page->display, "ps", ps);
     fm_display_fact_string(page->display, "qualified_name", proc->qualified_name);
     fm_measured_of_function(&measured, page, fm_measure_preferred(page), ps);
-    fm_display_fact_string(page->display, "measure", fm_query_measure_word(measured.asked));
+    fm_display_fact_string(page->display, "measure", fm_tree_words[measured.asked]);
     fm_add_measure_orders(page, measured.asked);
     struct fm_list *list = fm_add_list(page->body, FM_LIST_HORIZONTAL, NULL);
     struct fm_query all = fm_page_link(page, FM_CMD_PROC, ps);

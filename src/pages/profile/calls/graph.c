@@ -169,7 +169,7 @@ bool fm_report_graph(struct fm_page *page, GError **error)
     g_autofree char *where = fm_focus_text(page, &focus);
     g_autofree char *title = g_strdup_printf("Call graph of %s", where);
     fm_page_begin(page, "graph", g_strdup(title));
-    fm_display_fact_string(page->display, "measure", fm_query_measure_word(view.measured.asked));
+    fm_display_fact_string(page->display, "measure", fm_tree_words[view.measured.asked]);
     fm_add_measures(page, view.measured.asked);
     fm_call_graph_init(&view.graph, page->analysis, &focus, view.measured.measure);
     fm_display_fact_int(page->display, "function_count", view.graph.nodes->len);

@@ -5,25 +5,6 @@
 #include "pages/profile/parts/preferences.h"
 #include "pages/profile/parts/perf_columns.h"
 
-/* Waiting has no order of its own in preferences. */
-static enum fm_cost_kind cost_of(enum fm_query_measure measure)
-{
-    switch (measure) {
-    case FM_QUERY_BY_CALLS:
-    case FM_QUERY_BY_CALLSEQS:
-        return FM_BY_CALLSEQS;
-    case FM_QUERY_BY_ALLOCS:
-        return FM_BY_ALLOCS;
-    case FM_QUERY_BY_BYTES:
-    case FM_QUERY_BY_WORDS:
-    case FM_QUERY_BY_LIVE:
-    case FM_QUERY_BY_PEAK:
-        return FM_BY_WORDS;
-    default:
-        return FM_BY_TIME;
-    }
-}
-
 bool fm_page_is_ranked(struct fm_page *page, bool with_descendants, struct fm_measured *ret)
 {
     g_return_val_if_fail(ret != NULL, false);
@@ -33,7 +14,7 @@ bool fm_page_is_ranked(struct fm_page *page, bool with_descendants, struct fm_me
     if (ret->asked == FM_QUERY_BY_WAITING) /* rows stand in an order that has a name */
         fm_measured_init(ret, page->recording, FM_QUERY_BY_CALLS);
     if (!page->links_carry_preferences && page->query.preferences.order != FM_ORDER_COST) {
-        const struct fm_cost_order order = {.kind = cost_of(ret->asked),
+        const struct fm_cost_order order = {.kind = fm_tree_measures[ret->asked].order,
                                             .with_descendants = with_descendants};
         fm_preferences_set_order(&page->query.preferences, FM_ORDER_COST, &order);
     }

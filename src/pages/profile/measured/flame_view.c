@@ -180,7 +180,7 @@ static void set_scale(struct fm_page *page, const struct fm_flame_wish *wish, st
     query.command.name = focus;
     fm_flame_set_scale(to, &(struct fm_flame_scale){
                                .query = &query,
-                               .measure = fm_query_measure_word(wish->measured->asked),
+                               .measure = fm_tree_words[wish->measured->asked],
                                .unit_seconds = wish->measured->is_time ? wish->measured->tick : 0,
                                .sample = wish->measured->is_time ? wish->measured->sample : 0,
                                .whole = wish->measured->whole,

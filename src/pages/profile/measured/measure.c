@@ -4,69 +4,33 @@
 #include <math.h>
 #include <string.h>
 
-#include "digest/waiting.h"
-
 #define SAMPLES_DOMINANT 100
 #define SAMPLES_FEW 10
 #define WAITED_WORTH_SAYING 0.05 /* seconds */
 
+/* FM_EXITS, by which no tree is drawn: the profile does not have it. */
 static enum fm_measure_id measure_id(const struct fm_profile *profile,
                                      enum fm_query_measure measure)
 {
-    switch (measure) {
-    case FM_QUERY_BY_TIME:
-        return FM_QUANTA;
-    case FM_QUERY_BY_CALLS:
-    case FM_QUERY_BY_CALLSEQS:
-        return FM_CALLSEQS;
-    case FM_QUERY_BY_ALLOCS:
-        return FM_ALLOCS;
-    case FM_QUERY_BY_BYTES:
-    case FM_QUERY_BY_WORDS:
-        return FM_WORDS;
-    case FM_QUERY_BY_WAITING:
-        return fm_wait_measure(profile, "wait_ns");
-    case FM_QUERY_BY_LIVE:
-        return (enum fm_measure_id)fm_profile_measure(profile, "live_bytes");
-    case FM_QUERY_BY_PEAK:
-        return (enum fm_measure_id)fm_profile_measure(profile, "peak_bytes");
-    case FM_QUERY_BY_AUTO:
-        break;
-    }
-    g_assert_not_reached();
+    g_assert((unsigned)measure < FM_QUERY_BY_AUTO);
+    unsigned of = fm_tree_measures[measure].measure;
+    return (enum fm_measure_id)(
+        of < FM_FURTHER_FIRST ? of : fm_profile_measure(profile, (enum fm_further_measure)of));
 }
 
 const char *fm_measure_label(const struct fm_deep_recording *recording,
                              enum fm_query_measure measure)
 {
-    static const char *const labels[] = {
-        [FM_QUERY_BY_TIME] = "Time",
-        [FM_QUERY_BY_CALLS] = "Calls",
-        [FM_QUERY_BY_BYTES] = "Bytes",
-        [FM_QUERY_BY_ALLOCS] = "Allocations",
-        [FM_QUERY_BY_WAITING] = "Waiting",
-        [FM_QUERY_BY_CALLSEQS] = "Call sequence numbers",
-        [FM_QUERY_BY_WORDS] = "Words",
-        [FM_QUERY_BY_LIVE] = "Live at the end",
-        [FM_QUERY_BY_PEAK] = "Live at the peak",
-        [FM_QUERY_BY_AUTO] = "Automatic",
-    };
-    g_assert((unsigned)measure < G_N_ELEMENTS(labels) && labels[measure] != NULL);
+    if (measure == FM_QUERY_BY_AUTO)
+        return "Automatic";
     bool of_time = measure != FM_QUERY_BY_TIME || recording->profile->ticks_per_second > 0;
-    return of_time ? labels[measure] : fm_profile_tick_words(recording->profile);
+    return of_time ? fm_tree_measures[measure].label : fm_profile_tick_words(recording->profile);
 }
 
-unsigned fm_measures_of(const struct fm_deep_recording *recording,
-                        const enum fm_query_measure **ret)
+bool fm_measure_is_offered(const struct fm_deep_recording *recording, enum fm_query_measure measure)
 {
-    static const enum fm_query_measure c[] = {
-        FM_QUERY_BY_TIME,    FM_QUERY_BY_CALLS, FM_QUERY_BY_BYTES, FM_QUERY_BY_ALLOCS,
-        FM_QUERY_BY_WAITING, FM_QUERY_BY_LIVE,  FM_QUERY_BY_PEAK};
-    static const enum fm_query_measure mercury[] = {FM_QUERY_BY_TIME, FM_QUERY_BY_CALLSEQS,
-                                                    FM_QUERY_BY_WORDS, FM_QUERY_BY_ALLOCS};
-    bool is_c = recording->profile->flavour == FM_FLAVOUR_C;
-    *ret = is_c ? c : mercury;
-    return is_c ? G_N_ELEMENTS(c) : G_N_ELEMENTS(mercury);
+    const struct fm_tree_measure *of = &fm_tree_measures[measure];
+    return recording->profile->flavour == FM_FLAVOUR_C ? of->c : of->mercury;
 }
 
 bool fm_measure_is_recorded(const struct fm_deep_recording *recording,
@@ -112,40 +76,29 @@ void fm_measured_init(struct fm_measured *ret, const struct fm_deep_recording *r
 {
     g_return_if_fail(ret != NULL && recording->profile != NULL);
     const struct fm_profile *profile = recording->profile;
-    bool c = profile->flavour == FM_FLAVOUR_C;
     if (asked == FM_QUERY_BY_AUTO)
         asked = fm_dominant_measure(recording);
-    if ((asked == FM_QUERY_BY_LIVE || asked == FM_QUERY_BY_PEAK) && measure_id(profile, asked) == 0)
-        asked = FM_QUERY_BY_BYTES;
-    if (c && (asked == FM_QUERY_BY_CALLSEQS || asked == FM_QUERY_BY_WORDS))
-        asked = asked == FM_QUERY_BY_WORDS ? FM_QUERY_BY_BYTES : FM_QUERY_BY_CALLS;
-    if (!c && (asked == FM_QUERY_BY_CALLS || asked == FM_QUERY_BY_BYTES))
-        asked = asked == FM_QUERY_BY_CALLS ? FM_QUERY_BY_CALLSEQS : FM_QUERY_BY_WORDS;
-    bool waiting = asked == FM_QUERY_BY_WAITING;
-    if (waiting && measure_id(profile, asked) == FM_EXITS) /* not recorded */
-        asked = fm_dominant_measure(recording);
-    waiting = waiting && asked == FM_QUERY_BY_WAITING;
+    while (!fm_measure_is_offered(recording, asked) || measure_id(profile, asked) == FM_EXITS) {
+        enum fm_query_measure instead = fm_tree_measures[asked].instead;
+        asked = instead == FM_QUERY_BY_AUTO ? fm_dominant_measure(recording) : instead;
+    }
+    const struct fm_tree_measure *of = &fm_tree_measures[asked];
+    uint64_t ticks = profile->ticks_per_second;
+    bool by_quanta = of->measure == FM_QUANTA, in_seconds = strcmp(of->unit, "seconds") == 0;
+    bool by_clock = in_seconds && !by_quanta;
+    const char *unit = by_quanta && ticks == 0 ? profile->measures[FM_QUANTA].unit : of->unit;
     *ret = (struct fm_measured){
         .asked = asked,
         .measure = measure_id(profile, asked),
-        .is_time = waiting || (asked == FM_QUERY_BY_TIME && profile->ticks_per_second > 0),
-        .is_bytes = asked == FM_QUERY_BY_BYTES || asked == FM_QUERY_BY_LIVE ||
-                    asked == FM_QUERY_BY_PEAK ||
-                    (asked == FM_QUERY_BY_TIME && profile->ticks_per_second == 0 &&
-                     strcmp(profile->measures[FM_QUANTA].unit, "bytes") == 0),
-        .tick = waiting                         ? 1e-9
-                : profile->ticks_per_second > 0 ? 1.0 / (double)profile->ticks_per_second
-                                                : 0,
-        .sample = waiting ? 0 : fm_profile_sample_quanta(profile),
-        .unit = !waiting && profile->ticks_per_second > 1000 ? FM_TIME_UNIT_US : FM_TIME_UNIT_MS,
-        .scale = c ? 1 : profile->word_size,
-        .name = asked == FM_QUERY_BY_CALLSEQS ? "call sequence numbers"
-                : asked == FM_QUERY_BY_ALLOCS ? "allocations"
-                : asked == FM_QUERY_BY_LIVE   ? "bytes live at the end"
-                : asked == FM_QUERY_BY_PEAK   ? "bytes live at the peak"
-                : asked == FM_QUERY_BY_TIME && profile->ticks_per_second == 0
-                    ? fm_profile_tick_words(profile)
-                    : fm_query_measure_word(asked),
+        .is_time = by_clock || (by_quanta && ticks > 0),
+        .is_bytes = strcmp(unit, "bytes") == 0,
+        .tick = by_clock    ? fm_known_measure(of->measure)->file.scale
+                : ticks > 0 ? 1.0 / (double)ticks
+                            : 0,
+        .sample = by_clock ? 0 : fm_profile_sample_quanta(profile),
+        .unit = !by_clock && ticks > 1000 ? FM_TIME_UNIT_US : FM_TIME_UNIT_MS,
+        .scale = profile->flavour == FM_FLAVOUR_C ? 1 : profile->word_size,
+        .name = by_quanta && ticks == 0 ? fm_profile_tick_words(profile) : of->name,
     };
     ret->whole = fm_cost_total(&recording->analysis->root_total, ret->measure);
     if ((double)ret->whole * ret->tick >= 10)
@@ -157,14 +110,10 @@ void fm_measured_column(struct fm_table *table, const struct fm_measured *measur
 {
     static const char *const units[] = {
         [FM_TIME_UNIT_S] = "s", [FM_TIME_UNIT_MS] = "ms", [FM_TIME_UNIT_US] = "\u00b5s"};
-    const char *unit = measured->is_time                      ? "seconds"
-                       : measured->is_bytes                   ? "bytes"
-                       : measured->asked == FM_QUERY_BY_WORDS ? "words"
-                                                              : "count";
-    g_autofree char *name = g_strdup_printf(
-        "%s_%s_%s",
-        measured->asked == FM_QUERY_BY_CALLS ? "calls" : fm_query_measure_word(measured->asked),
-        part, unit);
+    const char *unit = fm_tree_measures[measured->asked].unit;
+    if (measured->asked == FM_QUERY_BY_TIME && !measured->is_time)
+        unit = measured->is_bytes ? "bytes" : "count";
+    g_autofree char *name = g_strdup_printf("%s_%s_%s", fm_tree_words[measured->asked], part, unit);
     g_autofree char *shown = measured->is_time
                                  ? g_strdup_printf("%s %s", title, units[measured->unit])
                                  : g_strdup(title);

@@ -30,9 +30,9 @@ enum fm_query_measure fm_dominant_measure(const struct fm_deep_recording *record
  * samples, instructions), time is shown as a number of them. */
 bool fm_measure_is_recorded(const struct fm_deep_recording *recording,
                             enum fm_query_measure measure);
-/* Those of the flavour, in the order of the switch. */
-unsigned fm_measures_of(const struct fm_deep_recording *recording,
-                        const enum fm_query_measure **ret);
+/* Whether profiles of its flavour have it. */
+bool fm_measure_is_offered(const struct fm_deep_recording *recording,
+                           enum fm_query_measure measure);
 /* The word of the switch; belongs to the recording. */
 const char *fm_measure_label(const struct fm_deep_recording *recording,
                              enum fm_query_measure measure);

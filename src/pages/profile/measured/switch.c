@@ -6,30 +6,22 @@
 
 static void add_switch(struct fm_page *page, enum fm_query_measure now, bool by_order)
 {
-    static const enum fm_cost_kind costs[] = {
-        [FM_QUERY_BY_TIME] = FM_BY_TIME,    [FM_QUERY_BY_CALLS] = FM_BY_CALLSEQS,
-        [FM_QUERY_BY_BYTES] = FM_BY_WORDS,  [FM_QUERY_BY_ALLOCS] = FM_BY_ALLOCS,
-        [FM_QUERY_BY_WAITING] = FM_BY_TIME, [FM_QUERY_BY_CALLSEQS] = FM_BY_CALLSEQS,
-        [FM_QUERY_BY_WORDS] = FM_BY_WORDS,  [FM_QUERY_BY_LIVE] = FM_BY_WORDS,
-        [FM_QUERY_BY_PEAK] = FM_BY_WORDS};
-    const enum fm_query_measure *measures;
-    unsigned count = fm_measures_of(page->recording, &measures);
     struct fm_list *list = fm_add_list(page->body, FM_LIST_HORIZONTAL, "By:");
     fm_list_set_id(list, "measures");
-    for (unsigned i = 0; i < count; i++) {
-        bool no_order = measures[i] == FM_QUERY_BY_WAITING || measures[i] == FM_QUERY_BY_LIVE ||
-                        measures[i] == FM_QUERY_BY_PEAK;
-        if (by_order && no_order && measures[i] != now)
+    for (enum fm_query_measure measure = 0; measure < FM_QUERY_BY_AUTO; measure++) {
+        const struct fm_tree_measure *of = &fm_tree_measures[measure];
+        if (!fm_measure_is_offered(page->recording, measure) ||
+            (by_order && !of->has_order && measure != now))
             continue;
         struct fm_query query = by_order ? fm_page_same(page) : fm_page_like(page);
-        const struct fm_cost_order order = {.kind = costs[measures[i]], .with_descendants = true};
+        const struct fm_cost_order order = {.kind = of->order, .with_descendants = true};
         if (by_order)
             fm_preferences_set_order(&query.preferences, FM_ORDER_COST, &order);
-        query.command.measure = measures[i];
-        if (measures[i] == now)
+        query.command.measure = measure;
+        if (measure == now)
             fm_add_text(list, fm_measure_label(page->recording, now));
-        else if (fm_measure_is_recorded(page->recording, measures[i]))
-            fm_add_link(list, &query, fm_measure_label(page->recording, measures[i]));
+        else if (fm_measure_is_recorded(page->recording, measure))
+            fm_add_link(list, &query, fm_measure_label(page->recording, measure));
     }
 }
 

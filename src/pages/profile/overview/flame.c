@@ -89,7 +89,7 @@ bool fm_report_flame(struct fm_page *page, GError **error)
     fm_page_begin(page, "flame",
                   g_strdup_printf("%s of %s by %s", command->up ? "Callers" : "Flame graph", where,
                                   measured.name));
-    fm_display_fact_string(page->display, "measure", fm_query_measure_word(measured.asked));
+    fm_display_fact_string(page->display, "measure", fm_tree_words[measured.asked]);
     fm_display_fact_string(page->display, "direction", command->up ? "up" : "down");
     fm_add_measures(page, measured.asked);
     add_way(page, &focus);

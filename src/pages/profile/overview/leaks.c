@@ -392,8 +392,8 @@ static void add_recorded(struct fm_page *page, unsigned bytes, unsigned blocks)
 
 bool fm_report_leaks(struct fm_page *page, GError **error)
 {
-    unsigned bytes = fm_profile_measure(page->profile, "live_bytes");
-    unsigned blocks = fm_profile_measure(page->profile, "live_blocks");
+    unsigned bytes = fm_profile_measure(page->profile, FM_LIVE_BYTES);
+    unsigned blocks = fm_profile_measure(page->profile, FM_LIVE_BLOCKS);
     (void)error;
     fm_page_begin(page, "leaks", g_strdup(fm_held_words(page->profile)->heading));
     fm_display_fact_bool(page->display, "recorded", bytes != 0 && blocks != 0);

@@ -61,8 +61,8 @@ static void add_freeing_row(struct fm_page *page, struct fm_table *table, uint32
 
 static void add_freed(struct fm_page *page)
 {
-    enum fm_measure_id bytes = fm_profile_measure(page->profile, "freed_bytes");
-    enum fm_measure_id frees = fm_profile_measure(page->profile, "frees");
+    enum fm_measure_id bytes = fm_profile_measure(page->profile, FM_FREED_BYTES);
+    enum fm_measure_id frees = fm_profile_measure(page->profile, FM_FREES);
     bool with_frees = frees != 0;
     g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(struct freeing));
     if (bytes == 0) {
@@ -120,9 +120,9 @@ static void add_allocated(struct fm_page *page)
     add_pictures(page, FM_QUERY_BY_BYTES, "bytes");
 }
 
-static int64_t total_of(const struct fm_page *page, const char *name)
+static int64_t total_of(const struct fm_page *page, enum fm_further_measure further)
 {
-    unsigned measure = fm_profile_measure(page->profile, name);
+    unsigned measure = fm_profile_measure(page->profile, further);
     return measure == 0 ? 0
                         : fm_cost_total(&page->analysis->root_total, (enum fm_measure_id)measure);
 }
@@ -167,10 +167,10 @@ static void add_peak(struct fm_page *page)
 static void add_balance(struct fm_page *page)
 {
     const struct fm_profile *profile = page->profile;
-    if (fm_profile_measure(profile, "freed_bytes") == 0)
+    if (fm_profile_measure(profile, FM_FREED_BYTES) == 0)
         return;
     int64_t taken = fm_cost_total(&page->analysis->root_total, FM_WORDS);
-    int64_t back = total_of(page, "freed_bytes");
+    int64_t back = total_of(page, FM_FREED_BYTES);
     g_autofree char *taken_text = fm_format_bytes_said(taken);
     g_autofree char *back_text = fm_format_bytes_said(back);
     g_autofree char *text =
@@ -184,14 +184,14 @@ static void add_balance(struct fm_page *page)
 
 static void add_held(struct fm_page *page)
 {
-    if (fm_profile_measure(page->profile, "live_bytes") == 0) {
+    if (fm_profile_measure(page->profile, FM_LIVE_BYTES) == 0) {
         fm_add_text(
             page->body,
             "Live blocks at the end, and the contexts that allocated them, are not recorded.");
         add_balance(page);
         return;
     }
-    int64_t bytes = total_of(page, "live_bytes"), blocks = total_of(page, "live_blocks");
+    int64_t bytes = total_of(page, FM_LIVE_BYTES), blocks = total_of(page, FM_LIVE_BLOCKS);
     fm_display_fact_int(page->display, "held_bytes", bytes);
     fm_display_fact_int(page->display, "held_blocks", blocks);
     const struct fm_held_words *words = fm_held_words(page->profile);
@@ -217,7 +217,7 @@ static void add_held(struct fm_page *page)
 
 static void add_at_peak(struct fm_page *page)
 {
-    if (fm_profile_measure(page->profile, "peak_bytes") == 0)
+    if (fm_profile_measure(page->profile, FM_PEAK_BYTES) == 0)
         fm_add_text(
             page->body,
             "Live blocks at the peak, and the contexts that allocated them, are not recorded.");

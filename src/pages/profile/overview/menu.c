@@ -358,7 +358,7 @@ static void add_answers(struct fm_page *page)
         struct fm_query waits = fm_page_link(page, FM_CMD_WAITS, 0);
         fm_add_link(page->body, &waits, "Waits and locks");
     }
-    unsigned held = fm_profile_measure(page->profile, "live_blocks");
+    unsigned held = fm_profile_measure(page->profile, FM_LIVE_BLOCKS);
     if (held != 0 && fm_cost_total(&page->analysis->root_total, (enum fm_measure_id)held) > 0) {
         struct fm_query leaks = fm_page_link(page, FM_CMD_LEAKS, 0);
         fm_add_link(page->body, &leaks, fm_held_words(page->profile)->link);

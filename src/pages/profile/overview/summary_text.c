@@ -68,7 +68,7 @@ static void append_held(const struct fm_page *page, GString *lead)
 {
     const struct fm_hot_path *paths;
     const struct fm_held_words *words = fm_held_words(page->profile);
-    unsigned measure = fm_profile_measure(page->profile, "live_bytes");
+    unsigned measure = fm_profile_measure(page->profile, FM_LIVE_BYTES);
     if (measure == 0)
         return;
     int64_t held = fm_cost_total(&page->analysis->root_total, (enum fm_measure_id)measure);

@@ -219,7 +219,7 @@ static void add_controls(struct tree_view *view)
 static void add_facts(struct tree_view *view, const struct fm_view_focus *focus)
 {
     struct fm_display *display = view->page->display;
-    fm_display_fact_string(display, "measure", fm_query_measure_word(view->measured.asked));
+    fm_display_fact_string(display, "measure", fm_tree_words[view->measured.asked]);
     fm_display_fact_string(display, "direction", view->tree.up ? "up" : "down");
     if (focus->clique)
         fm_display_fact_int(display, "clique", focus->clique);

@@ -201,29 +201,21 @@ static void add_memory(struct building *b)
 }
 
 /* What belongs to memory is shown beside it; all else always. */
-static bool is_wanted(const struct fm_preferences *preferences, const struct fm_measure *measure)
+static bool is_wanted(const struct fm_preferences *preferences, const struct fm_profile *profile,
+                      unsigned m)
 {
-    if (strcmp(measure->unit, "bytes") == 0)
+    if (strcmp(profile->measures[m].unit, "bytes") == 0)
         return preferences->memory != FM_MEMORY_NONE;
-    return strcmp(measure->name, "frees") != 0 || preferences->allocs != FM_COUNT_NONE;
+    return m != fm_profile_measure(profile, FM_FREES) || preferences->allocs != FM_COUNT_NONE;
 }
 
-/* What C programs have beyond Mercury's measures has words; anything else its own name. */
+/* Other tools' measures have the names of their files. */
 static void further_title(const struct fm_measure *measure, char *title, size_t size)
 {
-    static const struct {
-        const char *name, *title;
-    } words[] = {
-        {"live_bytes", "Bytes live at the end"},
-        {"live_blocks", "Blocks live at the end"},
-        {"peak_bytes", "Bytes live at the peak"},
-        {"wait_ns", "Waited"},
-    };
-    for (unsigned i = 0; i < G_N_ELEMENTS(words); i++) {
-        if (strcmp(measure->name, words[i].name) == 0) {
-            g_strlcpy(title, words[i].title, size);
-            return;
-        }
+    unsigned known = fm_measure_find(measure->name);
+    if (known >= FM_FURTHER_FIRST && known != FM_FURTHER_END) {
+        g_strlcpy(title, fm_known_measure(known)->title, size);
+        return;
     }
     g_strlcpy(title, measure->name, size);
     title[0] = g_ascii_toupper(title[0]);
@@ -241,7 +233,7 @@ static void add_further(struct building *b)
         if (fm_cost_total(&b->page->analysis->root_total, (enum fm_measure_id)m) == 0)
             continue;
         const struct fm_measure *measure = &profile->measures[m];
-        if (!is_wanted(&b->page->query.preferences, measure))
+        if (!is_wanted(&b->page->query.preferences, profile, m))
             continue;
         char *title = b->perf->further_titles[m];
         further_title(measure, title, sizeof b->perf->further_titles[m]);

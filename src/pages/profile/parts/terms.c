@@ -93,6 +93,8 @@ const char *fm_terms_cost_kind(const struct fm_terms *terms, enum fm_cost_kind k
         return "memory allocations";
     case FM_BY_WORDS:
         return terms->words_kind;
+    case FM_BY_FURTHER:
+        break; /* no address has it */
     }
     g_assert_not_reached();
 }

@@ -324,8 +324,8 @@ static void emit_header(struct emission *e)
     fm_heap_counts_begin(&e->heap, e->build, recording);
     if ((recording->header.grade_flags & FM_REC_WAITING) == 0)
         return;
-    e->waits = fm_build_own_measure(e->build, "waits", "waits", 1.0);
-    e->wait_ns = fm_build_own_measure(e->build, "wait_ns", "s", 1e-9);
+    e->waits = fm_build_own_measure(e->build, FM_WAITS);
+    e->wait_ns = fm_build_own_measure(e->build, FM_WAIT_NS);
 }
 
 static void emit_waits(struct emission *e)

@@ -1,6 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/finish/emit/heap_counts.h"
 
+/* Bytes are as requested where blocks are remembered from the first on, else as malloc rounds. */
+enum when { ALWAYS, HELD, NOT_HELD };
+
+static const struct {
+    unsigned measure;
+    enum when when;
+    size_t offset;
+} counted[FM_HEAP_COUNTS] = {
+    {FM_ALLOCS, ALWAYS, offsetof(struct fm_raw_heap, allocs)},
+    {FM_FREES, ALWAYS, offsetof(struct fm_raw_heap, frees)},
+    {FM_FREED_BYTES, ALWAYS, offsetof(struct fm_raw_heap, freed_bytes)},
+    {FM_WORDS, NOT_HELD, offsetof(struct fm_raw_heap, usable_bytes)},
+    {FM_REQUESTED_BYTES, NOT_HELD, offsetof(struct fm_raw_heap, bytes)},
+    {FM_WORDS, HELD, offsetof(struct fm_raw_heap, bytes)},
+    {FM_LIVE_BYTES, HELD, offsetof(struct fm_raw_heap, live_bytes)},
+    {FM_LIVE_BLOCKS, HELD, offsetof(struct fm_raw_heap, live_blocks)},
+    {FM_PEAK_BYTES, HELD, offsetof(struct fm_raw_heap, peak_bytes)},
+    {FM_USABLE_BYTES, HELD, offsetof(struct fm_raw_heap, usable_bytes)},
+};
+
 void fm_heap_counts_begin(struct fm_heap_counts *counts, struct fm_build *build,
                           const struct fm_raw_recording *recording)
 {
@@ -13,40 +33,27 @@ void fm_heap_counts_begin(struct fm_heap_counts *counts, struct fm_build *build,
         fm_build_unknown(build, FM_WORDS);
         return;
     }
-    counts->frees = fm_build_own_measure(build, "frees", "frees", 1.0);
-    counts->freed_bytes = fm_build_own_measure(build, "freed_bytes", "bytes", 1.0);
-    /* Blocks are remembered from the first on. A process that allocated nothing has the measures of
-     * the program's others, in which it has 0: they are added up. heaps[0] is none. */
+    /* A process that allocated nothing has the measures of the program's others, in which it has 0:
+     * they are added up. heaps[0] is none. */
     bool nothing = recording->header.version >= 3 && recording->heap_count <= 1;
-    if (!recording->is_held && !nothing) {
-        counts->requested_bytes = fm_build_own_measure(build, "requested_bytes", "bytes", 1.0);
-        return;
+    enum when now = recording->is_held || nothing ? HELD : NOT_HELD;
+    for (unsigned i = 0; i < FM_HEAP_COUNTS; i++) {
+        if (counted[i].when != ALWAYS && counted[i].when != now)
+            continue;
+        counts->measures[counts->count] =
+            counted[i].measure < FM_FURTHER_FIRST
+                ? counted[i].measure
+                : fm_build_own_measure(build, (enum fm_further_measure)counted[i].measure);
+        counts->offsets[counts->count++] = counted[i].offset;
     }
-    counts->live_bytes = fm_build_own_measure(build, "live_bytes", "bytes", 1.0);
-    counts->live_blocks = fm_build_own_measure(build, "live_blocks", "blocks", 1.0);
-    counts->peak_bytes = fm_build_own_measure(build, "peak_bytes", "bytes", 1.0);
-    counts->usable_bytes = fm_build_own_measure(build, "usable_bytes", "bytes", 1.0);
 }
 
 void fm_heap_counts_add(const struct fm_heap_counts *counts, uint32_t csd, uint32_t heap)
 {
-    if (heap == 0)
-        return;
-    const struct fm_raw_heap *from = &counts->recording->heaps[heap];
-    struct fm_build *build = counts->build;
-    fm_build_add(build, csd, FM_ALLOCS, from->allocs);
-    fm_build_add(build, csd, counts->frees, from->frees);
-    fm_build_add(build, csd, counts->freed_bytes, from->freed_bytes);
-    if (!counts->recording->is_held) {
-        fm_build_add(build, csd, FM_WORDS, from->usable_bytes);
-        fm_build_add(build, csd, counts->requested_bytes, from->bytes);
-        return;
-    }
-    fm_build_add(build, csd, FM_WORDS, from->bytes);
-    fm_build_add(build, csd, counts->live_bytes, from->live_bytes);
-    fm_build_add(build, csd, counts->live_blocks, from->live_blocks);
-    fm_build_add(build, csd, counts->peak_bytes, from->peak_bytes);
-    fm_build_add(build, csd, counts->usable_bytes, from->usable_bytes);
+    const char *from = (const char *)&counts->recording->heaps[heap];
+    for (unsigned i = 0; heap != 0 && i < counts->count; i++)
+        fm_build_add(counts->build, csd, counts->measures[i],
+                     *(const uint64_t *)(const void *)(from + counts->offsets[i]));
 }
 
 static uint64_t peak_of(const struct fm_raw_recording *recording)

@@ -5,13 +5,14 @@
 #include "deep/build.h"
 #include "record/raw/recording.h"
 
+#define FM_HEAP_COUNTS 10u
+
 struct fm_heap_counts {
     struct fm_build *build;
     const struct fm_raw_recording *recording;
-    /* Numbers of the measures; of the last five one or the other is there. */
-    unsigned frees, freed_bytes;
-    unsigned requested_bytes;
-    unsigned usable_bytes, live_bytes, live_blocks, peak_bytes;
+    unsigned count; /* of the measures, each from a count of struct fm_raw_heap */
+    unsigned measures[FM_HEAP_COUNTS];
+    size_t offsets[FM_HEAP_COUNTS];
 };
 
 /* Names the measures. */
