@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The GNU extensions that the project uses, in one place. */
+/* GNU extensions of C that the project uses. */
 #pragma once
 
 #define FM_MUST_USE __attribute__((warn_unused_result))
@@ -7,5 +7,5 @@
     __attribute__((format(printf, format_index, first_argument)))
 #define FM_LIKELY(x) __builtin_expect(!!(x), 1)
 #define FM_UNLIKELY(x) __builtin_expect(!!(x), 0)
-/* In front of a function of a header: a call is always replaced by the body. */
+/* For functions in headers that must be inlined in every call. */
 #define FM_ALWAYS_INLINE __attribute__((always_inline)) static inline

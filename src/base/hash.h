@@ -4,6 +4,6 @@
 
 #include <glib.h>
 
-/* Hash of an int64_t or uint64_t, for g_int64_equal. GLib's g_int64_hash looks at the lower half
- * alone: pairs of numbers, one shifted by 32, are all in one bucket where the other is the same. */
+/* Hash of an int64_t or uint64_t, for g_int64_equal. GLib's g_int64_hash uses only the lower half
+ * of the number, so pairs packed as (a << 32 | b) with equal b would all collide. */
 guint fm_int64_hash(gconstpointer key);

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
-/* Below this a huge page would be mostly waste. */
+/* In smaller arrays a huge page would be mostly wasted. */
 #define HUGE_BYTES_MIN ((size_t)8 << 20)
 #define PAGE_BYTES ((uintptr_t)4096)
 
@@ -14,7 +14,7 @@ static void prefer_huge(void *array, size_t bytes)
         return;
     uintptr_t start = ((uintptr_t)array + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
     uintptr_t end = ((uintptr_t)array + bytes) & ~(PAGE_BYTES - 1);
-    /* A wish: where it is not granted, nothing changes but the time. */
+    /* Only a hint: if it is refused, the program is just slower. */
     (void)madvise((void *)start, end - start, MADV_HUGEPAGE);
 }
 

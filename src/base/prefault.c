@@ -13,16 +13,16 @@
 #define STEP_BYTES ((size_t)2 << 20) /* a huge page */
 
 struct range {
-    uintptr_t at, end; /* the rest of it: whole pages */
-    size_t bytes;      /* size of all of it */
-    bool later;        /* than those that are not */
+    uintptr_t at, end; /* whole pages still to be requested */
+    size_t bytes;      /* size of the whole range */
+    bool later;        /* handled after all other ranges */
 };
 
 struct fm_prefault {
-    struct fm_worker *worker; /* from the first array on */
+    struct fm_worker *worker; /* started with the first array */
     pthread_mutex_t lock;
-    GArray *ranges; /* struct range; empty when nothing is left */
-    bool refused;   /* by the kernel */
+    GArray *ranges; /* struct range; empty when all is done */
+    bool refused;   /* the kernel does not support it */
 };
 
 struct fm_prefault *fm_prefault_new(void)
@@ -33,7 +33,8 @@ struct fm_prefault *fm_prefault_new(void)
     return prefault;
 }
 
-/* The range with the smallest part done: all are filled side by side, except later ones. */
+/* The range of which the smallest fraction is done: ranges advance side by side, and later ones
+ * come last. */
 static guint most_wanted(const GArray *ranges)
 {
     guint found = 0;
@@ -49,7 +50,7 @@ static guint most_wanted(const GArray *ranges)
     return found;
 }
 
-/* Some pages of one array. */
+/* Requests some pages of one array. */
 static void ask(struct fm_prefault *prefault)
 {
     guint number = most_wanted(prefault->ranges);

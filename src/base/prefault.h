@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pages of new arrays, asked of the kernel by a thread beside: who fills the arrays does not wait
- * until it has cleared them. What the arrays hold is not touched. Where the kernel cannot be asked
- * (Linux before 5.14) nothing is done. */
+/* Prefaults new arrays: a thread asks the kernel for their pages, so that the code that fills the
+ * arrays need not wait while they are cleared. Does not change the contents. Does nothing where the
+ * kernel does not support it (Linux before 5.14). */
 #pragma once
 
 #include <stdbool.h>
@@ -10,12 +10,12 @@
 struct fm_prefault;
 
 struct fm_prefault *fm_prefault_new(void);
-/* Large ones, not yet in memory, that are filled side by side from their beginnings. */
+/* Adds a large array that is filled from its beginning, side by side with others. */
 void fm_prefault_add(struct fm_prefault *prefault, void *array, size_t bytes);
-/* One that is filled after those: asked for while nothing is left of them. */
+/* Adds an array that is filled after those: prefaulted when none of them is left. */
 void fm_prefault_add_later(struct fm_prefault *prefault, void *array, size_t bytes);
-/* Before an array is freed or moved that was added, in whole or in parts. */
+/* Call before freeing or moving an array of which any part was added. */
 void fm_prefault_forget(struct fm_prefault *prefault, const void *array, size_t bytes);
-/* Whether there is nothing left to ask for. */
+/* Whether nothing is left to request. */
 bool fm_prefault_is_done(struct fm_prefault *prefault);
 void fm_prefault_free(struct fm_prefault *prefault); /* NULL is allowed */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A binary heap of pointers in the caller's array, for every merge: items[0] is the first in the
- * order. All inline, so that the comparison is part of the loop. before: whether a comes strictly
- * before b; a total order makes the merge the same in every run. O(log count). */
+/* A binary heap of pointers in the caller's array, for every merge: items[0] comes first. All
+ * functions are inline, so that the comparison is part of the loop. before: whether a comes
+ * strictly before b; with a total order, merges are deterministic. O(log count). */
 #pragma once
 
 #include <assert.h>
@@ -12,7 +12,7 @@
 
 typedef bool fm_queue_before(const void *a, const void *b);
 
-/* Puts items[at], which may have moved back in the order, where it belongs. */
+/* Moves items[at], which may have become later in the order, down to its place. */
 FM_ALWAYS_INLINE void fm_queue_sift_down(void **items, size_t count, size_t at,
                                          fm_queue_before *before)
 {
@@ -28,7 +28,7 @@ FM_ALWAYS_INLINE void fm_queue_sift_down(void **items, size_t count, size_t at,
     items[at] = moving;
 }
 
-/* Puts items[at], new at the end, where it belongs. */
+/* Moves items[at], newly added at the end, up to its place. */
 FM_ALWAYS_INLINE void fm_queue_sift_up(void **items, size_t at, fm_queue_before *before)
 {
     void *moving = items[at];
@@ -37,14 +37,14 @@ FM_ALWAYS_INLINE void fm_queue_sift_up(void **items, size_t at, fm_queue_before 
     items[at] = moving;
 }
 
-/* Orders an array of any order. O(count). */
+/* Makes a heap of an array in any order. O(count). */
 FM_ALWAYS_INLINE void fm_queue_make(void **items, size_t count, fm_queue_before *before)
 {
     for (size_t i = count / 2; i-- > 0;)
         fm_queue_sift_down(items, count, i, before);
 }
 
-/* Takes out items[0]; *count, at least 1, becomes one less. */
+/* Removes and returns items[0]; decrements *count, which must be at least 1. */
 FM_ALWAYS_INLINE void *fm_queue_pop(void **items, size_t *count, fm_queue_before *before)
 {
     assert(*count > 0);

@@ -29,7 +29,7 @@ void fm_select_first(uint32_t *items, size_t count, size_t wanted, fm_select_com
         wanted = count;
     if (wanted == 0)
         return;
-    /* A heap of the first ones seen so far, the last of them on top. */
+    /* A heap of the first items seen so far, with the last of them on top. */
     for (size_t i = wanted / 2; i-- > 0;)
         sift_down(items, wanted, i, compare, user);
     for (size_t i = wanted; i < count; i++) {

@@ -8,15 +8,15 @@
 struct fm_worker {
     fm_worker_step *step;
     void *user;
-    GThread *thread; /* NULL: the fork left it behind */
+    GThread *thread; /* NULL after a fork, in the child */
     pthread_mutex_t
-        lock; /* protects the fields below; of the kind that the thread sanitizer sees */
+        lock; /* protects the fields below; a pthread mutex, because ThreadSanitizer knows it */
     pthread_cond_t changed;
     bool stepping, paused, stop, done;
-    bool again; /* asked for while it stepped: what it found may have been too early */
+    bool again; /* requested during a step, which may have looked too early */
 };
 
-/* All there are. A fork happens between two steps of each. */
+/* All workers. A fork waits until none of them is in a step. */
 static pthread_mutex_t workers_lock = PTHREAD_MUTEX_INITIALIZER;
 static GPtrArray *workers;
 
@@ -39,7 +39,7 @@ static void after_fork(bool child)
         worker->paused = false;
         if (child) {
             worker->thread = NULL;
-            pthread_cond_init(&worker->changed, NULL); /* nobody waits for it any more */
+            pthread_cond_init(&worker->changed, NULL); /* in the child no thread waits for it */
         } else {
             pthread_cond_broadcast(&worker->changed);
         }
@@ -112,7 +112,7 @@ void fm_worker_again(struct fm_worker *worker)
     pthread_mutex_unlock(&worker->lock);
 }
 
-/* False after that time. */
+/* False when that time has passed. */
 static bool wait_until(struct fm_worker *worker, gint64 end_us)
 {
     const struct timespec end = {.tv_sec = end_us / G_USEC_PER_SEC,
@@ -157,7 +157,7 @@ void fm_worker_free(struct fm_worker *worker)
 
 bool fm_worker_pays(void)
 {
-    cpu_set_t allowed; /* GLib counts processors that this process may not use */
+    cpu_set_t allowed; /* GLib also counts CPUs that this process may not use */
     if (sched_getaffinity(0, sizeof allowed, &allowed) == 0)
         return CPU_COUNT(&allowed) > 1;
     return g_get_num_processors() > 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text to queries. Strict: every part must be there, be known, and be within its limits. */
+/* Parses queries. Strict: every part must be present, known and within its limits. */
 #include <math.h>
 #include <string.h>
 
@@ -9,13 +9,13 @@
 #define SHOWN_BYTES_MAX 64
 #define PIECES_MAX 12
 
-/* A part of the text: not terminated. */
+/* A part of the text, not terminated. */
 struct piece {
     const char *at;
     size_t size;
 };
 
-/* The piece as it can stand in a message: short, valid UTF-8, no control characters. */
+/* The piece for a message: short, valid UTF-8, no control characters. */
 static char *piece_show(struct piece piece)
 {
     bool cut = piece.size > SHOWN_BYTES_MAX;
@@ -47,7 +47,7 @@ static bool piece_is(struct piece piece, const char *word)
     return strlen(word) == piece.size && memcmp(piece.at, word, piece.size) == 0;
 }
 
-/* Splits at each separator, but the last piece takes all that is left when there are max. */
+/* Splits at each separator; piece number max takes the rest. */
 static unsigned split(struct piece text, char separator, struct piece *pieces, unsigned max)
 {
     unsigned count = 0;
@@ -116,7 +116,8 @@ static bool parse_threshold(struct piece piece, double *ret, GError **error)
     char text[64];
     bool good = piece.size > 0 && piece.size < sizeof text;
 
-    /* Only what %g writes: strtod would also take blanks, signs, hexadecimal and names. */
+    /* Accepts only what %g prints: strtod would also accept blanks, signs, hexadecimal and
+     * names. */
     for (size_t i = 0; good && i < piece.size; i++)
         good = g_ascii_isdigit(piece.at[i]) || (i > 0 && strchr("eE+-", piece.at[i])) ||
                piece.at[i] == '.';
@@ -174,8 +175,7 @@ static bool parse_top(struct piece rest, struct fm_command *command, GError **er
            parse_cost_order(pieces + 1, &command->top, error);
 }
 
-/* A number, or a name in its place: anything that is not made of digits alone. encoded: slashes
- * within it are written %2F. */
+/* A number, or a name: any text that is not digits only. encoded: its slashes are written %2F. */
 static bool parse_subject(struct piece piece, const char *part, const char *what, bool encoded,
                           struct fm_command *command, GError **error)
 {
@@ -320,7 +320,7 @@ static bool parse_root(struct piece rest, struct fm_command *command, GError **e
                         &command->percent, error);
 }
 
-/* Two numbers: no function has such a name. */
+/* Whether the text is two numbers; function names cannot have this form. */
 static bool is_page_of(struct piece rest)
 {
     const char *slash = memchr(rest.at, '/', rest.size);
@@ -341,7 +341,7 @@ static bool parse_page(struct piece rest, struct fm_command *command, GError **e
                         error);
 }
 
-/* Parses the text behind the command's word and its slash. */
+/* Parses the text after the command's word and slash. */
 static bool parse_arguments(struct piece rest, struct fm_command *command, GError **error)
 {
     const struct fm_command_form *form = &fm_command_forms[command->id];
@@ -392,7 +392,7 @@ static bool fail_command(struct piece found, GError **error)
     return fail(error, "command", found, expected);
 }
 
-/* A word without the argument that it needs: what is usually meant. */
+/* Fails for a word without its argument, with a suggestion. */
 static bool fail_argument(struct piece word, enum fm_command_id id, GError **error)
 {
     static const char *const usual[FM_CMD_COUNT] = {
@@ -536,8 +536,8 @@ bool fm_preferences_parse(const char *text, struct fm_preferences *ret, GError *
     return parse_preferences((struct piece){text, strlen(text)}, ret, error);
 }
 
-/* The "&" that separates the command from preferences, which begin with a letter, or "_". Types of
- * C++ have others: "total(int const&)", "operator&(set)". */
+/* Finds the "&" that separates the command from preferences; a letter or "_" follows it. In C++
+ * types it does not: "total(int const&)", "operator&(set)". */
 static const char *find_separator(const char *text)
 {
     const char *found = strrchr(text, '&');

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queries to text. A number beyond its limit is printed as the limit, so that a link computed by
- * doubling a setting is still one that the parser accepts. */
+/* Prints queries. A number beyond its limit is printed as the limit, so that a link made by
+ * doubling a setting is still accepted by the parser. */
 #include <float.h>
 #include <inttypes.h>
 #include <string.h>
@@ -60,12 +60,12 @@ static bool is_number(const char *text)
     return text[0] && text[strspn(text, "0123456789")] == '\0';
 }
 
-/* A name, which may hold anything but may not look like a number or be empty; in the middle of a
- * command its slashes are written %2F. */
+/* Appends a name. It may contain anything, but not be empty or look like a number. Inside a command
+ * its slashes are written %2F. */
 static void append_name(GString *out, const char *name, bool inside)
 {
     g_string_append_c(out, '/');
-    if (!name[0] || is_number(name)) /* no name that the parser makes */
+    if (!name[0] || is_number(name)) /* the parser never makes such a name */
         g_string_append_c(out, '_');
     if (!inside) {
         g_string_append(out, name);
@@ -268,7 +268,7 @@ char *fm_query_print(const struct fm_query *query)
         g_string_append_c(out, '&');
         fm_preferences_append(out, &query->preferences);
     } else if (strchr(out->str, '&')) {
-        /* The last "&" separates: without this one, part of a name would be preferences. */
+        /* The last "&" separates. Without it, part of the name would be taken for preferences. */
         g_string_append_c(out, '&');
     }
     return g_string_free(out, FALSE);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The words of the syntax, and what is not parsing or printing: equality, copies, defaults. */
+/* The words of the syntax; comparison, copies and defaults of queries. */
 #include "query/query.h"
 
 #include <string.h>
@@ -118,7 +118,7 @@ static bool limit_equal(const struct fm_command *a, const struct fm_command *b)
     return !(a->threshold < b->threshold) && !(a->threshold > b->threshold);
 }
 
-/* A name, or the number that stands where there is none. */
+/* Compares names, or numbers where there is no name. */
 static bool subject_equal(const struct fm_command *a, const struct fm_command *b)
 {
     return g_strcmp0(a->name, b->name) == 0 && (a->name || a->number == b->number);

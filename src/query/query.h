@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands and preferences, as they stand in URLs and on the command line. What we print we
- * accept: parse(print(q)) == q for every query whose numbers are within the limits below, and
- * printing brings a number beyond a limit back to it, so a printed link is always accepted.
+/* Commands and preferences, as in URLs and on the command line. Printed queries are accepted:
+ * parse(print(q)) == q for every query whose numbers are within the limits below. Printing
+ * limits larger numbers.
  *
- *   QUERY ::= CMD | CMD & | CMD & PREFS   (the URL's third part, the file, is the door's business)
+ *   QUERY ::= CMD | CMD & | CMD & PREFS   (the URL's third part is the file)
  *
- * There are two written forms, equal but for module names with odd characters:
+ * There are two written forms; they differ only for names with special characters:
  *   plain text   fm_query_parse, fm_query_print      for the command line and JSON. The last "&"
- *                separates where a letter or nothing is behind it, so a module named "a&b" is
- *                "module/a&b&", and "proc/total(int const&)" is whole.
- *   in a URL     fm_query_from_url, fm_query_to_url  every part percent-encoded by itself, so no
- *                "&" is left inside a part and a door may split at "&" before it decodes.
- */
+ *                separates if a letter or nothing follows it. So a module named "a&b" is
+ *                "module/a&b&", and "proc/total(int const&)" is complete.
+ *   in a URL     fm_query_from_url, fm_query_to_url  each part is percent-encoded by itself, so
+ *                parts contain no "&", and a server may split at "&" before decoding. */
 #pragma once
 
 #include <glib.h>
@@ -76,9 +75,10 @@ enum fm_command_id {
 enum fm_query_memory { FM_QUERY_ALLOCATED, FM_QUERY_HELD, FM_QUERY_FREED, FM_QUERY_AT_PEAK };
 /* Bits of fm_command.flags. */
 enum fm_flame_flags {
-    FM_FLAME_OPEN = 1, /* every recursion shows its functions; with SHUT not set: where wide */
+    /* all recursions show their functions; neither OPEN nor SHUT: where they are wide */
+    FM_FLAME_OPEN = 1,
     FM_FLAME_SHUT = 2,
-    FM_FLAME_OWN = 4, /* coloured by the box's own share */
+    FM_FLAME_OWN = 4, /* coloured by the box's self share */
 };
 
 struct fm_cost_order {
@@ -92,7 +92,7 @@ struct fm_command {
     uint32_t number;               /* clique, ps, pd, css, csd id; minutes for TIMEOUT */
     bool has_percent;              /* ROOT: "root/PCT" against "root/no" */
     uint32_t percent;              /* ROOT */
-    char *module;                  /* MODULE*; owned */
+    char *module;                  /* MODULE commands; owned */
     char *name;                    /* owned. Instead of number, where it is not NULL: a procedure's
                                       name, a context's path "main/f/g". FIND, HELP: the text;
                                       SOURCE: the file; TREE, FLAME, GRAPH, RANKS: the focus: "all",
@@ -158,12 +158,12 @@ struct fm_query {
     struct fm_command command;
     bool has_preferences; /* false: the recording's defaults */
     struct fm_preferences preferences;
-    uint32_t line; /* in links: the line of the source that the page is to be opened at; 0 = its
-                      beginning. No part of the written form */
-    bool compact;  /* for a window: without preferences, pages of C programs have the columns of one
-                      measure. No part of the written form. */
-    bool lasting;  /* links name what they are about by what lasts, not by the profile's numbers. No
-                      part of the written form. */
+    uint32_t line; /* in links: source line at which the page is to be opened; 0 = its beginning.
+                      Not part of the written form */
+    bool compact;  /* for a window: without preferences, pages of C programs show the columns of one
+                      measure. Not part of the written form. */
+    bool lasting;  /* links use names, which stay valid, not the profile's numbers. Not part of the
+                      written form. */
 };
 
 void fm_query_clear(struct fm_query *query); /* frees what it owns, zeroes it */
@@ -175,33 +175,33 @@ FM_MUST_USE bool fm_query_parse(const char *text, struct fm_query *ret, GError *
 FM_MUST_USE bool fm_command_parse(const char *text, struct fm_command *ret, GError **error);
 FM_MUST_USE bool fm_preferences_parse(const char *text, struct fm_preferences *ret, GError **error);
 
-/* The plain text form; the caller frees. Not percent-encoded. */
+/* Returns the plain text form; the caller frees it. Not percent-encoded. */
 char *fm_query_print(const struct fm_query *query);
 char *fm_command_print(const struct fm_command *command);
 char *fm_preferences_print(const struct fm_preferences *preferences);
-/* As fm_command_print(), appended to out. */
+/* As fm_command_print(), but appends to out. */
 void fm_command_append(GString *out, const struct fm_command *command);
 void fm_preferences_append(GString *out, const struct fm_preferences *preferences);
 
-/* The form for after "?" in a URL: "CMD" or "CMD&PREFS", each part percent-encoded by itself. The
- * result holds only unreserved characters, "/", "%" and at most one "&". The caller frees. */
+/* Returns the form after "?" in a URL: "CMD" or "CMD&PREFS", each part percent-encoded by itself.
+ * It consists of unreserved characters, "/", "%" and at most one "&". The caller frees it. */
 char *fm_query_to_url(const struct fm_query *query);
 /* Splits at "&", decodes each part, parses. Errors as fm_query_parse(). */
 FM_MUST_USE bool fm_query_from_url(const char *url, struct fm_query *ret, GError **error);
-/* Appends one part (a command, preferences, a file name) of a URL's query: all bytes but
- * unreserved characters and "/" become %XX. */
+/* Appends one part of a URL's query (a command, preferences, a file name): all bytes but unreserved
+ * characters and "/" become %XX. */
 void fm_query_append_part(GString *out, const char *text);
 
-/* For a whole text: percent-encodes all but unreserved characters and "/&=-". For queries use
- * fm_query_to_url(), which keeps an "&" within a name apart from an "&" between parts. */
+/* Percent-encodes a whole text, all but unreserved characters and "/&=-". For queries use
+ * fm_query_to_url(), which distinguishes an "&" within a name from an "&" between parts. */
 char *fm_query_percent_encode(const char *text);
-/* NULL and FM_ERROR_USAGE on a bad escape or an encoded NUL. */
+/* NULL and FM_ERROR_USAGE for a bad escape or an encoded NUL. */
 char *fm_query_percent_decode(const char *text, GError **error);
 
-/* Equality counts only what the text shows: not, say, the cost of an order by name. */
+/* Compares only what the written form has: not, for example, the cost of an order by name. */
 bool fm_query_equal(const struct fm_query *a, const struct fm_query *b);
 bool fm_preferences_equal(const struct fm_preferences *a, const struct fm_preferences *b);
 
-/* Time columns are shown only when the profile has more than 10 user quanta; for C times instead of
- * clock ticks, and bytes instead of words. */
+/* Time columns are shown only when the profile has more than 10 user quanta. C programs: times
+ * instead of clock ticks, bytes instead of words. */
 void fm_preferences_default(struct fm_preferences *ret, bool times_worth_showing, bool c_program);

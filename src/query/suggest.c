@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Suggestions for a word that is no command. */
+/* Suggestions for an unknown command. */
 #include <string.h>
 
 #include "base/text/distance.h"
 #include "query/query_internal.h"
 
-#define NEAR_MAX 2u /* changes of a letter */
+#define NEAR_MAX 2u /* maximum edit distance */
 
-/* By the words of other tools and of this one's pages. */
+/* Words that other tools, and pages of fathom, use. */
 static const struct {
     const char *word, *meant;
 } related[] = {

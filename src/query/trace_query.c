@@ -60,7 +60,7 @@ static bool refuse_time(const char *text, GError **error)
     return false;
 }
 
-/* Digits after the point, as ns of a unit; further digits must be zeros. */
+/* Parses the digits after the point, in ns; digits beyond nanoseconds must be zeros. */
 static bool parse_fraction(const char *digits, size_t size, unsigned places, uint64_t *ret)
 {
     uint64_t value = 0;
@@ -84,7 +84,8 @@ bool fm_trace_time_parse(const char *text, uint64_t *ret, GError **error)
     const char *unit = copy + whole + (copy[whole] == '.' ? 1 + fraction : 0);
     while (*unit == ' ')
         unit++;
-    unsigned at = copy[whole] == '.' ? 0 : G_N_ELEMENTS(units) - 1; /* "1.5" is seconds */
+    /* without unit, "1.5" is seconds */
+    unsigned at = copy[whole] == '.' ? 0 : G_N_ELEMENTS(units) - 1;
     if (*unit != '\0') {
         for (at = 0; at < G_N_ELEMENTS(units) && strcmp(units[at].unit, unit) != 0;)
             at++;
@@ -122,7 +123,7 @@ char *fm_trace_time_print(uint64_t time)
     return g_string_free(out, FALSE);
 }
 
-/* --- life --- */
+/* --- creation and copies --- */
 
 void fm_trace_query_init(struct fm_trace_query *query)
 {
@@ -168,7 +169,7 @@ void fm_trace_query_copy(const struct fm_trace_query *query, struct fm_trace_que
     ret->find = g_strdup(query->find);
 }
 
-/* --- reading --- */
+/* --- parsing --- */
 
 enum kind { KIND_FILE, KIND_TIME, KIND_TEXT, KIND_HIDDEN, KIND_NUMBER, KIND_WORD };
 struct key {
@@ -176,7 +177,7 @@ struct key {
     enum kind kind;
     size_t offset;            /* offset of the member, for times, texts and numbers */
     unsigned max;             /* maximum of numbers; bytes of texts */
-    const char *const *words; /* max of them; member: by id */
+    const char *const *words; /* [max], for words; the member holds the index */
 };
 
 #define AT(member) offsetof(struct fm_trace_query, member)

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The contents of a page of traces, as in its address. Printed addresses are accepted.
+/* The contents of a trace page, as in its address. Printed addresses are accepted.
  *
  *   file=PATH            a recording; several make one set on one time axis
- *   start=T end=T        the window; T is whole nanoseconds, or a number with ns, us, ms or s
+ *   start=T end=T        the window; T is integer nanoseconds, or a number with ns, us, ms or s
  *   cursor=T             the selected instant
- *   event=POSITION       the selected event, exact among equal times
- *   filter=EXPRESSION    which events are counted and listed
+ *   event=POSITION       the selected event, exact among events of equal time
+ *   filter=EXPRESSION    events that are counted and listed
  *   view=NAME            the panel below the timeline
- *   from=POSITION | until=POSITION | at=T   where the list of events begins, or ends
- *   rows=N               of the list of events
- *   scope=trace|window   of the statistics
- *   sort=NAME            of the statistics
- *   find=TEXT            only lanes whose name holds the text
- *   hide=LANE,LANE       lanes that are not shown: TRACE-KIND-KEY
- *   first=N lanes=N      which of the lanes that are left
+ *   from=POSITION | until=POSITION | at=T   start, or end, of the list of events
+ *   rows=N               rows of the list of events
+ *   scope=trace|window   range of the statistics
+ *   sort=NAME            order of the statistics
+ *   find=TEXT            show only lanes whose name contains the text
+ *   hide=LANE,LANE       lanes to hide: TRACE-KIND-KEY
+ *   first=N lanes=N      range of the remaining lanes
  *   width=N              columns of the picture
- *   follow=1             the window goes with a recording that grows
+ *   follow=1             the window follows a growing recording
  *
- * The form is that of an HTML form that is sent with GET: "+" is a blank. Times are relative to the
- * set's origin. */
+ * Encoded like an HTML form sent with GET: "+" is a blank. Times are relative to the set's
+ * origin. */
 #pragma once
 
 #include <glib.h>
@@ -34,16 +34,17 @@
 #define FM_TRACE_ROWS_MAX 500u
 #define FM_TRACE_LANES_MAX 400u
 #define FM_TRACE_WIDTH_MAX 4000u
-#define FM_TRACE_PLACES_MAX 256u /* tracefiles of a set whose events can be named */
+/* Maximum number of tracefiles of a set in which events can be named. */
+#define FM_TRACE_PLACES_MAX 256u
 
 enum fm_trace_view {
     FM_TRACE_VIEW_EVENTS,
     FM_TRACE_VIEW_STATISTICS,
     FM_TRACE_VIEW_RESOURCES,
     FM_TRACE_VIEW_COUNTERS,
-    FM_TRACE_VIEW_TIMELINE, /* only the timeline; as are the next two */
+    FM_TRACE_VIEW_TIMELINE, /* only the timeline; also for the next two */
     FM_TRACE_VIEW_OVERVIEW,
-    FM_TRACE_VIEW_SET, /* the recordings, and how far they are read */
+    FM_TRACE_VIEW_SET, /* the recordings, and how much of them has been read */
     FM_TRACE_VIEW_COUNT
 };
 const char *fm_trace_view_name(enum fm_trace_view view); /* "events" */
@@ -81,13 +82,15 @@ void fm_trace_query_init(struct fm_trace_query *query);
 void fm_trace_query_clear(struct fm_trace_query *query);
 void fm_trace_query_copy(const struct fm_trace_query *query, struct fm_trace_query *ret);
 
-/* text: what follows the question mark; NULL = nothing. Keys that are not known are passed over
- * when they begin with "_" (a script's own), else FM_ERROR_USAGE. */
+/* text: after the question mark; NULL = nothing. Unknown keys are ignored when they begin with "_"
+ * (keys of scripts); others are FM_ERROR_USAGE. */
 FM_MUST_USE bool fm_trace_query_parse(const char *text, struct fm_trace_query *ret, GError **error);
-/* Appends "file=...&start=...", what has its default left out. */
+/* Appends "file=...&start=..."; defaults are omitted. */
 void fm_trace_query_print(const struct fm_trace_query *query, GString *out);
 
-/* "1.5s", "20ms", "300us", "4000ns"; without unit "1.5" is seconds and "4000" nanoseconds. */
+/* Parses "1.5s", "20ms", "300us", "4000ns"; without unit "1.5" is seconds and "4000"
+ * nanoseconds. */
 FM_MUST_USE bool fm_trace_time_parse(const char *text, uint64_t *ret, GError **error);
-/* "1.5s", "20ms": the largest unit in which it is exact to the nanosecond. Caller frees. */
+/* Returns "1.5s" or "20ms": the largest unit in which the time is exact to the nanosecond. The
+ * caller frees it. */
 char *fm_trace_time_print(uint64_t time);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queries as URLs: each part percent-encoded by itself. */
+/* Queries as URLs: each part is percent-encoded by itself. */
 #include <string.h>
 
 #include "base/error.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Precomputation: a pass over a whole trace for all modules that asked before it began. */
+/* Background computations: a pass over a whole trace for all modules that were requested before it
+ * began. */
 #include <string.h>
 
 #include "schedule/hold.h"
@@ -49,7 +50,7 @@ bool fm_engine_register_computation(struct fm_engine *engine, const char *module
     return true;
 }
 
-/* --- flags: presence of an attribute of the trace --- */
+/* --- flags: a module's state is an attribute of the trace --- */
 
 static bool has_flag(const struct fm_trace *trace, const char *module, const char *flag)
 {
@@ -67,7 +68,7 @@ void fm_background_set_flag(struct fm_trace *trace, const char *module, const ch
         fm_attributes_remove(trace->attributes, path);
 }
 
-/* The attribute's value tells why. */
+/* The attribute's value is the error text. */
 static void set_failed(struct fm_trace *trace, const char *module, const GError *error)
 {
     g_autofree char *path = g_strdup_printf("computation/%s/failed", module);
@@ -136,7 +137,7 @@ bool fm_background_has_work(const struct background *background)
     return !background->waiting && is_registered(background);
 }
 
-/* Asks for what a computation needs. FM_REQUEST_READY when nothing stands in its way. */
+/* Requests the computations that this one needs. FM_REQUEST_READY when nothing is missing. */
 static enum fm_request_result request_needs(struct background *background,
                                             const struct computation *computation)
 {
@@ -208,8 +209,9 @@ const struct fm_step_work *fm_background_work(GPtrArray *list, unsigned index)
     return &request->computation->hooks.work;
 }
 
-/* Takes from list_out what makes the next pass: all that read events, up to the first work in
- * steps; such work alone. So what a computation needs is done before it. */
+/* Takes from list_out the requests of the next pass: all that read events, up to the first one that
+ * works in steps; or that one alone. So the computations that another one needs are done before
+ * it. */
 static void choose_pass(struct background *background)
 {
     bool alone = fm_background_work(background->list_out, 0)->step != NULL;
@@ -219,7 +221,8 @@ static void choose_pass(struct background *background)
              fm_background_work(background->list_out, 0)->step == NULL);
 }
 
-/* 1a to 1d */
+/* Begins a pass: chooses its requests, calls their before_request hooks, seeks to the beginning,
+ * adds their event hooks. */
 static void begin_pass(struct background *background)
 {
     g_assert(background->list_in->len == 0 && background->list_out->len > 0);
@@ -235,15 +238,16 @@ static void begin_pass(struct background *background)
     collect_and_call(background, true);
 }
 
-/* Without moving the cursors: a hook of somebody who is reading may have brought it about. The next
- * pass goes to the begin. */
+/* Does not move the cursors, because a hook of a reader in the middle of a chunk may have caused
+ * this. The next pass seeks to the beginning. */
 static void reset_context(struct background *background)
 {
     fm_context_free(background->context);
     background->context = fm_context_new(&background->trace, 1);
 }
 
-/* 3.3 */
+/* Ends a pass: removes the event hooks, marks the modules ready, calls after_request hooks and
+ * notifications. */
 static void end_pass(struct background *background)
 {
     g_assert(background->stepping && !background->pass_over);
@@ -271,7 +275,7 @@ static bool needs(const struct computation *computation, const char *module)
     return false;
 }
 
-/* Modules that wait for a failed module have failed as well, and those that wait for them. */
+/* Modules that wait for a failed module fail, too, and so do those that wait for them. */
 static void fail_waiting(struct background *background, const char *module, const GError *error)
 {
     for (unsigned i = 0; i < background->list_out->len;) {
@@ -284,11 +288,11 @@ static void fail_waiting(struct background *background, const char *module, cons
         set_failed(background->trace, request->computation->name, error);
         fail_waiting(background, request->computation->name, error);
         g_free(request);
-        i = 0; /* the call may have taken others */
+        i = 0; /* the call may have changed the list */
     }
 }
 
-/* The end of a pass of work in steps that could not be done. */
+/* Ends a pass of work in steps that failed. */
 static void fail_pass(struct background *background, const GError *error)
 {
     background->pass_over = true;
@@ -304,7 +308,7 @@ static void fail_pass(struct background *background, const GError *error)
     reset_context(background);
 }
 
-/* Ends a pass whose requests have all been broken off. */
+/* Ends a pass whose requests have all been aborted. */
 void fm_background_abandon_pass(struct background *background)
 {
     for (unsigned i = background->notify_in->len; i-- > 0;)
@@ -332,11 +336,11 @@ static void read_chunk(struct background *background)
     }
 }
 
-/* At the end of what is known, while more is sure to come. */
+/* Whether the pass has reached the end of the known part while more is sure to come. */
 static bool must_wait(const struct background *background)
 {
     enum fm_trace_growth growth = fm_trace_growth(background->trace);
-    if (background->list_in->len == 0) /* blocks of any time are still being found */
+    if (background->list_in->len == 0) /* blocks of any time may still be found */
         return growth == FM_TRACE_SEARCHED &&
                fm_background_work(background->list_out, 0)->step == NULL;
     return growth == FM_TRACE_SEARCHED || growth == FM_TRACE_ARRIVING;

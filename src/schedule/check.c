@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "schedule/internal.h"
 
-/* Work in steps runs alone, and after what it needs. */
+/* Work in steps must run alone, after the computations that it needs. */
 static const char *check_work(const struct background *background)
 {
     GPtrArray *lists[] = {background->list_in, background->list_out};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Decides whose turn it is. */
+/* Chooses whose step is next. */
 #include "base/error.h"
 #include "schedule/hold.h"
 #include "schedule/internal.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ad hoc requests of a reader, with strict boundaries: between its before-chunk and after-chunk
- * hooks a request receives exactly the events of its interval, each once, in order. One chunk a
- * step. */
+ * hooks, a request receives exactly the events of its interval, each once, in order. Each step
+ * reads one chunk. */
 #include "schedule/internal.h"
 
 /* --- requests --- */
@@ -58,7 +58,7 @@ static void detach(struct fm_trace_reader *reader, struct fm_events_request *req
     request->attached = false;
 }
 
-/* owner NULL with all = every request. */
+/* With `all` and owner NULL: withdraws every request. */
 static void withdraw(struct fm_trace_reader *reader, const void *owner, bool all)
 {
     for (unsigned i = reader->list_out->len; i-- > 0;) {
@@ -66,7 +66,7 @@ static void withdraw(struct fm_trace_reader *reader, const void *owner, bool all
         if (all || request->owner == owner)
             g_ptr_array_remove_index(reader->list_out, i);
     }
-    for (unsigned i = 0; i < reader->list_in->len; i++) { /* only from inside a step */
+    for (unsigned i = 0; i < reader->list_in->len; i++) { /* not empty only inside a step */
         struct fm_events_request *request = g_ptr_array_index(reader->list_in, i);
         if (all || request->owner == owner) {
             request->withdrawn = true;
@@ -140,7 +140,7 @@ bool fm_trace_reader_add_trace(struct fm_trace_reader *reader, const char *path,
         fm_engine_close(reader->engine, trace);
         return true;
     }
-    withdraw(reader, NULL, true); /* every position is about to be invalid */
+    withdraw(reader, NULL, true); /* every position becomes invalid */
     drop_context(reader);
     g_ptr_array_add(reader->traces, trace);
     make_context(reader);
@@ -167,7 +167,7 @@ void fm_trace_reader_remove_trace(struct fm_trace_reader *reader, struct fm_trac
     g_return_if_fail(!reader->stepping);
     if (!g_ptr_array_find(reader->traces, trace, NULL))
         return;
-    /* The step ends what was begun when there is nothing left to read. */
+    /* When no trace is left, the next step ends the active requests. */
     if (reader->traces->len > 1)
         withdraw(reader, NULL, true);
     drop_context(reader);
@@ -198,7 +198,7 @@ void fm_trace_reader_set_permanent_hooks(struct fm_trace_reader *reader,
 
 /* --- the step --- */
 
-/* The place of a request in time, to choose the earliest. */
+/* Start of a request in time, to choose the earliest. */
 static uint64_t start_of(const struct fm_events_request *request)
 {
     return request->start_position != NULL ? request->start_position->time : request->start_time;
@@ -211,7 +211,7 @@ static bool is_at_start(struct fm_trace_reader *reader, const struct fm_events_r
     return fm_context_is_first_at(reader->context, request->start_time);
 }
 
-/* The earliest of one kind in list_out, NULL when there is none. */
+/* Returns the earliest request of one kind in list_out; NULL when there is none. */
 static const struct fm_events_request *earliest(const struct fm_trace_reader *reader,
                                                 bool by_position)
 {
@@ -238,7 +238,7 @@ static bool starts_with(const struct fm_events_request *request,
                : request->start_time == chosen->start_time;
 }
 
-/* Runs up to the place with the permanent hooks alone, so that they know the state there. */
+/* Reads up to the place with the permanent hooks only, so that their state is right there. */
 static void seek_with_state(struct fm_trace_reader *reader, const struct fm_events_request *request)
 {
     if (reader->restore == NULL) {
@@ -255,7 +255,7 @@ static void seek_with_state(struct fm_trace_reader *reader, const struct fm_even
         fm_context_middle(reader->context, request->start_time, UINT64_MAX, NULL);
 }
 
-/* 1: the earliest requests become active, and the context goes where they begin. */
+/* The earliest requests become active, and the context moves to their start. */
 static void choose(struct fm_trace_reader *reader)
 {
     const struct fm_events_request *by_time = earliest(reader, false);
@@ -281,7 +281,7 @@ static int by_sequence(gconstpointer a, gconstpointer b)
     return left->sequence < right->sequence ? -1 : left->sequence > right->sequence;
 }
 
-/* 1.3 and 2: all that begin here join, in order of submission. */
+/* All requests that begin here become active, in order of submission. */
 static void admit_and_begin(struct fm_trace_reader *reader)
 {
     for (unsigned i = 0; i < reader->list_out->len;) {
@@ -301,7 +301,7 @@ static void admit_and_begin(struct fm_trace_reader *reader)
             request->in_chunk = true;
             fm_context_begin(reader->context, &request->chunk, request->trace);
             request->attached = true;
-            if (request->withdrawn) /* by its own hook */
+            if (request->withdrawn) /* by one of its own hooks */
                 detach(reader, request);
         }
     }
@@ -318,7 +318,7 @@ static void limit_position(struct limits *limits, const struct fm_position *posi
         limits->end_position = position;
 }
 
-/* 3: the read is cut wherever some request begins or ends. */
+/* The chunk ends wherever a request begins or ends. */
 static void find_limits(struct fm_trace_reader *reader, struct limits *ret)
 {
     *ret = (struct limits){FM_TIME_INF, reader->engine->chunk, NULL};
@@ -348,7 +348,7 @@ static bool is_finished(struct fm_trace_reader *reader, const struct fm_events_r
             fm_context_compare_position(reader->context, request->end_position) >= 0);
 }
 
-/* 5 */
+/* After a chunk: calls the after hooks, and ends the requests that are finished. */
 static void end_chunk(struct fm_trace_reader *reader, uint64_t count)
 {
     bool at_end = reader->context->queue_count == 0;
@@ -370,7 +370,7 @@ static void end_chunk(struct fm_trace_reader *reader, uint64_t count)
     }
 }
 
-/* B: a request that goes on becomes a request by position: nothing is lost or repeated. */
+/* Unfinished requests become requests by position, so nothing is lost or repeated. */
 static void put_back(struct fm_trace_reader *reader)
 {
     for (unsigned i = 0; i < reader->list_in->len; i++) {
@@ -381,14 +381,14 @@ static void put_back(struct fm_trace_reader *reader)
     }
     while (reader->list_in->len > 0) {
         struct fm_events_request *request = g_ptr_array_steal_index(reader->list_in, 0);
-        if (request->withdrawn) /* by the after hooks of another one */
+        if (request->withdrawn) /* by the after hooks of another request */
             free_request(request);
         else
             g_ptr_array_add(reader->list_out, request);
     }
 }
 
-/* No trace is left to read: what was begun is ended. */
+/* No trace is left to read: ends the active requests. */
 static void end_all(struct fm_trace_reader *reader)
 {
     while (reader->list_out->len > 0) {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define PAUSE_US 1000 /* until the engine may ask again: it does not wait otherwise */
+#define PAUSE_US 1000 /* pause before the engine asks again; otherwise it does not wait */
 
 bool fm_schedule_is_held(const char *place)
 {

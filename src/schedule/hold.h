@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Places where a test holds reading up, so that it sees what is not known yet. In the shipped
- * program the function is nothing. In the test build FATHOM_HOLD names a folder: as long as a file
- * there has a place's name, no step is done at this place, while everything else goes on. Places:
- * the modules of profiles ("loading", "cliques", ...), before each step; "foreground", what readers
- * ask for. */
+/* Points at which a test can stop reading, to see pages that are still incomplete. In the shipped
+ * program the function does nothing. In the test build FATHOM_HOLD names a folder: while it
+ * contains a file with a point's name, no step is done at this point; everything else goes on.
+ * Points: the modules of profiles ("loading", "cliques", ...), before each step; "foreground", for
+ * requests of readers. */
 #pragma once
 
 #include <stdbool.h>

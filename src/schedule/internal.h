@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Seen by this folder only. */
+/* Private to this folder. */
 #pragma once
 
 #include "schedule/schedule.h"
@@ -19,12 +19,12 @@ struct background {
     struct fm_engine *engine;
     struct fm_trace *trace;
     unsigned references;               /* readers and other openers */
-    struct fm_context *context;        /* private */
+    struct fm_context *context;        /* of this background only */
     GPtrArray *list_out, *list_in;     /* holds struct background_request */
     GPtrArray *notify_out, *notify_in; /* holds struct fm_notify */
-    GPtrArray *watches;                /* private to notify.c */
+    GPtrArray *watches;                /* used by notify.c only */
     bool stepping, pass_over, closing;
-    bool waiting; /* for more of the trace, which is sure to come */
+    bool waiting; /* more of the trace is sure to come */
 };
 
 struct fm_engine {
@@ -33,10 +33,10 @@ struct fm_engine {
     GPtrArray *backgrounds; /* in order of opening */
     GHashTable *computations;
     GPtrArray *readers;
-    GArray *modules; /* private to module.c */
+    GArray *modules; /* used by module.c only */
     uint64_t chunk, chunk_max;
     unsigned disabled;
-    unsigned next_reader, next_background; /* whose turn it is */
+    unsigned next_reader, next_background; /* indices for taking turns */
     unsigned share, foreground_steps;
     uint64_t sequence;
 };
@@ -67,7 +67,7 @@ void fm_engine_close_background(struct fm_engine *engine, struct background *bac
 /* --- notify.c --- */
 void fm_notify_free(void *notify);
 void fm_watch_free(void *watch);
-/* Calls and frees the one at index of notify_in. */
+/* Calls and frees the notification at index of notify_in. */
 void fm_notify_fire(struct background *background, unsigned index);
 void fm_notify_fire_due(struct background *background);
 void fm_notify_call_watches(struct background *background);
@@ -78,10 +78,10 @@ void fm_background_set_flag(struct fm_trace *trace, const char *module, const ch
                             bool value);
 const struct fm_step_work *fm_background_work(GPtrArray *list, unsigned index);
 void fm_background_abandon_pass(struct background *background);
-/* Registered, and a step would do something. */
+/* Whether it is registered and a step would have an effect. */
 bool fm_background_has_work(const struct background *background);
 struct background *fm_background_new(struct fm_engine *engine, struct fm_trace *trace);
-void fm_background_close(struct background *background); /* calls after_request of the pass */
+void fm_background_close(struct background *background); /* calls after_request of a running pass */
 bool fm_trace_reader_is_registered(const struct fm_trace_reader *reader);
 const char *fm_trace_reader_check(const struct fm_trace_reader *reader);
 void fm_chunk_hooks_clear(struct fm_chunk_hooks *hooks);

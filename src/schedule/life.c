@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Closes and discards passes from outside; tells how far they are. */
+/* Closes and discards passes on request; reports progress. */
 #include <string.h>
 
 #include "schedule/internal.h"
 
-/* --- how far --- */
+/* --- progress --- */
 
 double fm_background_progress(struct fm_engine *engine, struct fm_trace *trace)
 {
@@ -32,7 +32,7 @@ const char *fm_background_current(struct fm_engine *engine, struct fm_trace *tra
 
 /* --- closing and discarding --- */
 
-/* Ends the requests of a pass without their being ready. */
+/* Ends the requests of a pass, not ready. */
 static void break_off(struct background *background)
 {
     while (background->list_in->len > 0) {
@@ -62,7 +62,7 @@ void fm_background_discard(struct fm_engine *engine, struct fm_trace *trace)
     g_return_if_fail(background != NULL && !background->stepping);
     g_autoptr(GPtrArray) again = names_of_requests(background);
     bool running = background->list_in->len > 0;
-    background->closing = true; /* nothing may be asked for from inside */
+    background->closing = true; /* hooks may make no requests */
     break_off(background);
     background->closing = false;
     g_ptr_array_set_size(background->list_out, 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Modules: required by name with their prerequisites, each once, for the life of the engine. */
+/* Modules, required by name. Prerequisites come first; each is initialised once in the engine's
+ * life. */
 #include <string.h>
 
 #include "base/error.h"
@@ -7,7 +8,7 @@
 
 struct known_module {
     const struct fm_schedule_module *module;
-    bool required; /* init has run, or runs now */
+    bool required; /* init was called */
 };
 
 static struct known_module *find_module(const struct fm_engine *engine, const char *name)

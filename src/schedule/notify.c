@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Notifies those who asked how far a pass is. */
+/* Notifications about the progress of a pass. */
 #include "schedule/internal.h"
 
 void fm_notify_free(void *data)
@@ -70,7 +70,8 @@ void fm_background_watch(struct fm_engine *engine, void *owner, struct fm_trace 
         g_ptr_array_add(background->watches, watch);
 }
 
-/* A hook may remove its own watch, and others, and add some, which are called the next time. */
+/* A hook may remove its own watch and others, and add some, which are first called the next
+ * time. */
 void fm_notify_call_watches(struct background *background)
 {
     g_autoptr(GPtrArray) now = g_ptr_array_new();
@@ -126,8 +127,8 @@ void fm_background_notify_remove(struct fm_engine *engine, const void *owner)
     }
 }
 
-/* Calls and frees the notification at index. It leaves the list first: whatever its hooks do to the
- * list, it is called once. */
+/* Calls and frees the notification at index. It leaves the list first: so it is called once,
+ * whatever its hooks do to the list. */
 void fm_notify_fire(struct background *background, unsigned index)
 {
     g_assert(index < background->notify_in->len);
@@ -144,7 +145,7 @@ static bool is_due(const struct background *background, const struct fm_notify *
            fm_context_compare_position(background->context, notify->position) >= 0;
 }
 
-/* 3.2 */
+/* Fires the notifications whose time or position has been reached. */
 void fm_notify_fire_due(struct background *background)
 {
     for (unsigned i = 0; i < background->notify_in->len;) {

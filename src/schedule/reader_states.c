@@ -13,7 +13,7 @@ static void free_state(void *state)
     fm_state_free(state);
 }
 
-/* A new context stands at the begin of its traces. */
+/* A new context is at the beginning of its traces. */
 static bool begin_context(void *hook_data, void *call_data)
 {
     struct fm_reader_states *states = hook_data;

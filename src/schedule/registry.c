@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One instance of each trace. */
+/* Opens traces, one instance of each. */
 #include <errno.h>
 #include <sys/stat.h>
 
@@ -30,7 +30,8 @@ void fm_engine_close_background(struct fm_engine *engine, struct background *bac
     fm_background_close(background);
 }
 
-/* A trace whose file was replaced has another identity than when it was opened. */
+/* The identity of a trace is that of the file that was opened, so a replaced file is another
+ * trace. */
 static struct background *find_identity(const struct fm_engine *engine, const char *identity)
 {
     for (unsigned i = 0; i < engine->backgrounds->len; i++) {
@@ -41,8 +42,8 @@ static struct background *find_identity(const struct fm_engine *engine, const ch
     return NULL;
 }
 
-/* By the identity that the opener gave it: the name may have led elsewhere in the meantime, to what
- * is open already. */
+/* Looks for an instance by the identity of the file that was really opened: the path may have
+ * changed meanwhile to a trace that is open already. */
 static struct background *take_opened(struct fm_engine *engine, struct fm_trace *trace)
 {
     struct background *found = find_identity(engine, trace->identity);
@@ -63,7 +64,7 @@ struct fm_trace *fm_engine_open(struct fm_engine *engine, const char *path, GErr
     if (stat(path, &status) == 0) {
         identity = g_strdup_printf("%ju:%ju", (uintmax_t)status.st_dev, (uintmax_t)status.st_ino);
     } else if (g_str_has_prefix(path, "unix:") || g_str_has_prefix(path, "tcp:")) {
-        identity = g_strdup(path); /* a live address is its own identity */
+        identity = g_strdup(path); /* the address of a live trace is its identity */
     } else {
         g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: %s", path, g_strerror(errno));
         return NULL;

@@ -24,8 +24,8 @@ static gboolean check(GSource *source)
     return is_ready((struct engine_source *)source);
 }
 
-/* Half as many events when a step took more than half a turn, twice as many when it took less than
- * an eighth. */
+/* Halves the chunk when a step took more than half a turn; doubles it when it took less than an
+ * eighth. */
 static void fit_chunk(struct fm_engine *engine, gint64 took_us)
 {
     if (took_us > FM_ENGINE_TURN_US / 2)
@@ -41,7 +41,7 @@ static gboolean dispatch(GSource *source, GSourceFunc callback, gpointer user)
     (void)user;
     gint64 begun = g_get_monotonic_time(), before = begun, now = begun;
     bool more = true;
-    /* Another step only when one like the last still fits. */
+    /* Does another step only if one as long as the last still fits into the turn. */
     while (more && now + (now - before) - begun < FM_ENGINE_TURN_US &&
            !g_source_is_destroyed(source)) {
         before = now;

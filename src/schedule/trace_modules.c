@@ -8,10 +8,10 @@
 #include "trace/statistics/statistics.h"
 #include "trace/summary/summary.h"
 
-/* Below this, reading again is cheaper than a saved file. */
+/* With fewer, reading the trace again is cheaper than a file of saved states. */
 enum { SAVE_CHECKPOINTS_MIN = 8 };
 
-/* --- what a pass shares --- */
+/* --- hooks shared by the computations of a pass --- */
 
 static struct fm_trace *trace_of(void *call_data)
 {
@@ -42,7 +42,8 @@ static void free_state(void *state)
     fm_state_free(state);
 }
 
-/* Once a pass, whatever the number of modules: all have the same function without data. */
+/* Added once a pass, whatever the number of modules: hooks with the same function and data are
+ * one. */
 static bool add_state(void *hook_data, void *call_data)
 {
     struct fm_trace *trace = trace_of(call_data);
@@ -58,7 +59,7 @@ static struct fm_tape *pass_tape(const struct fm_trace *trace)
     return fm_attributes_get(trace->attributes, "pass/tape");
 }
 
-/* A second thread may take from the tape: after this nobody takes. */
+/* A second thread may be reading the tape: after this, nothing reads it. */
 static void drop_tape(struct fm_trace *trace)
 {
     fm_tape_free(pass_tape(trace));
@@ -85,7 +86,8 @@ static bool remove_state(void *hook_data, void *call_data)
     return false;
 }
 
-/* A computation that needs no state takes from the tape, which all of them share. */
+/* For a computation that does not need the state: it reads events from the tape, which all such
+ * computations share. */
 static void take_from_tape(void *call_data, fm_tape_take *take, void *user)
 {
     struct fm_trace *trace = trace_of(call_data);
@@ -99,7 +101,7 @@ static void take_from_tape(void *call_data, fm_tape_take *take, void *user)
 
 typedef void forget_result(struct fm_trace *trace, void *user);
 
-/* A pass that was broken off leaves nothing. */
+/* An aborted pass leaves no result. */
 static bool after_pass(struct fm_trace *trace, const char *name, forget_result *forget)
 {
     if (fm_background_is_ready(trace, name))
@@ -203,7 +205,8 @@ static void forget_states(struct fm_trace *trace, void *user)
     fm_attributes_remove(trace->attributes, "state/checkpoints");
 }
 
-/* Saved states have the times of the recording. */
+/* Saved states have the times of the recording, so they fit only a trace whose times are not
+ * shifted. */
 static bool is_as_recorded(const struct fm_trace *trace)
 {
     struct fm_correction correction = fm_trace_correction(trace);
@@ -239,7 +242,7 @@ static bool add_checkpoints(void *hook_data, void *call_data)
     struct fm_checkpoints *checkpoints = fm_checkpoints_new(trace, FM_STATE_BUDGET);
     fm_attributes_set(trace->attributes, "state/checkpoints", checkpoints, free_checkpoints);
     fm_checkpoints_record(checkpoints, pass_state(trace));
-    /* What the state was before the event. */
+    /* Sees the state before the event. */
     each_tracefile(call_data, fm_checkpoints_hook, checkpoints, FM_HOOK_STATE - 1, true);
     return false;
 }
@@ -265,7 +268,7 @@ static bool after_state(void *hook_data, void *call_data)
     GError *error = NULL;
     if (fm_checkpoints_count(checkpoints) >= SAVE_CHECKPOINTS_MIN && !fm_trace_grows(trace) &&
         is_as_recorded(trace) && !fm_checkpoints_write(checkpoints, &error))
-        g_clear_error(&error); /* it works without; the next time it is computed again */
+        g_clear_error(&error); /* not needed: it is computed again the next time */
     return false;
 }
 
@@ -281,8 +284,8 @@ static struct fm_hooks *hooks_of(fm_hook_function *first, unsigned first_priorit
     return hooks;
 }
 
-/* A computation that reads all events with the shared state: add and remove once a pass, after when
- * it ends or is broken off. */
+/* Registers a computation that reads all events with the shared state: add and remove run once a
+ * pass, after when it ends or is aborted. */
 static bool register_pass(struct fm_engine *engine, const char *name, fm_hook_function *add,
                           fm_hook_function *remove, fm_hook_function *after, forget_result *forget,
                           bool (*found)(struct fm_trace *trace))

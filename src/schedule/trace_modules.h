@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The computations of traces: "state", "statistics", "summary". One pass serves all that are asked
- * for together, with one state. Results are attributes of the trace, valid while the computation is
- * ready:
+/* The computations of traces: "state", "statistics", "summary". One pass computes all that are
+ * requested together, with one state. Results are attributes of the trace, valid while the
+ * computation is ready:
  *
  *   state/checkpoints       struct fm_checkpoints
  *   statistics/statistics   struct fm_statistics
  *   summary/summary         struct fm_summary
- *   summary/state           struct fm_state at the end of that pass: its lanes are the summary's
+ *   summary/state           struct fm_state at the end of that pass; the summary refers to its
+ * lanes
  *
- * While a pass runs, pass/state is the state that it keeps. */
+ * During a pass, pass/state is the current state. */
 #pragma once
 
 #include "schedule/schedule.h"
@@ -17,11 +18,11 @@
 
 #define FM_STATE_BUDGET ((size_t)32 << 20) /* bytes a trace */
 
-/* What the computation "state" left beside the trace at another time: if it is there and fits, the
- * computation is done. Looks once; before anything of the trace is read (a reader with states does
- * it, and so does the first request for "state"). Attribute state/damage: a text, if the file was
- * damaged. */
+/* Loads the saved states that the computation "state" wrote beside the trace earlier. If they exist
+ * and fit, that computation is done. Tries only once, before anything of the trace is read (called
+ * by a reader with states, and by the first request for "state"). Attribute state/damage: a text,
+ * if the file is damaged. */
 bool fm_trace_load_states(struct fm_trace *trace);
 
-/* Makes the modules known to the engine and requires them. */
+/* Registers the modules with the engine and requires them. */
 FM_MUST_USE bool fm_trace_modules_load(struct fm_engine *engine, GError **error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which pages are kept: the first page, the ways at the top of each page, and then what the pages
- * link to, nearest first, within bounds for each kind and for all. A page is made before links to
- * it are promised, so none is dead; what it links to is heard while it is written for its size. */
+/* Chooses the pages to keep: the first page, the pages of the menu, then linked pages in order of
+ * distance, within limits for each kind and in total. A page is made before links to it are
+ * written, so there are no dead links. Its size and its links are found by writing it once. */
 #include "site/site_internal.h"
 
 #include <string.h>
@@ -10,11 +10,11 @@
 #include "digest/hottest.h"
 #include "pages/profile/measured/measure.h"
 
-#define ADDRESS_LONGEST "#p0000" /* of one file */
-#define DEAREST 60u              /* functions, paths and recursions that come before all others */
+#define ADDRESS_LONGEST "#p0000" /* longest address within one file */
+#define DEAREST 60u /* number of functions, paths and recursions that come before all others */
 
-/* What a page is known by; NULL: none is kept. "auto" is a measure like another, and no page is
- * kept for each width of a window, or with preferences. */
+/* Key of a page; NULL: such pages are not kept. "auto" is replaced by the measure that it means. No
+ * page is kept for each width of a window, or with preferences. */
 static char *key_of(const struct site *site, const char *text, const char *preferences)
 {
     struct fm_command command;
@@ -71,7 +71,7 @@ const char *site_address(void *user, const char *command, const char *preference
     return page ? page->address : NULL;
 }
 
-/* While pages are chosen: each link is heard, and takes as much room as an address may need. */
+/* While pages are chosen: notes each link, and reserves room for the longest address. */
 static const char *hear(void *user, const char *command, const char *preferences)
 {
     struct site *site = user;
@@ -102,7 +102,7 @@ bool site_make(const struct site *site, const struct site_page *page, struct fm_
     return fm_report(site->recording, &page->query, preferences, ret, error);
 }
 
-/* Of a document of one page, without its frame. */
+/* Size of a document of one page, without its frame. */
 static size_t section_bytes(const GString *document)
 {
     const char *start = strstr(document->str, "<section class=\"part\"");
@@ -111,7 +111,7 @@ static size_t section_bytes(const GString *document)
     return (size_t)(end - start);
 }
 
-/* Makes the page and writes it for its size, with its links heard. NULL: it cannot be made. */
+/* Makes the page, writes it for its size, and notes its links. NULL: the page cannot be made. */
 static struct fm_display *measure(struct site *site, struct site_page *page, size_t *bytes)
 {
     const struct fm_html_kept listening = {hear, site};
@@ -128,7 +128,7 @@ static struct fm_display *measure(struct site *site, struct site_page *page, siz
     return display;
 }
 
-/* Links heard since then lead nowhere. */
+/* Forgets the links noted since then. */
 static void unhear(struct site *site, guint heard)
 {
     for (guint i = heard; i < site->found->len; i++)
@@ -136,7 +136,7 @@ static void unhear(struct site *site, guint heard)
     g_ptr_array_set_size(site->found, (gint)heard);
 }
 
-/* The same with as much on it as there is room for. */
+/* As above, with as much content as there is room for. */
 static struct fm_display *measure_wide(struct site *site, struct site_page *page, size_t *bytes)
 {
     const struct site_form *form = site->form;
@@ -153,7 +153,7 @@ static struct fm_display *measure_wide(struct site *site, struct site_page *page
     return display;
 }
 
-/* Takes the page into the site if it can be made and there is room. */
+/* Adds the page to the site if it can be made and there is room. */
 static void consider(struct site *site, guint place)
 {
     g_assert(place < site->found->len);
@@ -223,7 +223,7 @@ static void hear_functions(struct site *site, enum fm_measure_id measure, bool w
         hear_number(site, "proc", ps[i]);
 }
 
-/* What the reader will most likely ask for, whatever page leads there. */
+/* Notes the pages that readers most likely ask for, even if no page links there. */
 static void hear_dearest(struct site *site)
 {
     const struct fm_hot_path *paths;
@@ -240,7 +240,7 @@ static void hear_dearest(struct site *site)
     hear_functions(site, measured.measure, true);
 }
 
-/* The flame graph by each measure that was recorded. */
+/* Notes the flame graph of each recorded measure. */
 static void hear_pictures(struct site *site)
 {
     for (enum fm_query_measure measure = 0; measure < FM_QUERY_BY_AUTO; measure++) {

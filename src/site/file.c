@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One file: each page is a section, links are "#p12". The stylesheet and the scripts are in it. */
+/* Writes one file: each page is a section, links are "#p12". It contains the stylesheet and the
+ * scripts. */
 #include "site/site_internal.h"
 
 #include "base/files/writer.h"
 #include "display/html/assets.h"
 
-#define FRAME_BYTES 6000u /* head, ways, ends */
+#define FRAME_BYTES 6000u /* head, menus, ends */
 #define MEASURES 6u
 #define FUNCTIONS 50u
 #define CONTEXTS 40u
@@ -38,13 +39,13 @@ static unsigned quota(enum fm_command_id id)
     }
 }
 
-/* The one tree has more levels than a page that is asked for more; pictures have as many boxes as
+/* The one tree of a file has more levels than the usual page, and pictures have as many boxes as
  * there is room for. */
 static bool widen(struct fm_command *command, unsigned step)
 {
     static const struct {
         uint32_t depth;
-        double least; /* percent of a row; 0 = the page's choice */
+        double least; /* minimum percentage of a row; 0 = the page's default */
     } trees[] = {{12, 0}, {6, 0}, {3, 0}, {3, 0.5}, {3, 1}};
     static const uint32_t widths[] = {2400, 1200, 600, 300, FM_QUERY_WIDTH_MIN};
     if (command->id == FM_CMD_FLAME && step < G_N_ELEMENTS(widths)) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A folder: each page is a file beside the others, what they share lies in assets/. All is written
- * to a folder beside it, which takes its place at the end. */
+/* Writes a folder: each page is a file in it, shared files are in assets/. Everything is first
+ * written to a temporary folder beside it, which is renamed at the end. */
 #include "site/site_internal.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include <glib/gstdio.h>
 
 #define NAME_BYTES_MAX 80u
-#define PICTURES 40u /* of each kind of picture and list that has many variants */
+#define PICTURES 40u /* limit for each kind of picture or list with many variants */
 #define CALLERS 500u
 #define NAMES "names.js"
 #define NAMES_PATH "assets/" NAMES
@@ -45,8 +45,8 @@ static unsigned quota(enum fm_command_id id)
     }
 }
 
-/* "proc-12.html": only letters and digits that every file system and server takes as they are, and
- * no two names that differ in the size of letters alone. */
+/* "proc-12.html": only letters and digits that all file systems and servers accept; names differ in
+ * more than upper and lower case. */
 static char *name(struct site *site, const struct site_page *page)
 {
     if (page->query.command.id == FM_CMD_MENU)
@@ -127,8 +127,8 @@ static void append_name(GString *out, const char *name, const char *note, const 
     g_string_append_c(out, ']');
 }
 
-/* Functions and files that have a page, for the search: as a script, since browsers read nothing
- * else from files. */
+/* Writes the names of functions and files that have a page, for the search. It is a script, because
+ * browsers read no other data from local files. */
 static bool write_names(const struct site *site, const char *folder, uint64_t *bytes,
                         GError **error)
 {
@@ -171,7 +171,7 @@ static bool write_all(struct site *site, const char *folder, uint64_t *bytes, GE
     return true;
 }
 
-/* What write_all() made. */
+/* Removes the files that write_all() wrote. */
 static void remove_all(const struct site *site, const char *folder)
 {
     static const char *const shared[] = {"assets/style.css", "assets/kept.js", NAMES_PATH,
@@ -188,7 +188,7 @@ static void remove_all(const struct site *site, const char *folder)
     g_rmdir(folder);
 }
 
-/* rename() takes the place of an empty folder and of nothing else. */
+/* rename() replaces an empty folder, but nothing else. */
 static bool is_free(const char *folder, GError **error)
 {
     g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);

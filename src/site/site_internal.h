@@ -1,34 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which pages are kept: shared by the two forms. */
+/* Choice of the kept pages, shared by both forms. */
 #pragma once
 
 #include "pages/render.h"
 #include "site/site.h"
 
 struct site_page {
-    const char *key; /* its command, in the one way that this site writes it; borrowed from found */
+    const char *key; /* its command in canonical form; borrowed from found */
     struct fm_query query;
-    char *address;              /* relative, as links to it have it */
-    struct fm_display *display; /* kept where all pages are written at once; else NULL */
+    char *address;              /* as in links to it: relative */
+    struct fm_display *display; /* kept if all pages are written together; otherwise NULL */
 };
 
 struct site;
-/* The way in which a form keeps pages. */
+/* How a form (one file, or a folder) keeps pages. */
 struct site_form {
-    /* How many pages of a kind, at most. */
+    /* Maximum number of pages of a kind. */
     unsigned (*quota)(enum fm_command_id id);
-    /* What is shown for a command, where that is another amount of the same: the step-th try, less
-     * at each; false when there is no further one, and for step 0 the command itself is shown.
-     * NULL: always itself. */
+    /* Changes how much a page for this command shows: step 0 is tried first, further steps show
+     * less; false when there is no such step, and then for step 0 the command is shown as it is.
+     * NULL: never changes it. */
     bool (*widen)(struct fm_command *command, unsigned step);
-    /* The address of a new page; taken. */
+    /* Returns the address of a new page; the caller owns it. */
     char *(*name)(struct site *site, const struct site_page *page);
     bool keeps_displays;
-    bool dearest_first;    /* else in the order of links alone: no page without one to it */
-    size_t bytes_max;      /* of all pages together, as HTML */
-    size_t page_bytes_max; /* of each that is not at the top of all pages */
-    size_t
-        wide_bytes_max; /* above, widen() is asked for less; half, once there is one of the kind */
+    bool dearest_first; /* adds important pages first; otherwise only in the order of links, so that
+                           each page is linked */
+    size_t bytes_max;   /* limit for all pages together, as HTML */
+    size_t page_bytes_max; /* limit for each page that is not in the menu */
+    /* above it, widen() is called for less; halved once there is a page of the kind */
+    size_t wide_bytes_max;
     unsigned pages_max;
 };
 
@@ -36,27 +37,27 @@ struct site {
     const struct fm_deep_recording *recording;
     const struct site_form *form;
     const struct fm_progress *progress;
-    GHashTable *known; /* command -> struct site_page, NULL: not kept; keys owned */
-    GPtrArray *pages;  /* struct site_page, owned, in the order they were found */
-    GHashTable *names; /* addresses given out, in small letters */
-    guint ways;        /* of found: the first page and those that all pages lead to */
-    GPtrArray *found;  /* commands seen while pages are chosen, owned */
+    GHashTable *known; /* command -> struct site_page; NULL value: not kept; keys owned */
+    GPtrArray *pages;  /* struct site_page, owned, in the order of discovery */
+    GHashTable *names; /* addresses in use, in lower case */
+    guint ways; /* number of the first entries of found: the first page and those of the menu */
+    GPtrArray *found; /* commands noted so far, owned */
     unsigned counts[FM_CMD_COUNT];
     size_t bytes;
     GString *scratch;
 };
 
-/* Chooses the pages, from the first page on along its links; false when stopped. */
+/* Chooses the pages, starting with the first page and following its links; false when cancelled. */
 FM_MUST_USE bool site_choose(struct site *site, const struct site_form *form,
                              const struct fm_deep_recording *recording,
                              const struct fm_progress *progress, GError **error);
 void site_clear(struct site *site);
-/* The address of a page that is kept, else NULL; user: the site. */
+/* Address of a kept page, else NULL; user: the site. */
 const char *site_address(void *user, const char *command, const char *preferences);
-/* How kept pages are written; kept: as the caller's own struct. */
+/* Options for writing kept pages; kept: memory of the caller for them. */
 void site_html_options(const struct site *site, const struct fm_html_kept *kept,
                        struct fm_html_options *ret);
-/* The page, made. Errors: those of fm_report(). */
+/* Makes the page. Errors: those of fm_report(). */
 FM_MUST_USE bool site_make(const struct site *site, const struct site_page *page,
                            struct fm_display **ret, struct fm_preferences *preferences,
                            GError **error);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of the files beside a profile X.data, and their first bytes. */
+/* Names of the files beside a profile X.data; first bytes of a profile. */
 #pragma once
 
 #define FM_PROFILE_ENDING ".data"
 #define FM_BESIDE_LINES ".lines"     /* lines of its source */
 #define FM_BESIDE_CODE ".code"       /* addresses of its instructions */
 #define FM_BESIDE_BODIES ".procrep"  /* bodies of a Mercury program's procedures */
-#define FM_BESIDE_SOURCES ".sources" /* their texts */
-/* Files that a sum of profiles also has beside it; ended by NULL. */
+#define FM_BESIDE_SOURCES ".sources" /* texts of its source files */
+/* Suffixes of files that a sum of profiles has, too; ended by NULL. */
 extern const char *const fm_beside_sums[];
 
-/* First bytes of a profile, in front of its version: of a C program, of a Mercury program. */
+/* First bytes of a profile, before its version: of C programs, of Mercury programs. */
 #define FM_PROFILE_BEGINS_C "fathom deep profile data"
 #define FM_PROFILE_BEGINS_MERCURY "Mercury deep profiler data"
 
-/* X.data -> X<suffix>, of other names the whole; g_free(). */
+/* X.data -> X<suffix>; for other names suffix is appended to the whole name; g_free(). */
 char *fm_path_beside(const char *data_path, const char *suffix);

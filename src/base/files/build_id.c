@@ -10,7 +10,8 @@
 
 #define GNU "GNU" /* and its NUL: the note's name */
 
-/* Notes: three words (sizes of name and description, type), then both, padded to four bytes. */
+/* Each note: three words (size of name, size of description, type), then name and description, each
+ * padded to four bytes. */
 static bool find_in_notes(const unsigned char *at, size_t size, GString *out)
 {
     while (size >= sizeof(ElfW(Nhdr))) {

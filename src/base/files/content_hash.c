@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Many profiles are added up: hashing them by GLib took as long as reading them. Processors that
- * have instructions for it are five times as fast; others use GLib. */
+/* SHA-256 with the CPU's instructions for it, if there are any: five times as fast as GLib, whose
+ * hashing took as long as reading when many profiles were added up. */
 #include "base/files/content_hash.h"
 
 #include <string.h>
@@ -33,13 +33,13 @@ static bool has_instructions(void)
            __builtin_cpu_supports("sse4.1");
 }
 
-/* The eight words of the state as the instructions take them. */
+/* The eight words of the state, in the layout of the instructions. */
 struct state {
     __m128i abef, cdgh;
 };
 
-/* Rounds 4 * quad to 4 * quad + 3; w: the 16 words before, of which the oldest four are replaced by
- * those that rounds come to 16 later. */
+/* Rounds 4 * quad to 4 * quad + 3. w: the last 16 words of the message schedule; its oldest four
+ * are replaced by those for 16 rounds later. */
 WITH_INSTRUCTIONS static inline void four_rounds(struct state *s, __m128i w[4], unsigned quad)
 {
     __m128i k = _mm_loadu_si128((const __m128i *)(const void *)&round_numbers[(size_t)4 * quad]);
@@ -124,7 +124,7 @@ void fm_content_hash_of_bytes(const uint8_t *bytes, size_t size, uint8_t ret[FM_
     g_checksum_get_digest(checksum, ret, &hash_size);
 }
 
-/* Hashes the bytes that were read, unless the file is exchanged meanwhile. */
+/* Hashes the bytes that were read; fails if the file changes meanwhile. */
 bool fm_content_hash(const char *path, uint8_t ret[FM_CONTENT_HASH_BYTES], GError **error)
 {
     g_return_val_if_fail(path != NULL && ret != NULL, false);

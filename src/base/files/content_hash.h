@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SHA-256 (FIPS 180-4), by which files are known. */
+/* SHA-256 (FIPS 180-4), which identifies files by content. */
 #pragma once
 
 #include <glib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs of libexec, which need libraries that the command does not. */
+/* Helper programs of libexec: they need libraries that the fathom command does not link. */
 #pragma once
 
 #include <glib.h>
 
-/* The path of a program that is installed, or built in src/<folder>, beside the running command, or
- * lies in FATHOM_LIBEXEC; g_free(). NULL: there is none. */
+/* Path of a helper: installed, or in the build tree in src/<folder>, or in the folder
+ * FATHOM_LIBEXEC; g_free(). NULL: not found. */
 char *fm_helper_path(const char *name, const char *folder);

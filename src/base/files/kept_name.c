@@ -27,7 +27,7 @@ static int number(const char *digits, unsigned count)
     return value;
 }
 
-/* False: no day has that name. */
+/* False: no such date. */
 static bool parse_stamp(const char *stamp, int64_t *ret_s)
 {
     g_autoptr(GDateTime) began =

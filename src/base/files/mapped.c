@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 
-/* One mapping that the signal handler knows. Guards are never freed, only reused: the handler may
+/* A mapping that the signal handler knows. Guards are reused but never freed, since the handler may
  * walk the list at any moment. */
 struct fm_mapped_guard {
     _Atomic uintptr_t start; /* 0 = free for reuse */
@@ -22,7 +22,7 @@ struct fm_mapped_guard {
 };
 
 static _Atomic(struct fm_mapped_guard *) guards;
-static GMutex guards_mutex; /* for taking and giving back guards */
+static GMutex guards_mutex; /* for taking and releasing guards */
 static struct sigaction previous_action;
 
 static struct fm_mapped_guard *find_guard(uintptr_t address)
@@ -42,11 +42,12 @@ static void pass_on(int number, siginfo_t *info, void *context)
     } else if (previous_action.sa_handler != SIG_DFL && previous_action.sa_handler != SIG_IGN) {
         previous_action.sa_handler(number);
     } else {
-        signal(number, SIG_DFL); /* the faulting instruction runs again and ends the process */
+        /* returning repeats the faulting instruction, which now ends the process */
+        signal(number, SIG_DFL);
     }
 }
 
-/* Replaces the lost pages, from the one touched to the end of the mapping, by zeros. */
+/* Replaces lost pages by zeros, from the faulting one to the end of the mapping. */
 static void on_bus_error(int number, siginfo_t *info, void *context)
 {
     int saved_errno = errno;
@@ -188,7 +189,7 @@ const uint8_t *fm_mapped_file_begin(const struct fm_mapped_file *file)
 
 bool fm_mapped_file_check(const struct fm_mapped_file *file, GError **error)
 {
-    /* Within its last page a shorter file reads as zeros without a signal, hence the size too. */
+    /* The last page of a truncated file reads as zeros without a signal, so check the size, too. */
     struct stat status;
     bool shorter = fstat(file->descriptor, &status) == 0 && (size_t)status.st_size < file->size;
     if (!shorter && !(file->guard && atomic_load(&file->guard->shrunk)))
@@ -203,7 +204,7 @@ void fm_mapped_file_release_before(const struct fm_mapped_file *file, size_t off
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     size_t length = MIN(offset, file->size) & ~(page - 1);
-    /* Lost pages have become anonymous zeros: they stay zeros. */
+    /* Lost pages were replaced by anonymous zeros and stay so. */
     if (length > 0)
         madvise((void *)(uintptr_t)file->bytes, length, MADV_DONTNEED);
 }
@@ -235,7 +236,7 @@ static void copy_in_order(uint8_t *to, const uint8_t *from, size_t bytes)
         to[done] = __atomic_load_n(from + done, __ATOMIC_ACQUIRE);
 }
 
-/* How much of these bytes the file has; -1: errno. */
+/* How many of these bytes the file has; -1 with errno. */
 static ssize_t bytes_there(int descriptor, size_t bytes, uint64_t at)
 {
     struct stat status;

@@ -14,7 +14,7 @@
 #define RANDOM "XXXXXX"
 #define MARK ".fathom-own"
 
-/* Ends with the process, however that does. */
+/* The lock ends with the process, however it ends. */
 static int lock_folder(const char *path)
 {
     int lock = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -33,7 +33,8 @@ static bool is_ours(int folder)
            status.st_uid == geteuid();
 }
 
-/* The mark last: who is killed meanwhile leaves a folder that is known to be ours still. */
+/* Removes the mark last: a folder that is left when the process is killed meanwhile can still be
+ * recognised. */
 static void remove_folder(const char *path, int folder)
 {
     g_autoptr(GDir) dir = g_dir_open(path, 0, NULL);
@@ -61,7 +62,7 @@ static void sweep(void)
     }
 }
 
-/* It has its mark when it is locked, and not before. */
+/* The folder gets its mark after its lock. */
 bool fm_own_folder_make(struct fm_own_folder *folder, const char *kind, GError **error)
 {
     g_return_val_if_fail(folder != NULL && kind != NULL, false);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Folders for files that are there as long as a process is: fathom-KIND-XXXXXX below the temporary
- * folder. Who is killed leaves its own; whoever of the same user makes the next one removes it, as
- * nobody holds its lock any more. */
+/* Temporary folders that exist as long as a process: fathom-KIND-XXXXXX in the temporary folder. A
+ * killed process leaves its folder. The next process of the same user that makes one removes it,
+ * because its lock is free. */
 #pragma once
 
 #include <glib.h>
@@ -10,14 +10,14 @@
 #include "base/compiler.h"
 
 struct fm_own_folder {
-    char *path; /* NULL = there is none */
-    char *mark; /* in those that are ours: names alone may be anybody's */
+    char *path; /* NULL = no folder */
+    char *mark; /* file that marks fathom's folders: others may have such names, too */
     int lock;   /* held while the folder is in use; -1 = none */
 };
 
-/* kind: letters. Whoever notes all that is put into it (unfinished.h) notes path and mark, too.
- * Errors: those of g_dir_make_tmp(). */
+/* kind: letters. Code that notes the folder's files for removal (unfinished.h) must note path and
+ * mark, too. Errors: those of g_dir_make_tmp(). */
 FM_MUST_USE bool fm_own_folder_make(struct fm_own_folder *folder, const char *kind, GError **error);
-/* The files in it have been removed; notes of them are forgotten. A folder without path is none.
- */
+/* Call after removing the files in it; forgets notes about path and mark. A folder without path is
+ * ignored. */
 void fm_own_folder_remove(struct fm_own_folder *folder);

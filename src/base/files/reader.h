@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bounded reading of bytes from memory, with offsets for messages.
+/* Bounds-checked reading from memory, with offsets for messages.
  *
  *   num     unsigned, base 128, most significant group first, bit 7 = more follows, shortest form
  *   fixed   8 bytes, little endian
  *   string  num length, then that many bytes
  *
- * Every function returns false with FM_ERROR_TRUNCATED or FM_ERROR_FORMAT naming file, offset and
- * `what` was being read; the position is then where the bad item began. */
+ * Every function returns false with FM_ERROR_TRUNCATED or FM_ERROR_FORMAT, naming the file, the
+ * offset, and `what` was being read. The position is then the start of the bad item. */
 #pragma once
 
 #include <glib.h>
@@ -34,7 +34,7 @@ static inline size_t fm_reader_left(const struct fm_reader *reader)
     return (size_t)(reader->end - reader->at);
 }
 
-/* "NAME: offset N: " + the text; keeps an error that is set already. */
+/* Sets "NAME: offset N: " + the text; keeps an error that is already set. */
 void fm_reader_set_error(const struct fm_reader *reader, const uint8_t *at, int code,
                          GError **error, const char *format, ...) FM_PRINTF(5, 6);
 /* For `return fm_reader_fail(...)`; a macro so that the compiler sees that it is false. */
@@ -54,8 +54,8 @@ FM_MUST_USE static inline bool fm_reader_byte(struct fm_reader *reader, const ch
     return true;
 }
 
-/* Inline for speed: nearly all of a profile is nums. What is near the end of the input, longer
- * than nine bytes or not in the shortest form goes to the function that checks each byte. */
+/* Inline for speed: nearly all of a profile is nums. Nums near the end of the input, longer than
+ * nine bytes, or not in the shortest form are left to the function that checks each byte. */
 FM_MUST_USE static inline bool fm_reader_num(struct fm_reader *reader, const char *what,
                                              uint64_t *ret, GError **error)
 {
@@ -75,23 +75,23 @@ FM_MUST_USE static inline bool fm_reader_num(struct fm_reader *reader, const cha
     return fm_reader_num_checked(reader, what, ret, error);
 }
 
-/* A num that must not be above max: FM_ERROR_FORMAT. */
+/* Reads a num that must not be above max: FM_ERROR_FORMAT. */
 FM_MUST_USE bool fm_reader_num_max(struct fm_reader *reader, const char *what, uint64_t max,
                                    uint64_t *ret, GError **error);
-/* The next of numbers that ascend, from 1 to max, or the 0 behind the last. *last: the one before,
- * 0 at first; becomes this one. FM_ERROR_FORMAT. */
+/* Reads the next of ascending numbers from 1 to max, or the 0 that ends them. *last: the number
+ * before, initially 0; is updated. FM_ERROR_FORMAT. */
 FM_MUST_USE bool fm_reader_ascending(struct fm_reader *reader, const char *what, uint32_t max,
                                      uint32_t *last, GError **error);
 FM_MUST_USE bool fm_reader_u32(struct fm_reader *reader, const char *what, uint32_t *ret,
                                GError **error);
 FM_MUST_USE bool fm_reader_fixed(struct fm_reader *reader, const char *what, uint64_t *ret,
                                  GError **error);
-/* *ret points into the input, not terminated. A NUL byte inside is FM_ERROR_FORMAT,
- * more than FM_STRING_BYTES_MAX FM_ERROR_LIMIT. */
+/* *ret points into the input and is not terminated. FM_ERROR_FORMAT when it contains a NUL;
+ * FM_ERROR_LIMIT when it is longer than FM_STRING_BYTES_MAX. */
 FM_MUST_USE bool fm_reader_string(struct fm_reader *reader, const char *what, const char **ret,
                                   size_t *ret_length, GError **error);
-/* A count of items that take at least item_bytes each: more than the input can hold is
- * FM_ERROR_TRUNCATED, so that nobody takes memory for it. */
+/* Reads a count of items of at least item_bytes each. More than the input can hold is
+ * FM_ERROR_TRUNCATED, so that no memory is allocated for them. */
 FM_MUST_USE bool fm_reader_count_checked(struct fm_reader *reader, const char *what,
                                          size_t item_bytes, uint32_t *ret, GError **error);
 FM_MUST_USE static inline bool fm_reader_count(struct fm_reader *reader, const char *what,

@@ -16,7 +16,7 @@
 #include "base/error.h"
 
 #define READ_FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-/* Whoever renames files while they are opened is followed so many times. */
+/* Tries after files were renamed during the lookup. */
 #define TRIES 8
 
 struct fm_roots {
@@ -47,7 +47,7 @@ void fm_roots_unref(struct fm_roots *roots)
         g_atomic_rc_box_release_full(roots, clear);
 }
 
-/* As g_free() frees it. */
+/* Returns the real path, to be freed with g_free(). */
 static char *real_path(const char *path)
 {
     char *real = realpath(path, NULL);
@@ -83,7 +83,7 @@ const char *fm_roots_folder(const struct fm_roots *roots, unsigned index)
     return roots->folders->pdata[index];
 }
 
-/* The part of a real path below a folder, NULL when it is not below it. */
+/* The part of a real path below a folder; NULL when it is not below. */
 static const char *below(const char *real, const char *folder)
 {
     size_t size = strcmp(folder, "/") == 0 ? 0 : strlen(folder);
@@ -108,8 +108,8 @@ char *fm_roots_find(const struct fm_roots *roots, const char *name)
 
 /* --- opening --- */
 
-/* For kernels without openat2(), or with a filter that hides it: step by step, following no link.
- */
+/* For kernels without openat2(), or with a filter that blocks it: opens component by component,
+ * without following links. */
 static int open_by_steps(int folder_fd, const char *path, int flags)
 {
     g_auto(GStrv) parts = g_strsplit(path, "/", 0);
@@ -129,7 +129,7 @@ static int open_by_steps(int folder_fd, const char *path, int flags)
     return at;
 }
 
-/* path is a real one: so each link in it was put there afterwards. */
+/* path is a real path, so any link in it was put there afterwards. */
 static int open_without_links(int folder_fd, const char *path, int flags)
 {
 #if defined(SYS_openat2) && defined(RESOLVE_BENEATH)
@@ -154,14 +154,14 @@ static int open_below(const char *folder, const char *path, int flags)
     return fd;
 }
 
-/* Something was exchanged since the real path was found. */
+/* Whether a file was exchanged after its real path was found. */
 static bool has_moved(int problem)
 {
     return problem == ELOOP || problem == EXDEV || problem == ENOTDIR || problem == ENOENT ||
            problem == EAGAIN || problem == EINTR;
 }
 
-/* -1 with errno; ENOENT for what is not there, or elsewhere. */
+/* Returns -1 with errno; ENOENT when the file is missing or outside the folders. */
 static int open_beneath(const struct fm_roots *roots, const char *path, int flags)
 {
     for (unsigned tries = 0; tries < TRIES; tries++) {

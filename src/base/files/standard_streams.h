@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Standard streams that a program was started without. */
+/* Standard streams that are closed when a program starts. */
 #pragma once
 
-/* A standard stream that is closed would become the next file or socket that is opened: errors
- * would be written into it. So the system's empty file takes its place, to be read only, as what
- * nobody reads cannot be printed: that stays an error. Programs that are started find it closed as
- * it was. To be called first of all. */
+/* If a standard stream is closed, the next file or socket that is opened gets its number, and
+ * messages would be written into it. So /dev/null is opened in its place, read-only: output to a
+ * closed stream then remains an error. Child programs find the stream closed, as it was. Call this
+ * first in main(). */
 void fm_fill_standard_streams(void);

@@ -46,7 +46,7 @@ static void remove_and_end(int number)
 {
     fm_unfinished_remove();
     signal(number, SIG_DFL);
-    raise(number); /* once the handler has returned */
+    raise(number); /* takes effect when the handler has returned */
 }
 
 void fm_unfinished_remove_at_signals(void)

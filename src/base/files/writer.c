@@ -18,12 +18,12 @@
 struct fm_writer {
     uint8_t *buffer;
     size_t used, capacity;
-    uint64_t flushed; /* bytes before the buffer */
+    uint64_t flushed; /* number of bytes already flushed from the buffer */
     int descriptor;   /* -1: to memory */
     int failure;      /* errno of the first failed call */
     char *path;
     char *temporary_path; /* NULL: path is written directly */
-    bool done;            /* it is renamed */
+    bool done;            /* it has been renamed */
 };
 
 static struct fm_writer *writer_alloc(size_t capacity)
@@ -35,8 +35,8 @@ static struct fm_writer *writer_alloc(size_t capacity)
     return writer;
 }
 
-/* The place of the file: a link's target, so that the link stays. NULL: it leads to nothing.
- */
+/* Path of the file to replace: the target of a link, so that the link stays. NULL: the link is
+ * dangling. */
 static char *place_of(const char *path)
 {
     struct stat status;
@@ -47,7 +47,7 @@ static char *place_of(const char *path)
     return place;
 }
 
-/* Devices and pipes are not replaced; through a link that leads to nothing its target is made. */
+/* Devices and pipes are written to, not replaced. For a dangling link, its target is created. */
 static bool open_directly(struct fm_writer *writer, GError **error)
 {
     writer->descriptor =
@@ -124,7 +124,7 @@ static void write_all(struct fm_writer *writer, const uint8_t *bytes, size_t siz
     }
 }
 
-/* Makes room for size bytes, at most BUFFER_BYTES unless to memory. */
+/* Makes room for size bytes: at most BUFFER_BYTES, except in memory. */
 static void make_room(struct fm_writer *writer, size_t size)
 {
     if (writer->descriptor >= 0) {
@@ -187,7 +187,8 @@ uint64_t fm_writer_offset(const struct fm_writer *writer)
     return writer->flushed + writer->used;
 }
 
-/* Replaces a regular file, or nothing: another kind of file that came there meanwhile stays. */
+/* Replaces a regular file or creates one. If another kind of file came there meanwhile, it
+ * stays. */
 static void take_place(struct fm_writer *writer)
 {
     struct stat status;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Buffered writing, to memory or to a new file that takes the place of the old one only when it is
- * complete: a reader never sees half a file. A link stays: what it leads to is replaced. A device
- * or pipe is written to, never replaced. Errors are kept and reported by finish. The encodings are
- * those of base/files/reader.h. */
+/* Buffered writing, to memory or to a temporary file that replaces the old one only when it is
+ * complete, so a reader never sees half a file. A symbolic link stays, and its target is replaced.
+ * A device or pipe is written to, never replaced. Errors are kept and reported by finish. The
+ * encodings are those of base/files/reader.h. */
 #pragma once
 
 #include <glib.h>
@@ -14,11 +14,12 @@
 
 struct fm_writer;
 
-/* Nothing stands beside it: path is a device or pipe, which is written to as it is. */
+/* Whether path is a device or pipe, which is written to directly; then no files are put beside
+ * it. */
 bool fm_writer_is_stream(const char *path);
-/* Creates a temporary file beside path, which is among the unfinished (unfinished.h); waits for the
- * reader of a pipe. FM_ERROR_IO when that is not possible, or when path is a folder, socket or
- * disk. The caller owns *ret and ends it with finish or discard. */
+/* Creates a temporary file beside path and notes it for removal (unfinished.h); waits for the
+ * reader of a pipe. FM_ERROR_IO when that fails, or when path is a folder, socket or block device.
+ * The caller owns *ret and ends it with finish or discard. */
 FM_MUST_USE bool fm_writer_new(const char *path, struct fm_writer **ret, GError **error);
 struct fm_writer *fm_writer_new_memory(void);
 
@@ -29,9 +30,9 @@ void fm_writer_fixed(struct fm_writer *writer, uint64_t value);
 void fm_writer_string(struct fm_writer *writer, const char *string);
 uint64_t fm_writer_offset(const struct fm_writer *writer);
 
-/* Writes what is left and renames the file to its path. Frees the writer, also on failure
- * (FM_ERROR_IO: the temporary file is removed, a regular file at path is untouched). */
+/* Writes the rest and renames the file to its path. Frees the writer, also on failure (FM_ERROR_IO:
+ * the temporary file is removed, a regular file at path is untouched). */
 FM_MUST_USE bool fm_writer_finish(struct fm_writer *writer, GError **error);
-/* The bytes of a writer to memory; frees the writer. */
+/* Returns the bytes of a writer to memory; frees the writer. */
 GBytes *fm_writer_finish_memory(struct fm_writer *writer);
 void fm_writer_discard(struct fm_writer *writer); /* NULL is allowed */

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #define ARGUMENTS_MAX 5
-#define DEPTH_MAX 200 /* depth of nested brackets; no compiler writes as many */
+#define DEPTH_MAX 200 /* maximum depth of brackets; compilers write less */
 
-/* Each argument's default, where it has one: ISO C++, and what libstdc++ adds below its containers.
- * $0 and $1 are the first arguments. */
+/* Default values of template arguments, where they have one: ISO C++, and libstdc++'s for its
+ * internal classes. $0 and $1 are the first arguments. */
 static const struct {
     const char *name;
     const char *defaults[ARGUMENTS_MAX];
@@ -116,7 +116,7 @@ static bool is_letter(char c)
     return g_ascii_isalnum(c) || c == '_' || c == '$';
 }
 
-/* "$0" and "$1" of a default, given the arguments themselves. */
+/* Whether text is the default `pattern`, with "$0" and "$1" replaced by the arguments. */
 static bool is_default(const char *pattern, const GPtrArray *arguments, const char *text)
 {
     g_autoptr(GString) expected = g_string_new(NULL);
@@ -144,7 +144,7 @@ static void drop_defaults(const char *name, GPtrArray *arguments)
     }
 }
 
-/* The library's own name of a template with one argument, NULL. */
+/* The library's short name of a template with one argument; NULL = none. */
 static char *other_name(const char *name, const char *argument)
 {
     static const struct {
@@ -166,7 +166,7 @@ static char *other_name(const char *name, const char *argument)
     return NULL;
 }
 
-/* Behind the bracket that opens a template's arguments; out ends with its name. */
+/* Reads template arguments after the opening bracket; out ends with the template's name. */
 static void read_template(struct reading *in, GString *out)
 {
     g_autoptr(GPtrArray) arguments = g_ptr_array_new_with_free_func(g_free);
@@ -214,8 +214,8 @@ static void read_bracket(struct reading *in, GString *out)
     in->depth--;
 }
 
-/* The size of an operator's sign with brackets in it, or one that could be taken for some: what
- * follows may be those of a template. */
+/* Length of an operator symbol that contains brackets, or characters that look like them; a
+ * template's brackets may follow. */
 static size_t sign_size(const char *at)
 {
     static const char *const signs[] = {"()", "[]", "->*", "->", "<<=", ">>=", "<=>", "<<",
@@ -226,7 +226,7 @@ static size_t sign_size(const char *at)
     return 0;
 }
 
-/* A word; the name spaces that only tell versions of the library apart are left out. */
+/* Reads a word; omits inline namespaces of the library's versions. */
 static void read_word(struct reading *in, GString *out)
 {
     static const char *const versions[] = {"std::__cxx11::", "std::__1::"};
@@ -247,7 +247,7 @@ static void read_word(struct reading *in, GString *out)
     in->at += size;
 }
 
-/* Up to one of the characters ends, which stays; "" = the end of the text. */
+/* Reads up to one of the characters in ends, without it; "" = up to the end of the text. */
 static void read_until(struct reading *in, GString *out, const char *ends)
 {
     while (!in->wrong) {

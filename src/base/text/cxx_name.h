@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of C++ entities, as demanglers write them, made readable. */
+/* Makes the names of C++ entities, as demanglers write them, more readable. */
 #pragma once
 
-/* The name without the template arguments that the standard library gives by default, and with its
- * own short names: "std::vector<int, std::allocator<int> >::size() const" becomes
- * "std::vector<int>::size() const", std::__cxx11::basic_string<char, ...> std::string. Other
- * arguments stay. A text that is no such name (its brackets do not match) is returned as it is; so
- * two names may become one. Newly allocated. */
+/* Removes default template arguments of the standard library, and uses its short names:
+ * "std::vector<int, std::allocator<int> >::size() const" becomes "std::vector<int>::size() const",
+ * std::__cxx11::basic_string<char, ...> becomes std::string. Other arguments stay. A text whose
+ * brackets do not match is returned unchanged. Different names may become equal. Newly
+ * allocated. */
 char *fm_cxx_name_shorten(const char *name);

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The C++ ABI's own function, from the compiler's C++ library. */
+/* Function of the C++ ABI, from the compiler's C++ library. */
 char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
 
-/* clang numbers classes without a name: main::$_0. Those with an operator(), and those that are
- * passed around, are lambdas: they get the name that gcc has for them. */
+/* clang numbers unnamed classes: main::$_0. Those with an operator(), and those passed as
+ * arguments, are lambdas: they are renamed as gcc names them. */
 static char *name_lambdas(const char *plain)
 {
     if (strstr(plain, "$_") == NULL)

@@ -155,7 +155,7 @@ void fm_json_digits(struct fm_json *json, const char *name, double value, unsign
 
 void fm_json_fixed(struct fm_json *json, const char *name, double value, unsigned decimals)
 {
-    g_assert(decimals <= 9 && !(fabs(value) >= 1e25)); /* limits of the text buffer */
+    g_assert(decimals <= 9 && !(fabs(value) >= 1e25)); /* must fit into the text buffer */
     append_formatted(json, name, value, decimals, 'f');
 }
 

@@ -22,7 +22,7 @@ static const char *skip_blanks(const char *at, const char *end)
 
 struct checking {
     const char *at, *end;
-    const char *expected; /* NULL = all is right so far */
+    const char *expected; /* NULL = no error so far */
     uint64_t objects; /* kinds of the open values, the innermost in the lowest bit: 1 = an object */
     unsigned depth;
 };
@@ -128,7 +128,8 @@ static bool check_name(struct checking *c)
     return true;
 }
 
-/* Opens what begins here. *ret_value: a value follows; else it was closed at once. */
+/* Opens the object or array that begins here. *ret_value: a value follows; otherwise it is empty
+ * and closed. */
 static bool open_one(struct checking *c, bool *ret_value)
 {
     bool object = *c->at == '{';
@@ -145,7 +146,7 @@ static bool open_one(struct checking *c, bool *ret_value)
     return !object || check_name(c);
 }
 
-/* Behind a value: what it is in ends, or goes on with another. */
+/* After a value: its object or array ends, or goes on. */
 static bool go_on(struct checking *c, bool *ret_value)
 {
     *ret_value = false;
@@ -208,7 +209,7 @@ bool fm_json_check(const char *text, size_t size, struct fm_json_value *ret, siz
     return done;
 }
 
-/* --- looking at what was checked --- */
+/* --- reading checked text --- */
 
 bool fm_json_is_object(struct fm_json_value value)
 {
@@ -318,7 +319,7 @@ bool fm_json_number(struct fm_json_value value, double *ret)
     const char *at = value.at;
     while (at < value.end && at - value.at < 15 && g_ascii_isdigit(*at))
         whole = whole * 10 + (uint64_t)(*at++ - '0');
-    if (at == value.end) { /* most are: exact in a double */
+    if (at == value.end) { /* as most are; such integers are exact in a double */
         *ret = (double)whole;
         return true;
     }
@@ -351,7 +352,7 @@ static unsigned unit_at(const char *at)
     return unit;
 }
 
-/* at: behind "\u"; returns what is behind all of the character. */
+/* at: after "\u"; returns the position after the whole character. */
 static const char *append_unit(GString *to, const char *at, const char *end)
 {
     unsigned unit = unit_at(at);

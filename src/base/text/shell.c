@@ -7,7 +7,8 @@
 
 #include "base/text/utf8.h"
 
-#define SPECIAL " '\"\\$&;|<>()*?[]#~`!{}" /* to some shell, somewhere in a word */
+/* characters that are special to some shell inside a word */
+#define SPECIAL " '\"\\$&;|<>()*?[]#~`!{}"
 
 static bool is_unsafe(const char *at, unsigned size)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names are arbitrary bytes, and may hold a line's end or what steers a terminal: here as a line
- * shows them so that they can be told again. */
+/* Names may contain any bytes, such as newlines or terminal control characters. These functions
+ * show them on one line, unambiguously. */
 #pragma once
 
-/* With "\n", "\t", "\r", "\\" and "\033" for what changes the line and for bytes that are no UTF-8;
- * all else stays. g_free. */
+/* Escapes newlines, other control characters and invalid UTF-8 as "\n", "\t", "\r", "\\" and
+ * "\033"; everything else stays. g_free. */
 char *fm_text_escaped(const char *text);
-/* As a POSIX shell takes it: as it is, or in quotes; with what changes the line as $'a\nb', which
- * bash, zsh and ksh take. g_free. */
+/* Quotes a word for a POSIX shell if necessary. Control characters need $'a\nb', which bash, zsh
+ * and ksh understand. g_free. */
 char *fm_shell_word(const char *text);

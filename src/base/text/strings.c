@@ -8,20 +8,20 @@
 #define CHUNK_BYTES ((size_t)64 * 1024)
 
 struct entry {
-    const char *string; /* NULL = empty place */
+    const char *string; /* NULL = empty slot */
     uint32_t hash;
     uint32_t length;
 };
 
-/* How many places of a table that has become too small are looked at with each new string: then it
- * is empty long before the next one is full, and no string waits for all others to be moved. */
+/* Number of slots of the old table that each new string moves. So the old table is empty long
+ * before the next one is full, and no insertion waits for a whole rehash. */
 #define PLACES_A_STRING 8u
 
-/* Open addressing, at most half full; strings stand in chunks that never move. */
+/* Open addressing, at most half full; strings are in chunks that never move. */
 struct fm_strings {
     struct entry *entries;
     size_t capacity, used; /* capacity is a power of two */
-    struct entry *old;     /* the table before; NULL when all of it was moved */
+    struct entry *old;     /* the previous table; NULL when it has been moved completely */
     size_t old_capacity, old_moved;
     GPtrArray *chunks;
     char *chunk_at;
@@ -47,8 +47,8 @@ void fm_strings_free(struct fm_strings *strings)
     g_free(strings);
 }
 
-/* FNV-1a, eight bytes a step where there are eight: names are short, keys are not secret, and the
- * worst that a file can do is to make its own loading slow. */
+/* FNV-1a over words of eight bytes: names are short and keys are not secret. A hostile file can
+ * only slow down its own loading. */
 static uint32_t hash_bytes(const char *bytes, size_t length)
 {
     uint64_t hash = 0xcbf29ce484222325u ^ length;
@@ -72,7 +72,7 @@ static bool is_it(const struct entry *entry, uint32_t hash, const char *bytes, s
            memcmp(entry->string, bytes, length) == 0 && entry->string[length] == '\0';
 }
 
-/* The string's entry in a table, or the place that is free for it. */
+/* The entry of the string in a table, or the free slot for it. */
 static struct entry *place_of(struct entry *entries, size_t capacity, uint32_t hash,
                               const char *bytes, size_t length)
 {
@@ -82,7 +82,7 @@ static struct entry *place_of(struct entry *entries, size_t capacity, uint32_t h
     return &entries[place];
 }
 
-/* Entries stay in the old table, too, so that what is behind them is still found there. */
+/* Moved entries stay in the old table too, so that probing past them still works. */
 static void move_some(struct fm_strings *strings)
 {
     size_t end = MIN(strings->old_moved + PLACES_A_STRING, strings->old_capacity);
@@ -115,7 +115,8 @@ static char *take_room(struct fm_strings *strings, size_t bytes)
         g_ptr_array_add(strings->chunks, chunk);
         strings->chunk_total += size;
         if (size > CHUNK_BYTES)
-            return chunk; /* a giant has a chunk of its own; the open one stays open */
+            return chunk; /* a huge string has a chunk of its own; the current chunk stays current
+                           */
         strings->chunk_at = chunk;
         strings->chunk_left = size;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names are arbitrary bytes; what is written out is valid UTF-8. */
+/* Names may contain any bytes; output is valid UTF-8. */
 #include "base/text/utf8.h"
 
 static bool is_continuation(unsigned char byte)
