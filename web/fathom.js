@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comfort for pages that are whole without it: a filter and a copy button for tables, sorting by
-// columns that the server does not sort by, keys, and asking again for an unfinished page.
+// Conveniences for pages that are complete without it: a filter and a copy button for tables, sorting by columns that
+// the server does not sort by, keys, and reloading an unfinished page.
 "use strict";
 
 const FILTER_ROWS_MIN = 12;
 const RELOAD_MS = 2000;
-const LONG_ROWS = 400; // tables from here on show a part of their rows
+const LONG_ROWS = 400; // longer tables show only a part of their rows
 const WINDOW_ROWS = 150;
-const ROW_PIXELS = 24; // until it is known
+const ROW_PIXELS = 24; // until it has been measured
 
-// "1,234.50" -> 1234.5; "10.0ms" -> 0.01; what is no number sorts last.
+// "1,234.50" -> 1234.5; "10.0ms" -> 0.01; text that is not a number sorts last.
 function cellNumber(text) {
   const units = { ps: 1e-12, ns: 1e-9, us: 1e-6, ms: 1e-3, s: 1 };
   const found = /^(-?[\d,]*\.?\d+)(ps|ns|us|ms|s)?$/.exec(text.trim());
@@ -27,7 +27,7 @@ function cellAt(row, column) {
   return null;
 }
 
-// The heading cells of the lowest header row of each column, in order.
+// The lowest heading cell of each column, in order.
 function columnHeads(table) {
   const heads = [];
   const rows = table.tHead ? [...table.tHead.rows] : [];
@@ -45,8 +45,8 @@ function columnHeads(table) {
   return heads;
 }
 
-// Of a long table only the rows near those that are seen are in the document; the rest is two empty
-// rows of their height. Without scripts, on paper, and when asked, all rows are there.
+// Keeps only the visible rows of a long table and those near them in the document; two empty rows stand for the rest.
+// Without scripts, on paper, and on request, all rows are there.
 class RowWindow {
   constructor(table) {
     this.body = table.tBodies[0];
@@ -114,7 +114,7 @@ class RowWindow {
   }
 }
 
-const windows = new WeakMap(); // of tables
+const windows = new WeakMap(); // by table
 
 function rowsOf(table) {
   return windows.get(table)?.all ?? [...table.querySelectorAll("tbody tr")];
@@ -148,13 +148,13 @@ function sortBy(table, column, head) {
   head.setAttribute("aria-sort", down ? "descending" : "ascending");
 }
 
-// Sorting would tear apart a table whose rows belong together.
+// Whether the table may be sorted: sorting would separate rows that belong together.
 function isFlat(table) {
   return table.tBodies.length === 1 && table.tBodies[0].rows.length > 1 &&
     !table.querySelector("tr.sep, tr.section, [data-depth], .r-sum");
 }
 
-// What a column is called where several have one title: "%, of Self, Time, top procs".
+// The name of a column; with its group when several have one title: "%, of Self, Time, top procs".
 function columnName(table, column) {
   const heads = columnHeads(table);
   const title = heads[column].textContent.trim();
@@ -194,7 +194,7 @@ function filterRows(table, text, found) {
   long?.list(long.all.filter((row) => !row.hidden));
 }
 
-// A table as CSV (RFC 4180), commas within numbers taken out.
+// A table as CSV (RFC 4180), without commas in numbers.
 function tableCsv(table) {
   const quote = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   const heads = columnHeads(table).map((head) => head.textContent.trim());
@@ -372,11 +372,11 @@ function onKey(event) {
   if (Object.hasOwn(ACTIONS, event.key)) ACTIONS[event.key](event);
 }
 
-// When the reader, or a script, asked for another page. Not by "beforeunload": who listens to that is asked before
-// an address that was typed is gone to, and a page that is replaced by then loses it for good.
+// When the reader, or a script, last left for another page. "beforeunload" is not used: its handlers run before the
+// browser goes to a typed address, and a page replaced at that moment loses the address for good.
 let leftAt = -Infinity;
 function leave(event) {
-  if (!event.defaultPrevented) leftAt = performance.now(); // it may be a download, and the page stays
+  if (!event.defaultPrevented) leftAt = performance.now(); // it may be a download, and then the page stays
 }
 function watchLeaving() {
   if (window.navigation) {
@@ -391,16 +391,15 @@ function watchLeaving() {
   });
 }
 
-// Asks for the page again, but not in the place of the one that is being gone to.
+// Reloads the page, unless the browser is leaving it.
 function askAgain() {
   const left = leftAt + RELOAD_MS - performance.now();
   if (left > 0) setTimeout(askAgain, left);
   else location.reload();
 }
 
-// Keeps the line of an unfinished page up to date, and asks for the page again when more is known
-// than it was made of. A hidden page lets its connection go: browsers allow few of them. Without
-// streams it is asked for again after a while.
+// Updates the progress line of an unfinished page, and reloads it when more is known than it shows. A hidden page
+// closes its connection, because browsers allow few of them. Without streams the page is reloaded after a while.
 function watchUnfinished(line) {
   if (!line) return;
   const { events, stage } = line.dataset;
@@ -446,7 +445,7 @@ function watchUnfinished(line) {
   window.addEventListener("pagehide", () => source?.close());
 }
 
-// Tables, figures and texts of a page: what another generation of it may have changed.
+// Tables, figures and texts of a page: the parts that a later version may change.
 const PARTS = "h1, h2, h3, p, dl, ul, figure";
 function partsOf(root) {
   return [...root.querySelectorAll(PARTS)].filter((part) => !part.closest("table") &&
@@ -462,11 +461,11 @@ function takeServed(main) {
     partTexts: parts.map((part) => part.outerHTML),
   };
 }
-// As it came, before anything of it is sorted or taken out.
+// As loaded, before it is sorted or filtered.
 const growingLine = document.querySelector("#main .notice[data-live]");
 const served = growingLine && takeServed(document.getElementById("main"));
 
-// Pages of traces have a script of their own (trace/main.js), which takes the place of all this.
+// Pages of traces have their own script (trace/main.js) instead of this one.
 if (!document.body.matches(".trace")) {
   for (const table of document.querySelectorAll("table:not(.source)")) {
     addSorting(table);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Addresses of pages: the three parts of /deep's queries, and links to a recording's first page. */
+/* Addresses of pages: the three parts of /deep's queries; links to a recording's first page. */
 #include <string.h>
 
 #include "base/error.h"

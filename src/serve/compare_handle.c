@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /compare?before=FILE&after=FILE&by=MEASURE&focus=CONTEXT: two profiles over one another. The last
- * comparison is kept, so that its other measures and parts come at once. */
+/* /compare?before=FILE&after=FILE&by=MEASURE&focus=CONTEXT: compares two profiles. The last
+ * comparison is cached, so that its other measures and parts are fast. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,8 @@
 
 #define CAUSES_SHOWN 30u
 #define CONTEXTS_SHOWN 5u
-#define NODES_MAX 8000000u /* limit for both together: more would delay other pages too long */
+/* limit for both profiles together: more would delay other pages too long */
+#define NODES_MAX 8000000u
 
 struct fm_compared {
     char *key; /* identities of both files */
@@ -33,11 +34,11 @@ void fm_compared_free(struct fm_compared *compared)
 struct asked {
     GHashTable *fields;
     const char *files[FM_SIDES], *by;
-    const struct fm_compare *compare; /* once it is made */
+    const struct fm_compare *compare; /* set when it has been made */
     uint32_t focus;
 };
 
-/* The rest of the address, for links. */
+/* Makes the rest of the address, for links. */
 static char *address(void *user, enum fm_measure_id by, uint32_t focus)
 {
     const struct asked *asked = user;
@@ -75,7 +76,7 @@ static bool understand(const struct fm_request *request, struct asked *ret, GErr
     return false;
 }
 
-/* Files that may be named, and what they are now. */
+/* Finds the files, if they may be named, and their present identities. */
 static bool find_files(struct fm_server *server, const struct asked *asked, GString *key,
                        char *paths[FM_SIDES], GError **error)
 {
@@ -136,7 +137,7 @@ static bool get(struct fm_server *server, const struct asked *asked, GError **er
     return ok;
 }
 
-/* A page is about runs, not about places: folders are told where nothing else tells them apart. */
+/* The page shows names without folders, unless the folders are the only difference. */
 static char **names_of(const struct asked *asked)
 {
     char **names = g_new0(char *, FM_SIDES + 1);

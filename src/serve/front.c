@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The front page: what is open, and what may be opened. */
+/* The front page: open recordings, and files that may be opened. */
 #include <string.h>
 
 #include "base/files/mapped.h"
@@ -12,9 +12,10 @@
 
 #define LISTED_FILES_MAX 200
 #define LISTED_DEPTH_MAX 3
-#define LOOKED_AT_MAX 5000 /* names, so that a huge folder does not hold up the page */
+/* maximum number of names, so that a huge folder does not delay the page */
+#define LOOKED_AT_MAX 5000
 
-/* Time waited, or live memory, with links to the locks, or the blocks, of each process. */
+/* Adds time waited, or live memory, with links to the locks, or the blocks, of each process. */
 static void add_amount(struct fm_table *table, const struct fm_deep_recording *recording,
                        const char *name, enum fm_further_measure measure,
                        enum fm_command_id command)
@@ -68,10 +69,11 @@ static void add_opened(const struct fm_server *server, struct fm_list *body)
                                                                  &fm_recorded_profile_class, i);
         const struct fm_growing *growing = fm_growing_find(server, profile->base.name);
         if (growing != NULL && fm_growing_finished(growing) != NULL)
-            continue; /* the whole profile stands for it */
+            continue; /* the whole profile is listed instead */
         g_autofree char *url = fm_server_menu_url(profile->base.name);
         fm_table_row(table, "recording", false);
-        /* That of a program that runs lies in a folder which says nothing to anybody. */
+        /* The profile of a running program is in a temporary folder that means nothing to
+         * readers. */
         g_autofree char *short_name =
             growing == NULL ? NULL : g_path_get_basename(profile->base.name);
         fm_cell_href(table, url, growing == NULL ? profile->base.name : short_name, FM_STYLE_PLAIN);
@@ -107,7 +109,7 @@ static void add_opened(const struct fm_server *server, struct fm_list *body)
 
 #define COMPARISONS_MAX 10u
 
-/* Each profile with the one that was opened before it. */
+/* Links each profile with the one opened before it for comparison. */
 static void add_comparisons(const struct fm_server *server, struct fm_list *body)
 {
     const struct fm_profile *before = NULL;
@@ -224,7 +226,7 @@ static void list_paths(struct fm_list *body, const char *title, const GPtrArray 
     }
 }
 
-/* Profiles of one program are told apart by their command lines. */
+/* Profiles of one program are distinguished by their command lines. */
 struct listed {
     const char *path;
     struct fm_process_fact process; /* command NULL: not known */

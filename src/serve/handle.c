@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a request to its answer. README.md in this folder tells what is checked and why. */
+/* Turns requests into responses. README.md in this folder explains which checks are made, and
+ * why. */
 #include <string.h>
 
 #include "base/error.h"
@@ -10,7 +11,7 @@
 #include "serve/trace_handle.h"
 #include "digest/names.h"
 
-/* One request on its way through this file. */
+/* One request that is being handled. */
 struct exchange {
     struct fm_server *server;
     const struct fm_request *request;
@@ -31,7 +32,8 @@ static char *make_etag(const char *text, size_t size)
     return g_strdup_printf("\"%.32s\"", sum);
 }
 
-/* "*" or a list of validators that holds this one; "W/" before one makes no difference for GET. */
+/* Whether the list of validators contains this one, or is "*"; a leading "W/" makes no difference
+ * for GET. */
 static bool etag_matches(const char *if_none_match, const char *etag)
 {
     if (if_none_match == NULL)
@@ -47,7 +49,7 @@ static bool etag_matches(const char *if_none_match, const char *etag)
     return false;
 }
 
-/* Takes body and etag. With a matching If-None-Match the body is left out. */
+/* Takes ownership of body and etag. With a matching If-None-Match the body is left out. */
 static void answer(const struct exchange *exchange, const char *type, char *etag, GString *body)
 {
     bool known = etag != NULL && etag_matches(exchange->request->if_none_match, etag);
@@ -65,7 +67,7 @@ static void answer(const struct exchange *exchange, const char *type, char *etag
     }
 }
 
-/* --- pages that are no reports --- */
+/* --- pages other than reports --- */
 
 /* The name of the only recording of a running program, or of its final profile. */
 static const char *only_one(const struct fm_server *server, unsigned *ret_count)
@@ -76,7 +78,7 @@ static const char *only_one(const struct fm_server *server, unsigned *ret_count)
         const char *path = fm_server_path(server, i);
         const struct fm_growing *growing = fm_growing_find(server, path);
         if (growing != NULL && fm_growing_finished(growing) != NULL)
-            continue; /* another stands for it */
+            continue; /* the whole profile is listed instead */
         name = path;
         ++*ret_count;
     }
@@ -134,8 +136,8 @@ static void add_notice(GString *notice, const char *text)
     g_string_append(notice, text);
 }
 
-/* Fills *ret from what was asked for. For readers of pages what cannot be understood becomes the
- * menu or the default preferences, and the page says so; a script gets an error. */
+/* Fills *ret from the request. For HTML, a command or preferences that cannot be parsed become the
+ * menu or the defaults, and the page says so; scripts get an error. */
 static bool understand(const struct exchange *exchange, const struct fm_deep_query *asked,
                        struct fm_query *ret, GString *notice, GError **error)
 {
@@ -168,8 +170,8 @@ static bool understand(const struct exchange *exchange, const struct fm_deep_que
     return true;
 }
 
-/* A hash of everything that the page's bytes depend on. A C recording's pages show source files,
- * which may change without it: their validator is made of the page itself, later. */
+/* Hash of everything that the page depends on. Pages of a C recording show source files, which may
+ * change independently: their validator is computed later from the page itself. */
 static char *page_etag(const struct exchange *exchange, const struct fm_recorded_profile *profile,
                        const struct fm_query *query, const char *notice)
 {
@@ -209,7 +211,7 @@ static void render_page(const struct exchange *exchange, struct fm_recorded_prof
     answer(exchange, fm_format_content_type(exchange->format), etag, body);
 }
 
-/* Partial page: no validator. CSV cannot mark itself partial, hence 503. */
+/* A partial page has no validator. CSV cannot be marked as partial, so it is answered with 503. */
 static void answer_unfinished(const struct exchange *exchange, struct fm_recorded_profile *profile,
                               const struct fm_query *query, const char *notice)
 {
@@ -243,7 +245,8 @@ static void answer_page(const struct exchange *exchange, struct fm_recorded_prof
         render_page(exchange, profile, query, notice, NULL, etag);
 }
 
-/* While it is being read the page is asked for again: that must not begin the reading anew. */
+/* While the profile is being read, the page is requested again; that must not restart the
+ * reading. */
 static void answer_menu_later(const struct exchange *exchange,
                               const struct fm_recorded_profile *profile,
                               const struct fm_query *query)
@@ -256,7 +259,7 @@ static void answer_menu_later(const struct exchange *exchange,
     exchange->ret->location = g_string_free(location, FALSE);
 }
 
-/* quit and timeout answer with one message; restart goes on to the menu. */
+/* quit and timeout answer with a message; restart leads to the menu. */
 static void answer_server_command(const struct exchange *exchange,
                                   struct fm_recorded_profile *profile, struct fm_query *query)
 {
@@ -292,7 +295,7 @@ static void answer_server_command(const struct exchange *exchange,
     exchange->ret->timeout_minutes = act && id == FM_CMD_TIMEOUT ? (int)query->command.number : 0;
 }
 
-/* Answers for the whole profile. */
+/* Answers for the whole profile of a program that has ended. */
 static void answer_finished(const struct exchange *exchange, const struct fm_deep_query *asked,
                             const char *finished)
 {
@@ -309,7 +312,7 @@ static void answer_finished(const struct exchange *exchange, const struct fm_dee
     exchange->ret->location = g_string_free(location, FALSE);
 }
 
-/* A profile that is being made for the first time. */
+/* Answers for a profile that is being made for the first time. */
 static void answer_promised(const struct exchange *exchange, const struct fm_growing *growing)
 {
     if (exchange->format != FM_FORMAT_HTML) {
@@ -326,7 +329,7 @@ static void answer_promised(const struct exchange *exchange, const struct fm_gro
     answer(exchange, fm_format_content_type(exchange->format), NULL, body);
 }
 
-/* A reader who came by a number goes on by what stays the same when there is more. */
+/* Redirects from an address with numbers to one with names, which stays valid in later versions. */
 static bool answer_lasting(const struct exchange *exchange,
                            const struct fm_recorded_profile *profile, const struct fm_query *query)
 {
@@ -400,8 +403,8 @@ static void answer_deep(const struct exchange *exchange)
 
 /* --- /find --- */
 
-/* Handles the search field: redirects to the page of the function with exactly this name, or to
- * the list of what holds it. */
+/* Handles the search field: redirects to the page of the function with exactly this name, or to the
+ * list of matches. */
 static void answer_find(const struct exchange *exchange)
 {
     GError *error = NULL;

@@ -5,7 +5,7 @@
 
 #include "serve/serve_internal.h"
 
-/* A stream holds a connection and the engine's attention: not for pages of other sites. */
+/* Streams cost a connection and the engine's time, so pages of other sites get none. */
 struct fm_stream *fm_live_stream(struct fm_server *server, const struct fm_request *request,
                                  struct fm_response *ret)
 {

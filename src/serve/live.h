@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pages with a stream of events: one kind, in the server's list while the stream is open. What a
- * page shows and sends is its class's: a profile's progress (profile_live.c), viewers' answers
- * about traces (trace_live.c). */
+/* Pages with an event stream; they are in the server's list while it is open. Classes define what a
+ * page shows and sends: the progress of a profile (profile_live.c), viewers' answers about traces
+ * (trace_live.c). */
 #pragma once
 
 #include "serve/serve.h"
@@ -12,30 +12,31 @@ struct fm_live_page;
 
 struct fm_live_class {
     bool (*shows)(const struct fm_live_page *page, const struct fm_trace *trace);
-    /* Its recording is about to be closed: its stream ends; else it holds what it needs. */
+    /* The stream ends when the recording is closed; otherwise the page holds references to what it
+     * needs. */
     bool ends_with_recording;
-    /* It has become another recording; before `changed`. May be NULL. */
+    /* The recording was replaced by another one; called before `changed`. May be NULL. */
     void (*replaced)(struct fm_live_page *page);
-    /* There is more of it, or something else. May be NULL. */
+    /* The recording has grown, or was replaced. May be NULL. */
     void (*changed)(struct fm_live_page *page);
     void (*free)(struct fm_live_page *page); /* the stream has ended */
 };
 
-/* The first member of a class's page. */
+/* Must be the first member of a class's page. */
 struct fm_live_page {
     const struct fm_live_class *class_;
     struct fm_server *server;
     struct fm_stream *stream;
 };
 
-/* A stream for the page that asks; NULL when it may have none: then *ret tells why. */
+/* Opens a stream for the requesting page; NULL when it may have none, with the reason in *ret. */
 FM_MUST_USE struct fm_stream *
 fm_live_stream(struct fm_server *server, const struct fm_request *request, struct fm_response *ret);
-/* From now on the page belongs to the stream, whose response is *ret. */
+/* The page now belongs to the stream, whose response is *ret. */
 void fm_live_begin(struct fm_live_page *page, const struct fm_live_class *class_,
                    struct fm_server *server, struct fm_stream *stream, struct fm_response *ret);
 
-/* Pages of a class, in order of opening: NULL at the end of the list. */
+/* Iterates over a class's pages, in order of opening; NULL at the end. */
 struct fm_live_page *fm_live_page_at(const struct fm_server *server,
                                      const struct fm_live_class *class_, unsigned index);
 

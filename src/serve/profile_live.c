@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /events: what is known of a page's recording, as it becomes known.
+/* /events: the progress of reading a page's recording.
  *
  *   event: state   {"stage":2,"complete":false,"module":"cliques","fraction":0.41,"whole":0.36,
  *                   "text":"Not all is known yet: ..."}
- *   event: ready   nothing more will come: the page is whole, or has failed
+ *   event: ready   nothing more will come: the page is complete, or reading failed
  *
- * The page carries the stage that it was made at: at another one it is asked for again. */
+ * The page contains the stage at which it was made; at a later stage it is requested again. */
 #include <math.h>
 
 #include "base/text/json.h"
@@ -21,10 +21,10 @@ struct page {
     struct fm_live_page live;
     struct fm_trace *trace;
     struct fm_query query;
-    gint64 told_us; /* when it last heard */
+    gint64 told_us; /* time of the last event */
 };
 
-/* --- what is said --- */
+/* --- content of events --- */
 
 static char *say(const struct fm_profile_progress *progress)
 {
@@ -84,7 +84,7 @@ static void tell(struct page *page)
     page->told_us = g_get_monotonic_time();
 }
 
-/* --- when --- */
+/* --- times of events --- */
 
 static bool on_pass_end(void *hook_data, void *call_data);
 
@@ -95,7 +95,7 @@ static struct fm_hooks *one_hook(fm_hook_function *function, void *data)
     return hooks;
 }
 
-/* For the end of the pass that runs now, or of the next one. */
+/* Waits for the end of the running pass, or of the next one. */
 static void wait_for_pass(struct page *page)
 {
     struct fm_engine *engine = engine_of(page);
@@ -105,7 +105,7 @@ static void wait_for_pass(struct page *page)
                                    one_hook(on_pass_end, page));
 }
 
-/* Ends the stream, and by that frees the page. */
+/* Ends the stream, which frees the page. */
 static void say_good_bye(struct page *page)
 {
     fm_stream_send(page->live.stream, "ready", "{}");
@@ -151,7 +151,7 @@ static const struct fm_live_class page_class = {
 
 /* --- the request --- */
 
-/* The page that would be shown: of the menu, when the command is not understood. */
+/* The query of the page that would be shown: the menu when the command cannot be parsed. */
 static void page_query(const struct fm_deep_query *asked, struct fm_query *ret)
 {
     *ret = (struct fm_query){.command = {.id = FM_CMD_MENU}};

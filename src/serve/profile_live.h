@@ -8,11 +8,11 @@
 /* Text of an incomplete page. text: caller frees. */
 struct fm_incomplete {
     char *text;
-    unsigned stage; /* another one, another page */
+    unsigned stage; /* pages made at different stages differ */
     double fraction;
 };
 void fm_profile_live_progress(struct fm_engine *engine, const struct fm_recorded_profile *profile,
                               struct fm_incomplete *ret);
-/* Answers /events: the stream of a page, until the page is whole. */
+/* Answers /events: the stream of a page, until the page is complete. */
 void fm_profile_live_answer(struct fm_server *server, const struct fm_request *request,
                             struct fm_response *ret);

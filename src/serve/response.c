@@ -40,7 +40,7 @@ const char *fm_response_reason(unsigned status)
     return "Error";
 }
 
-/* Relative path to assets/: an error may concern a path of any depth. */
+/* Relative path to assets/, since an error page may be at any depth. */
 static char *way_up(const char *path)
 {
     GString *way = g_string_new(NULL);
@@ -150,10 +150,10 @@ void fm_response_clear(struct fm_response *response)
     g_clear_pointer(&response->etag, g_free);
     g_clear_pointer(&response->location, g_free);
     g_clear_pointer(&response->body, g_bytes_unref);
-    g_clear_pointer(&response->stream, fm_stream_gone); /* no door took it */
+    g_clear_pointer(&response->stream, fm_stream_gone); /* no server took it */
 }
 
-/* A value that reached us from outside must not begin a header of its own. */
+/* A value from outside must not start another header. */
 static bool is_safe_value(const char *value)
 {
     return strpbrk(value, "\r\n") == NULL;

@@ -3,17 +3,17 @@
  *
  *   /                      the opened recordings, and the files below the roots
  *   /deep?QUERY            a page; /deep.json, /deep.txt, /deep.csv: the same in that format
- *   /find?text=T&file=FILE a search of that recording: on to what it finds
- *   /live?QUERY            when there is more of its program, which runs, as a stream of events
- *   /moment?QUERY          POST: what comes from now on as a profile of its own: where that will be
- *   /events?QUERY          what happens to that page, as a stream of events (stream.h)
+ *   /find?text=T&file=FILE a search in that recording: redirects to the result
+ *   /live?QUERY            new versions of a page of a running program, as a stream of events
+ *   /moment?QUERY          POST: starts a profile of what comes from now on; returns its address
+ *   /events?QUERY          progress of reading for that page, as a stream of events (stream.h)
  *   /trace?QUERY           traces (query/trace_query.h); /trace.json, /trace.txt, /trace.csv
  *   /assets/NAME           stylesheet and scripts
  *
  *   QUERY ::= FILE | CMD & FILE | CMD & PREFS & FILE      each part percent-encoded by itself
  *
  * A server is used by one thread at a time. HTTP, CGI, tests and the fuzzer call the same
- * function: the same request gives byte-equal bodies through each door. */
+ * function, so the same request gives equal bodies everywhere. */
 #pragma once
 
 #include "report/report.h"
@@ -23,14 +23,14 @@ struct fm_engine;
 struct fm_stream;
 
 struct fm_server_options {
-    int64_t patience_us;     /* a page of a trace is written after so long at most; 0 = 60,000 */
-    unsigned recordings_max; /* limit for recordings opened below roots; the least used is closed; 0
-                                = 16 */
-    /* Recordings are read while the engine's source runs on a main loop, and pages are made of what
-     * is known so far and say so. Without, each answer waits until all is known. */
+    int64_t patience_us;     /* longest time before a page of a trace is written; 0 = 60,000 */
+    unsigned recordings_max; /* limit for recordings opened below roots; the least recently used is
+                                closed; 0 = 16 */
+    /* true: recordings are read while the engine's source runs on a main loop; pages are made of
+     * what is known so far, and say so. false: each answer waits until everything is known. */
     bool background;
-    /* In the background: a recording turned out to be bad after it was added: once for each
-     * change of it. Must not wait. */
+    /* With background: called once for each change of an added recording that made it unreadable.
+     * Must not block. */
     void (*failed)(void *user, const GError *error);
     void *failed_user;
 };
@@ -38,40 +38,38 @@ struct fm_server_options {
 struct fm_server *fm_server_new(const struct fm_server_options *options);
 void fm_server_free(struct fm_server *server);
 
-/* Makes a recording available; opened at once, so that errors are told here: all of them, or in the
- * background those of opening and of the header. The server names it
- * by its path as given; its real path is accepted too. Opening the same file (device and inode)
- * twice gives one instance. */
+/* Opens a recording and makes it available. Returns its errors: all of them or, with background,
+ * only those of opening and of the header. It is named by its path as given; its real path is
+ * accepted, too. Opening the same file (device and inode) twice gives one instance. */
 FM_MUST_USE bool fm_server_add(struct fm_server *server, const char *path, GError **error);
-/* Files below this folder may be named in requests, and are opened when first asked for. */
+/* Requests may name files below this folder; they are opened at the first request. */
 FM_MUST_USE bool fm_server_add_root(struct fm_server *server, const char *folder, GError **error);
-/* Opens what a request would open that names this file: for doors whose requests are all of one
- * file. Errors: those that the request would get. */
+/* Opens the file as a request that names it would: for CGI, where all requests are about one file.
+ * Errors: those that the request would get. */
 FM_MUST_USE bool fm_server_open(struct fm_server *server, const char *file, GError **error);
 
-/* The profile at this path, which was added, is that of a program that still runs, or (running:
- * false) did until now, and has just been written again: pages of it say the text, and those that
- * look at it are told. */
+/* The profile at this path, which was added, belongs to a running program, or (running: false) one
+ * that has just ended, and has just been rewritten. Its pages show the text, and open ones are
+ * notified. */
 void fm_server_grow(struct fm_server *server, const char *path, const char *text, bool running);
-/* Notifies for the last time: `finished`, which was added, is the whole profile, to which its pages
- * lead on from now. */
+/* Notifies open pages for the last time: `finished`, which was added, is the whole profile, to
+ * which the pages lead from now on. */
 void fm_server_grown(struct fm_server *server, const char *path, const char *text,
                      const char *finished);
-/* A program runs whose profiles will be added: until then the front page says the text, and then it
- * leads on to the first, if there is but one. */
+/* A program is running whose profiles will be added. Until then, the front page shows the text;
+ * afterwards it redirects to the first profile if there is only one. */
 void fm_server_await(struct fm_server *server, const char *text);
-/* The profile at this path has been promised and is not there yet: until then its pages say the
- * text. */
+/* The profile at this path will be added later: until then its pages show the text. */
 void fm_server_promise(struct fm_server *server, const char *path, const char *text);
-/* A reader of the profile at path asks for what comes from now on. Returns the path of a profile of
- * that, g_free(), which has been promised; NULL after *error. */
+/* A reader of the profile at path requests a profile of what comes from now on. Returns the path of
+ * that profile, g_free(), which has been announced; NULL with *error. */
 typedef char *(*fm_moment_function)(void *user, const char *path, GError **error);
 void fm_server_on_moment(struct fm_server *server, fm_moment_function function, void *user);
-/* A profile that was added has been written anew, and worked out: its pages need not read it. Takes
- * prepared (recording/prepared.h). */
+/* An added profile has been rewritten, and its results are already computed, so that pages need not
+ * read it. Takes ownership of prepared (recording/prepared.h). */
 struct fm_prepared_profile;
 void fm_server_offer(struct fm_server *server, struct fm_prepared_profile *prepared);
-/* Whether anybody looks at it, or has asked for it since then. */
+/* Whether a page of it is open, or was requested since the last version. */
 bool fm_server_is_growth_wanted(const struct fm_server *server, const char *path);
 
 struct fm_request {
@@ -80,14 +78,14 @@ struct fm_request {
     const char *query;         /* raw, still encoded; NULL = none */
     const char *if_none_match; /* NULL = none */
     const char *accept;        /* NULL = none; its first type selects JSON, text, CSV */
-    /* The request may come from a page of another site, or be no wish of the reader's at all (a
-     * prefetch): it may read, but not quit, restart or set the time-out. The door decides with
+    /* The request may come from a page of another site, or be a prefetch that the reader did not
+     * ask for. It may read, but not quit, restart or set the time-out. Callers decide with
      * fm_request_is_foreign(). */
     bool foreign;
-    bool can_stream; /* the door can send events (stream.h) */
+    bool can_stream; /* the caller can send events (stream.h) */
 };
 
-/* Headers that tell where a request comes from; NULL without such a header. */
+/* Headers that show where a request comes from; NULL when missing. */
 struct fm_request_source {
     const char *host;       /* Host */
     const char *fetch_site; /* Sec-Fetch-Site */
@@ -96,8 +94,8 @@ struct fm_request_source {
     const char *purpose;    /* Sec-Purpose or Purpose */
     const char *user_agent; /* User-Agent */
 };
-/* True unless the headers show that the request was made by a page of this server, typed in by the
- * reader, or sent by a program that is no browser. */
+/* False only if the headers show that the request comes from a page of this server, was typed in by
+ * the reader, or was sent by a program other than a browser. */
 bool fm_request_is_foreign(const struct fm_request_source *source);
 
 struct fm_response {
@@ -106,7 +104,7 @@ struct fm_response {
     char *etag;               /* NULL = none; quoted as in HTTP */
     char *location;           /* for redirects */
     GBytes *body;             /* never NULL */
-    bool quit;                /* the server shall end after this answer */
+    bool quit;                /* the server must end after this answer */
     int timeout_minutes;      /* > 0: new idle time-out */
     struct fm_stream *stream; /* events instead of a body; NULL unless the request can_stream */
 };
@@ -115,8 +113,8 @@ void fm_server_handle(struct fm_server *server, const struct fm_request *request
                       struct fm_response *ret);
 void fm_response_clear(struct fm_response *response);
 
-/* The engine that reads recordings on behalf of pages. Work in it goes on in steps: the HTTP door
- * puts it on its main loop (schedule/source.h). Borrowed. */
+/* The engine that reads recordings for pages. It works in steps; the HTTP server puts it on its
+ * main loop (schedule/source.h). Borrowed. */
 struct fm_engine *fm_server_engine(struct fm_server *server);
 
 /* Names of the recordings that were added, in order; borrowed until the server is used again. */
@@ -131,5 +129,5 @@ char *fm_server_trace_url(const char *name);
 
 /* Number of traces that were added or found. */
 unsigned fm_server_trace_count(const struct fm_server *server);
-/* "trace?file=...": all that were added, on one page. Caller frees. */
+/* "trace?file=...": one page with all added traces. The caller frees it. */
 char *fm_server_traces_url(const struct fm_server *server);

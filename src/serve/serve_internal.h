@@ -19,11 +19,11 @@ struct fm_server {
     GPtrArray *growing;        /* struct fm_growing: profiles of programs that run */
     fm_moment_function moment; /* NULL = moments are not offered */
     void *moment_user;
-    char *awaited;                /* said while none is there; NULL = none is waited for */
+    char *awaited;                /* shown while there is none; NULL = none is expected */
     GPtrArray *pages;             /* struct fm_live_page: those with a stream */
     struct fm_compared *compared; /* the last comparison; NULL = none */
     unsigned growth_source;       /* a GLib source that looks for growth of traces; 0 = none */
-    uint64_t cancelled_answers;   /* answers of viewers that were withdrawn before their end */
+    uint64_t cancelled_answers; /* viewers' answers that were withdrawn before they were complete */
 };
 
 /* stream.c */
@@ -36,7 +36,7 @@ struct fm_deep_query {
 FM_MUST_USE bool fm_deep_query_split(const char *raw, struct fm_deep_query *ret, GError **error);
 void fm_deep_query_clear(struct fm_deep_query *query);
 
-/* compare_handle.c: answers /compare; false: the path is another one. */
+/* compare_handle.c: answers /compare; false: it is another path. */
 bool fm_compare_handle(struct fm_server *server, const struct fm_request *request,
                        struct fm_response *ret);
 void fm_compared_free(struct fm_compared *compared); /* NULL is allowed */

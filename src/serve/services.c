@@ -121,7 +121,7 @@ static gint by_name(gconstpointer left, gconstpointer right)
     return strcmp(a->name, b->name);
 }
 
-/* The newest first, as they are kept: by when they were written, then by their start. */
+/* Newest first, as when they are kept: by time of writing, then by start. */
 static gint by_time(gconstpointer left, gconstpointer right)
 {
     const struct run *a = *(struct run *const *)left, *b = *(struct run *const *)right;
@@ -130,7 +130,7 @@ static gint by_time(gconstpointer left, gconstpointer right)
     return strverscmp(b->stem, a->stem);
 }
 
-/* That of the run's own program, NAME.STAMP.data, is the shortest. */
+/* The run's own program, NAME.STAMP.data, has the shortest name. */
 static gint by_length(gconstpointer left, gconstpointer right)
 {
     const char *a = *(char *const *)left, *b = *(char *const *)right;
@@ -149,8 +149,8 @@ static void cell_moment(struct fm_table *table, int64_t seconds)
         fm_cell_string(table, text, FM_STYLE_PLAIN);
 }
 
-/* Figures from the begin and the end of the newest run's profile; none of one that
- * cannot be read. */
+/* Adds figures from the begin and the end of the newest run's profile; none if it cannot be
+ * read. */
 static void add_figures(const struct fm_services *services, struct fm_table *table,
                         const char *path)
 {

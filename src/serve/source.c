@@ -4,7 +4,7 @@
 
 #include "serve/serve.h"
 
-/* The host[:port] of "http://host:port/path" is the given one. */
+/* Whether the host[:port] of "http://host:port/path" is the given one. */
 static bool is_at_host(const char *url, const char *host)
 {
     const char *at = strstr(url, "://");
@@ -21,7 +21,7 @@ bool fm_request_is_foreign(const struct fm_request_source *source)
         return true;
     if (source->origin != NULL && !is_at_host(source->origin, source->host))
         return true;
-    /* "none": typed in, or from a bookmark. "same-site" is another port of this machine. */
+    /* "none": typed in, or from a bookmark. "same-site" may be another port of this machine. */
     if (source->fetch_site != NULL)
         return strcmp(source->fetch_site, "same-origin") != 0 &&
                strcmp(source->fetch_site, "none") != 0;
@@ -29,6 +29,6 @@ bool fm_request_is_foreign(const struct fm_request_source *source)
         return !is_at_host(source->referer, source->host);
     if (source->origin != NULL)
         return false;
-    /* An old browser may have left out where it comes from; curl and scripts have no such name. */
+    /* Old browsers may omit these headers; curl and scripts do not call themselves Mozilla. */
     return source->user_agent != NULL && strstr(source->user_agent, "Mozilla/") != NULL;
 }

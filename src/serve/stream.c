@@ -7,7 +7,7 @@
 #include "serve/serve_internal.h"
 
 #define ID_BYTES 16
-/* A browser that lost the connection asks again after so long. */
+/* Time after which a browser reconnects. */
 #define RETRY_MS "1000"
 
 struct end_hook {
@@ -19,7 +19,7 @@ struct fm_stream {
     struct fm_server *server;
     char id[2 * ID_BYTES + 1];
     GArray *end_hooks; /* struct end_hook */
-    GString *waiting;  /* sent before the door was ready; NULL afterwards */
+    GString *waiting;  /* data sent before the connection was ready; NULL afterwards */
     const struct fm_stream_sink *sink;
     void *sink_user;
     bool ending;
@@ -95,7 +95,7 @@ static void write_bytes(struct fm_stream *stream, const char *bytes, size_t size
         g_string_append_len(stream->waiting, bytes, (gssize)size);
 }
 
-/* A carriage return ends a line there, too. */
+/* In event streams a carriage return ends a line, too. */
 static void append_data(GString *out, const char *data)
 {
     for (;;) {
@@ -126,7 +126,7 @@ size_t fm_stream_backlog(const struct fm_stream *stream)
     return stream->sink != NULL ? stream->sink->backlog(stream->sink_user) : stream->waiting->len;
 }
 
-/* Calls who waits for the end, and frees it. */
+/* Calls the end hooks, and frees the stream. */
 static void finish(struct fm_stream *stream)
 {
     stream->ending = true;
@@ -148,7 +148,7 @@ void fm_stream_end(struct fm_stream *stream)
         stream->sink->end(stream->sink_user);
         finish(stream);
     } else {
-        stream->ending = true; /* the door takes what waits, and ends it */
+        stream->ending = true; /* its owner sends what is waiting, then ends it */
     }
 }
 

@@ -9,7 +9,7 @@
 #include "serve/trace_handle.h"
 #include "serve/trace_live.h"
 
-/* A page may change from one moment to the next, so it has no validator. */
+/* A page may change at any moment, so it has no validator. */
 static void answer_page(struct fm_server *server, const struct fm_request *request,
                         enum fm_format format, struct fm_response *ret)
 {

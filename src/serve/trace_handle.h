@@ -5,6 +5,6 @@
 
 #include "serve/serve.h"
 
-/* True when the path is one of ours, and *ret is the answer. */
+/* True when the path belongs to traces; *ret is then the answer. */
 bool fm_trace_handle(struct fm_server *server, const struct fm_request *request,
                      struct fm_response *ret);

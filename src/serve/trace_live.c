@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pages with a stream of events. The script asks for viewers' answers one by one; each is sent as
- * it becomes known, and again when a pass over the trace makes it better. What the script asks
- * next for the same viewer takes the place of what it asked before. */
+/* Pages with an event stream. The script requests viewers' answers one by one. Each is sent when it
+ * is known, and again when a pass over the trace improves it. A later request for the same viewer
+ * replaces the earlier one. */
 #include <string.h>
 
 #include "base/error.h"
@@ -24,9 +24,9 @@ struct owner { /* one viewer of a page */
     guint64 serial;
     enum fm_trace_view view;
     struct fm_trace_query query;
-    struct fm_trace_job *job; /* NULL: withdrawn, or the trace could not be asked */
-    bool redraw;              /* begin again when the engine has stopped stepping */
-    bool held;                /* an answer waits until the reader has taken what was sent */
+    struct fm_trace_job *job; /* NULL: withdrawn, or the request could not be made */
+    bool redraw;              /* restart when the engine has finished its step */
+    bool held;                /* an answer waits until the reader has read what was sent */
 };
 
 struct trace_page {
@@ -54,7 +54,7 @@ static void send_answer(struct owner *owner)
     fm_stream_send(owner->page->live.stream, "answer", text->str);
 }
 
-/* A reader that does not read gets the answer of then when it does; those before are skipped. */
+/* A slow reader gets only the answer that is current when it reads again. */
 static void answer(struct owner *owner)
 {
     owner->held = fm_stream_backlog(owner->page->live.stream) >= BACKLOG_MAX;
@@ -66,7 +66,7 @@ static void on_progressed(struct fm_trace_job *job, void *user)
 {
     struct owner *owner = user;
     job->wants_picture = false;
-    if (owner->job == job) /* else it is being made, and is sent then */
+    if (owner->job == job) /* otherwise it is being made, and will be sent */
         answer(owner);
 }
 
@@ -88,7 +88,7 @@ static bool begin_owner(struct owner *owner, GError **error)
         return false;
     job->progressed = on_progressed;
     job->user = owner;
-    job->wants_picture = true; /* the first one at once */
+    job->wants_picture = true; /* the first answer is made at once */
     owner->job = job;
     if (fm_trace_job_is_done(job))
         answer(owner);
@@ -155,7 +155,7 @@ static void redraw_owners(struct trace_page *page)
     }
 }
 
-/* Asks for the passes; what they make better is drawn again when they are ready. */
+/* Requests the passes; what they improve is redrawn when they are ready. */
 static void look_at_passes(struct trace_page *page)
 {
     bool ready = fm_trace_set_precompute(page->set);
@@ -210,7 +210,7 @@ static bool shows(const struct fm_live_page *live, const struct fm_trace *trace)
     return false;
 }
 
-/* Now it may tell the wall clock. */
+/* The wall clock may be known now. */
 static void on_replaced(struct fm_live_page *live)
 {
     fm_trace_set_align(((struct trace_page *)live)->set);
@@ -222,7 +222,7 @@ static void on_changed(struct fm_live_page *live)
     fm_trace_set_renew(page->set);
     page->all_ready = false;
     renew_owners(page, false);                /* owners whose traces were being read */
-    (void)fm_trace_set_precompute(page->set); /* so that it is told how far they are */
+    (void)fm_trace_set_precompute(page->set); /* so that their progress is reported */
     send_set(page, "grown");
 }
 
@@ -342,7 +342,7 @@ void fm_trace_live_ask(struct fm_server *server, const struct fm_request *reques
         return;
     }
     guint64 number = serial == NULL ? 0 : g_ascii_strtoull(serial, NULL, 10);
-    if (number < owner->serial) /* overtaken on the way */
+    if (number < owner->serial) /* overtaken by a later request */
         return;
     bool good = fm_trace_query_parse(request->query, &query, &error);
     if (good && fm_trace_viewer_of(query.view) == NULL) {
@@ -360,7 +360,7 @@ void fm_trace_live_ask(struct fm_server *server, const struct fm_request *reques
     }
 }
 
-/* Current state, for tests and the curious. */
+/* Current state, for tests and debugging. */
 void fm_trace_live_status(struct fm_server *server, struct fm_response *ret)
 {
     const struct fm_live_page *live;

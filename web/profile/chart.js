@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers over time, one series at a time (uPlot): which is chosen above the chart, points have the
-// colour of their group, and the mark where a group begins tells which. The cursor follows the mouse
-// and the arrows; what it is at is told below, and beside it. Stands in the page itself where there is
-// no server, so it is no module.
+// Numbers over time, one series at a time (uPlot). The series is chosen above the chart; points have the colour of
+// their group, and a mark shows where a group begins. The cursor follows mouse and arrow keys; its values are shown
+// below and beside it. It is not a module, because it is embedded in pages that work without a server.
 /* global uPlot */
 "use strict";
 
@@ -28,7 +27,7 @@
   const AXIS = { ...FORMATS, count: (value) => value.toLocaleString("en", { notation: "compact", maximumSignificantDigits: 5 }) };
 
   const day = (seconds) => new Date(seconds * 1000).toISOString().slice(0, 19).replace("T", " ");
-  // For steps of so many seconds: what stands at each, and below it where the day or minute is another.
+  // By step in seconds: the label at each step, and a second line where the day or minute changes.
   const DAY = "\n{YYYY}-{MM}-{DD}";
   const TIMES = [[31536000, "{YYYY}"], [2419200, "{YYYY}-{MM}"], [86400, "{YYYY}-{MM}-{DD}"],
     [60, "{HH}:{mm}", DAY, DAY, DAY], [1, "{HH}:{mm}:{ss}", DAY, DAY, DAY],
@@ -134,7 +133,7 @@
       return known.length ? `${format(Math.min(...known))} to ${format(Math.max(...known))}.` : "Nothing is known.";
     }
 
-    // Where another group begins, with its name if there is room.
+    // Marks where another group begins, with its name if there is room.
     mark(xs) {
       const { ctx, bbox } = this.plot;
       const ratio = devicePixelRatio;
@@ -163,7 +162,7 @@
       ctx.restore();
     }
 
-    // Against the last that is known.
+    // Change from the last known value.
     change(at) {
       const { values } = this.shown;
       let before = at - 1;

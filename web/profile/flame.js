@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A flame graph on a canvas, in the place of the SVG that the server wrote. What is shown is the
-// address: the command has measure, direction, flags and focus, "#x=" a part of the width, "#find="
-// what is looked for. A zoom shows the boxes that are known at once and then asks for finer ones.
+// A flame graph on a canvas, replacing the server's SVG. The address has the whole state: the command has measure,
+// direction, flags and focus, "#x=" the visible part of the width, "#find=" the search text. A zoom shows the known
+// boxes at once, then fetches finer ones.
 import { address, commandOf, formatAmount, formatCount, formatSeconds, formatShare, readAddress, readFlame, readState,
   writeFlame, writeState } from "./query.js";
 import { boxAt, draw, findBoxes, readColours, readGraph, ROW_HEIGHT } from "./flame_picture.js";
 
 const TIP_MS = 140;
-const WIDTH_LEAST = 100, WIDTH_MOST = 8000; // device pixels the server accepts
+const WIDTH_LEAST = 100, WIDTH_MOST = 8000; // device pixels that the server accepts
 const BORDERS = 2; // pixels of the canvas's frame
 const NARROWEST = 1e-6;
 const SAMPLES_FEW = 10;
@@ -24,11 +24,11 @@ let figures = 0;
 
 export class Flame {
   constructor(figure) {
-    this.id = figures++ ? `flame${figures}` : "flame"; // several are in one document where pages are kept
+    this.id = figures++ ? `flame${figures}` : "flame"; // kept pages have several in one document
     this.figure = figure;
     this.svg = figure.querySelector("svg");
-    this.whole = readAddress().command.startsWith("flame/"); // else it leads to a page of its own
-    this.query = figure.dataset.query && commandOf(figure.dataset.query); // kept pages have none
+    this.whole = readAddress().command.startsWith("flame/"); // otherwise it links to a page of its own
+    this.query = figure.dataset.query && commandOf(figure.dataset.query); // kept pages have no query
     this.view = { from: 0, to: 1, top: 0 };
     this.rowsMax = this.whole ? Infinity : Math.round(this.svg.getAttribute("height") / ROW_HEIGHT);
     this.marks = { selected: null, found: null };
@@ -96,7 +96,7 @@ export class Flame {
 
   // --- boxes ---
 
-  // What the server knows of a graph; a part of its width that is shown wider is asked for finer.
+  // Fetches a graph; for a part of its width, a finer one.
   async ask(query, [from, to]) {
     const parts = readFlame(query);
     const width = Math.round(this.figure.clientWidth * (devicePixelRatio || 1) / (to - from));
@@ -136,7 +136,7 @@ export class Flame {
     return from < to && to <= 1 ? [from, to] : [0, 1];
   }
 
-  // As the address says: after Back, and at first.
+  // Restores the state of the address: at first, and after Back.
   async restore() {
     const command = this.whole ? readAddress().command : this.query;
     const [from, to] = this.readWindow();
@@ -148,7 +148,7 @@ export class Flame {
     this.look();
   }
 
-  // Finer boxes of what is shown, or of another focus; what was asked before is of no use then.
+  // Fetches finer boxes of the visible part, or of another focus; earlier requests are then obsolete.
   async refine(query, window, frame) {
     const number = ++this.asked;
     try {
@@ -159,11 +159,11 @@ export class Flame {
       this.show(graph);
       if (frame) await this.reframe(number);
     } catch {
-      if (number === this.asked) location.reload(); // the server says what is wrong
+      if (number === this.asked) location.reload(); // the server's page explains the error
     }
   }
 
-  // Heading, measures and way of the page, as the server writes them for this focus.
+  // Updates heading, measures and path of the page, as the server writes them for this focus.
   async reframe(number) {
     const answer = await fetch(location.href);
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
@@ -204,7 +204,7 @@ export class Flame {
     this.refine(box.query, [0, 1], true);
   }
 
-  // A part of the same graph.
+  // Shows a part of the same graph.
   zoomTo(from, to) {
     const narrow = Math.max(to - from, NARROWEST);
     from = Math.min(Math.max(from, 0), 1 - narrow);
@@ -225,7 +225,7 @@ export class Flame {
     if (above && this.whole) this.follow(above.query);
   }
 
-  // Another graph of this page.
+  // Shows another graph of this page.
   follow(query) {
     history.pushState(null, "", address(query));
     this.shown = query;
@@ -241,7 +241,7 @@ export class Flame {
     this.zoomTo(at - (at - from) * factor, at + (to - at) * factor);
   }
 
-  // --- what is under the pointer, what is selected ---
+  // --- pointer and selection ---
 
   boxUnder(event) {
     const { from, to, top } = this.view;
@@ -291,7 +291,7 @@ export class Flame {
     this.tip.style.top = `${y + 18 + high > innerHeight ? Math.max(4, y - high - 10) : y + 18}px`;
   }
 
-  // All that is known of a box; counts are exact. How far a sampled time may be off the server computes.
+  // All facts about a box; counts are exact. The server computes the error of sampled times.
   lines(box) {
     const { measure, unitSeconds, sample, whole } = this.graph;
     const amount = (value) => formatAmount(value, measure, unitSeconds);
@@ -408,6 +408,6 @@ export class Flame {
 }
 
 export function startFlame(figure) {
-  // Where it fails, the SVG stays, which is whole.
+  // If this fails, the SVG stays, which is complete.
   return new Flame(figure).start().catch(() => {});
 }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The boxes of a flame graph, and how a canvas shows a part of them.
+// The boxes of a flame graph, and drawing a part of them on a canvas.
 
 import { commandOf } from "./query.js";
 
 export const ROW_HEIGHT = 19;
 const BOX_HEIGHT = 18;
-const LABEL_LEAST = 6; // letters: fewer tell nothing
+const LABEL_LEAST = 6; // letters: fewer would be useless
 const GAP_LEAST = 4; // pixels: narrower boxes have no gap at their right
 const FADED = 0.35;
 const MILLION = 1e6;
 
 const RECURSION = 1, JOINED = 4; // flags of boxes
 
-// Boxes as objects, each knowing the one above it and its place in the row.
+// Boxes as objects with references to their parents and places in their rows.
 export function readGraph(flame) {
   const rows = Array.from({ length: flame.rows }, () => []);
   const text = (list, place) => (place < 0 ? null : list[place]);
@@ -36,7 +36,7 @@ export function readGraph(flame) {
     whole: flame.whole, legend: flame.legend };
 }
 
-// Of a row in order, the box over a place; found by halving.
+// Finds the box of a sorted row over a position, by binary search.
 export function boxAt(row, x) {
   let low = 0, high = (row?.length ?? 0) - 1;
   while (low <= high) {
@@ -49,7 +49,7 @@ export function boxAt(row, x) {
   return null;
 }
 
-// Boxes whose names have all the words, and the share of them together: one below another counts once.
+// Finds boxes whose names contain all the words, and their total share; boxes above one another count once.
 export function findBoxes(graph, text) {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const found = new Set();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call graph, laid out where it is looked at: boxes and arrows stand in the page, hidden, and become
-// a picture of links. Where that fails the tables below tell the same.
+// A call graph, laid out in the browser: boxes and arrows are in the page, hidden, and are turned into a picture with
+// links. If that fails, the tables below have the same data.
 
 const SVG = "http://www.w3.org/2000/svg";
 const CHARACTER = 7.3, LINE = 16, PAD = 8; // pixels of the fixed-width font
@@ -96,11 +96,11 @@ export async function startGraph(figure) {
     const graph = layOut(await loadDagre(), nodes, edges);
     figure.replaceChildren(draw(graph, figure.dataset.label));
     figure.hidden = false;
-    figure.tabIndex = 0; // it scrolls where it is wider than the window
+    figure.tabIndex = 0; // focusable, because it scrolls when it is wider than the window
     figure.setAttribute("aria-label", figure.dataset.label);
     figure.querySelector(".focus")?.scrollIntoView({ block: "nearest", inline: "center" });
     window.scrollTo(0, 0);
   } catch {
-    figure.remove(); // the tables tell it
+    figure.remove(); // the tables have the same data
   }
 }

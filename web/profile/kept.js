@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pages that are kept without a server, in one file or in a folder: a flame graph knows all its boxes
-// and zooms in them; of one file one page is shown at a time. Bundled with the other scripts by
-// tools/bundle_scripts.py, as browsers load no modules from files.
+// Pages kept without a server, in one file or in a folder. A flame graph has all its boxes and zooms in them. In a
+// single file, one page is shown at a time. tools/bundle_scripts.py bundles it with the other scripts, because browsers
+// load no modules from local files.
 import { Flame } from "./flame.js";
 import { readGraph } from "./flame_picture.js";
 import { readState } from "./query.js";
@@ -26,7 +26,7 @@ class KeptFlame extends Flame {
   // There are no finer boxes.
   async refine() {}
 
-  // What is shown is remembered in the address, but of one page only.
+  // The address records what is shown, but for one page only.
   isShown() {
     return !this.figure.closest(".part[hidden]");
   }
@@ -63,7 +63,7 @@ class KeptFlame extends Flame {
     if (this.out) this.out.hidden = this.view.from === 0 && this.view.to === 1 && !this.view.top;
   }
 
-  // To the box above the one that fills the picture.
+  // Zooms out to the parent of the box that fills the picture.
   zoomOut() {
     const row = this.graph.rows[this.view.top] ?? [];
     const middle = (this.view.from + this.view.to) / 2;
@@ -99,7 +99,7 @@ class KeptFlame extends Flame {
   }
 }
 
-// "#p3", or "#p3=&find=append" where the page remembers something.
+// "#p3", or "#p3=&find=append" when the page has a state.
 function partOfAddress(parts) {
   const [, id] = /^#([^=&]+)/.exec(location.hash) ?? [];
   const found = id && document.getElementById(decodeURIComponent(id));
@@ -122,7 +122,7 @@ function pagesOfParts(parts) {
   return parts.map((part) => ({ name: part.querySelector("h1")?.textContent ?? "", note: "", address: `#${part.id}` }));
 }
 
-// Pages of a folder, from the script beside this one: browsers read nothing else from files.
+// Pages of a folder, from the script beside this one: browsers read no other data from local files.
 function pagesOfFolder() {
   return new Promise((resolve) => {
     const script = document.createElement("script");
@@ -135,7 +135,7 @@ function pagesOfFolder() {
   });
 }
 
-// What is meant: a name in full, else the first that begins so, else that holds it.
+// Finds the page that is meant: by its full name, else the first whose name begins so, else that contains it.
 function findPage(pages, text) {
   const wanted = text.trim().toLowerCase();
   if (!wanted) return null;

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of a program that runs, kept up to date: the server sends the page and then what differs from
-// one version to the next; rows that changed are put in, all else stays as it is.
+// Keeps the page of a running program up to date. The server sends the page, then the differences between versions.
+// Changed rows are updated in place; everything else stays.
 const LAST_MS = 30000;
-let served = null; // tables and parts as they came, before anything of them was sorted or taken out
-let partsOf = null; // of a document: its headings, texts and figures
+let served = null; // tables and parts as loaded, before they were sorted or filtered
+let partsOf = null; // parts of a document: its headings, texts and figures
 
 function startFigure(figure) {
   if (figure.matches("figure.flame[data-query]"))
     import("./flame.js").then(({ startFlame }) => startFlame(figure));
 }
 
-// A row by what it is of, which lasts: its first link, else where it stands.
+// Key of a row that stays the same: its first link, else its position.
 function keyOf(row, at) {
   return row.querySelector("a[href]")?.getAttribute("href") ?? `row ${at}`;
 }
 
-// What a row shows; who has the focus in it, keeps it.
+// Updates a row; an element in it that has the focus keeps it.
 function fillRow(row, newer) {
   const links = "a, button, input, summary";
   const at = row.contains(document.activeElement)
@@ -25,8 +25,8 @@ function fillRow(row, newer) {
   if (at >= 0) row.querySelectorAll(links)[at]?.focus({ preventScroll: true });
 }
 
-// Rows that came, went or changed places: each that stays is the same element. False: somebody has
-// sorted or filtered them, or taken part of them out of the document.
+// Handles rows that were added, removed or moved; remaining rows keep their elements. False: the reader has sorted or
+// filtered them, or a part of them is not in the document.
 function moveRows(at, rows, texts) {
   const old = served.tables[at];
   const body = old.at(-1)?.parentElement;
@@ -68,7 +68,7 @@ function takeRows(at, rows) {
   return true;
 }
 
-// Puts what differs in the place of what was there; false: it is another page altogether.
+// Updates what differs; false: it is a different page.
 function takeNewer(text) {
   const main = new DOMParser().parseFromString(text, "text/html").getElementById("main");
   const tables = [...main.querySelectorAll("table")].map((table) => [...table.querySelectorAll("tr")]);
@@ -87,8 +87,7 @@ function takeNewer(text) {
   return true;
 }
 
-// What the server says that a page's text differs by: so many characters are the same, so many (below
-// zero) are gone, a text is new.
+// Applies the server's changes to a page's text: N characters unchanged, N (below zero) deleted, or new text.
 function applyDelta(text, changes) {
   let at = 0;
   const out = [];
@@ -103,22 +102,23 @@ function applyDelta(text, changes) {
   return out.join("");
 }
 
-// On to the profile of what comes from now on.
+// Goes to the profile of what comes from now on.
 async function beginPhase(address) {
   const answer = await fetch(address, { method: "POST" });
   if (!answer.ok) throw new Error(String(answer.status));
   const { page } = await answer.json();
-  location.assign(page); // which is asked for again until the phase is there
+  location.assign(page); // the page is requested again until the phase is there
 }
 
-// It can be paused; a hidden page lets its connection go. askAgain: for the page, unless it is being left.
+// Updates can be paused; a hidden page closes its connection. askAgain: reloads the page, unless the browser is leaving
+// it.
 export function watchGrowing(line, asServed, partsIn, askAgain) {
   served = asServed;
   partsOf = partsIn;
   const text = document.createElement("span");
   const button = document.createElement("button");
   let source = null;
-  let newest = null; // the page's text; null: none came yet
+  let newest = null; // text of the page; null: none received yet
   let shown = null;
   let held = false;
   let paused = false;
@@ -137,7 +137,7 @@ export function watchGrowing(line, asServed, partsIn, askAgain) {
       text.textContent = `The phase could not begin: ${error.message}`;
     });
   });
-  // While a button of the mouse is down nothing is moved from below it: the click would be lost.
+  // While a mouse button is down nothing is moved: the click would miss.
   function show() {
     if (paused || held || newest === shown) return;
     shown = newest;
@@ -148,7 +148,7 @@ export function watchGrowing(line, asServed, partsIn, askAgain) {
     line.dataset.shown = Number(line.dataset.shown ?? 0) + 1;
   }
   document.addEventListener("pointerdown", () => { held = true; });
-  document.addEventListener("pointermove", (event) => { // it may have been let go outside of the window
+  document.addEventListener("pointermove", (event) => { // the button may have been released outside of the window
     if (held && event.buttons === 0) held = false;
   });
   for (const name of ["pointerup", "pointercancel", "dragend"]) {
@@ -168,13 +168,13 @@ export function watchGrowing(line, asServed, partsIn, askAgain) {
   function onGeneration(event) {
     const state = JSON.parse(event.data);
     text.textContent = state.text;
-    if (state.finished) { // this page of the whole profile
+    if (state.finished) { // this page in the whole profile
       askAgain();
       return;
     }
     line.dataset.generation = state.generation;
     if (!state.running) {
-      setTimeout(stop, LAST_MS); // its last version is still to come
+      setTimeout(stop, LAST_MS); // its last version may still come
       button.remove();
       since.remove();
     }

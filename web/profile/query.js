@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses of a profile's pages, and amounts as the pages write them.
+// Addresses of a profile's pages; amounts in the format of the pages.
 
 const NBSP = "\u00a0";
 
@@ -9,7 +9,7 @@ export function readAddress(search = location.search) {
     try {
       return decodeURIComponent(part);
     } catch {
-      return part; // the server says what is wrong with it
+      return part; // the server reports the error
     }
   });
   return {
@@ -19,8 +19,7 @@ export function readAddress(search = location.search) {
   };
 }
 
-// The command of a query as the server writes it, percent-encoded and with the preferences that the page's own
-// address has, too.
+// The command of a query as the server writes it, percent-encoded, with the preferences of the page's own address.
 export function commandOf(query) {
   const command = query.split("&", 1)[0];
   try {
@@ -50,12 +49,12 @@ export function writeFlame({ measure, direction, flags, focus }) {
   return `flame/${measure}/${direction}/${flags.length ? flags.join("-") : "_"}/${focus}`;
 }
 
-// The part of the address behind "#", as names and values.
+// The part of the address after "#", as names and values.
 export function readState() {
   return new URLSearchParams(location.hash.slice(1));
 }
 
-// Nothing moves and no step is added to the history.
+// Does not scroll, and adds no entry to the history.
 export function writeState(changes) {
   const state = readState();
   for (const [name, value] of Object.entries(changes)) {

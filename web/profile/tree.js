@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of a tree open and close where they stand: what is below a row is asked for one level at a
-// time, from the page that its mark leads to without scripts. The address remembers which rows were
-// opened and closed, by their places among their siblings ("0.2.1").
+// Opens and closes rows of a tree in place: children of a row are fetched one level at a time, from the page that its
+// mark links to. The address stores which rows were opened and closed, by their indices among siblings ("0.2.1").
 import { readState, writeState } from "./query.js";
 
-const DEEPEST = 12; // classes of indentation
+const DEEPEST = 12; // number of indentation classes
 const OPEN = "\u25be", SHUT = "\u25b8";
 
 function depthOf(row) {
@@ -18,7 +17,7 @@ function setDepth(row, depth) {
   cell.dataset.depth = depth;
 }
 
-// Of a bar, own and total in hundredths; those of another page have another whole.
+// Own and total share of a bar, in hundredths; bars of another page refer to another total.
 function readBar(row) {
   const bar = row.querySelector(".bar i");
   const [, own = 0, total = 0] = /^s(\d+) t(\d+)$/.exec(bar?.className ?? "") ?? [];
@@ -39,7 +38,7 @@ class Tree {
     this.restore();
   }
 
-  // The mark of a row becomes a button that knows the address of what is below.
+  // Turns the mark of a row into a button that has the address of its children.
   dress(row) {
     const mark = row.querySelector(".open");
     if (!mark) return;
@@ -106,7 +105,7 @@ class Tree {
     this.showBelow(row);
   }
 
-  // Rows are there when all above them are open.
+  // A row is shown when all rows above it are open.
   showBelow(row) {
     const shown = [!row.classList.contains("closed") && this.isOpen(row)];
     const base = depthOf(row) + 1;
@@ -127,7 +126,7 @@ class Tree {
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       rows = [...page.querySelector("table.ranked").tBodies[0].rows].slice(1);
     } catch {
-      location.assign(address); // the page of its own, or what is wrong with it
+      location.assign(address); // its own page, or the error
       return false;
     } finally {
       row.removeAttribute("aria-busy");
@@ -176,7 +175,7 @@ class Tree {
   async restore() {
     const read = (name) => (readState().get(name) ?? "").split(" ").filter(Boolean);
     const [opened, closed] = [read("open"), read("shut")];
-    // Those above first: only then are those below there.
+    // Outer rows first: only then do inner ones exist.
     const steps = (place) => place.split(".").length;
     for (const place of opened.sort((a, b) => steps(a) - steps(b))) {
       const row = this.rowAt(place);
@@ -194,7 +193,7 @@ class Tree {
     (row?.querySelector(".path a") ?? row?.querySelector("button"))?.focus();
   }
 
-  // On to the dearest row, until one is reached that does not lead on.
+  // Opens the most expensive row repeatedly, until one has no children.
   async openDearest(row) {
     let at = row;
     while (at?.querySelector("button.open")) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many capabilities, CPUs or threads are at work over the window: layers by class of state. It
-// comes with the answer of the timeline and stands above it.
+// Number of working capabilities, CPUs or threads over the window, in layers by class of state. It is part of the
+// timeline's answer and is shown above it.
 import { colours, duration, element, fitCanvas, hideTip, seconds, showTip } from "./util.js";
 
 const HEIGHT = 46;
@@ -30,7 +30,7 @@ export class Activity {
       : "what came before is not known yet";
   }
 
-  // Of a program with a garbage collector.
+  // For a program with a garbage collector.
   productivity({ productivity_percent: percent }) {
     if (percent === undefined) return [];
     return [element("span", { className: percent < 50 ? "problem" : "",
@@ -104,7 +104,7 @@ export class Activity {
     const column = Math.floor((time - start) / step);
     if (!(column >= 0 && column < columns) || time > one.known_until_ns) return hideTip();
     const at = one.classes.filter((of) => of.load[column] > 0);
-    const sum = at.reduce((all, of) => all + (of.at_work ? of.load[column] : 0), 0); // without collecting
+    const sum = at.reduce((all, of) => all + (of.at_work ? of.load[column] : 0), 0); // without garbage collection
     showTip(event.clientX, event.clientY, [`${sum.toFixed(2)} of ${this.name(one)} at work`,
       at.map((of) => `${of.class} ${of.load[column].toFixed(2)}`).join(", ") || "nothing",
       `${duration(step)}, from ${seconds(start + column * step)} s · ${this.source(one)}`]);

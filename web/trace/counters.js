@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters and the heap, one small chart each on the page's time axis (uPlot). Dragging chooses a
-// window; the cursor is the page's.
+// Counters and the heap, one small chart each on the page's time axis (uPlot). Dragging selects a window; the cursor is
+// shared with the page.
 /* global uPlot */
 import { colours, element, seconds } from "./util.js";
 
@@ -45,7 +45,7 @@ export class Counters {
     this.moved();
   }
 
-  // Nothing new in a column: the value stays what it was.
+  // In columns without new values, the last value continues.
   filled(values, last) {
     let known = null;
     return values.map((value, i) => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of events: as many rows as were scrolled to are there; more are asked for by position,
-// after the last row or before the first.
+// The list of events. Only rows that were scrolled to are loaded; more are fetched by position, after the last row or
+// before the first.
 import { element, seconds } from "./util.js";
 
 const ROWS = 80;
@@ -11,8 +11,8 @@ export class Events {
     this.page = page;
     this.rows = [];
     this.body = element("tbody");
-    this.columns = []; // names of fields that have a column of their own, in order of choosing
-    this.names = new Set(); // of the fields seen
+    this.columns = []; // names of fields with a column of their own, in order of selection
+    this.names = new Set(); // names of the fields seen
     this.head = element("thead");
     this.chooser = element("div", { className: "choices" });
     const columns = element("details", { className: "columns" }, element("summary", {}, "Columns"), this.chooser);
@@ -46,7 +46,7 @@ export class Events {
     this.head.replaceChildren(element("tr", {}, ...titles.map((title) => element("th", { scope: "col" }, title))));
   }
 
-  // A field's column is shown, or its values go back to the column "Fields".
+  // Gives a field its own column, or puts its values back into the column "Fields".
   choose(name, shown) {
     this.columns = this.columns.filter((other) => other !== name);
     if (shown) this.columns.push(name);
@@ -55,7 +55,7 @@ export class Events {
     this.mark();
   }
 
-  // Fields met for the first time can be chosen from now on.
+  // Fields that appear for the first time can be selected from now on.
   meet(rows) {
     for (const name of rows.flatMap((row) => Object.keys(row.fields)))
       if (!this.names.has(name)) {
@@ -64,7 +64,7 @@ export class Events {
       }
   }
 
-  // From the cursor, or the window's begin, on.
+  // Fetches from the cursor, or from the window's begin.
   ask() {
     this.direction = "anew";
     const { page } = this;
@@ -106,7 +106,7 @@ export class Events {
     }
     if (answer.done && this.direction === "anew") {
       this.scroller.scrollTop = 0;
-      // Something before the first row, so that one can scroll up.
+      // Some rows before the first one, so that the reader can scroll up.
       if (this.rows.length) {
         this.direction = "before";
         this.send({ until: this.rows[0].position, rows: 30 });
@@ -129,13 +129,13 @@ export class Events {
       this.body.lastChild.remove();
       this.next = null;
     }
-    if (!this.next && this.rows.length === KEPT) this.nextAfter(); // the tail was dropped
+    if (!this.next && this.rows.length === KEPT) this.nextAfter(); // the end was dropped
   }
 
   nextAfter() {
     this.next = this.rows.at(-1)?.position ?? null;
     if (this.next) {
-      this.rows.pop(); // it comes again as the first of the next answer
+      this.rows.pop(); // it is the first row of the next answer
       this.body.lastChild.remove();
     }
   }
@@ -196,7 +196,7 @@ export class Events {
     this.more();
   }
 
-  // Somebody else chose a time.
+  // Another viewer selected a time.
   moved() {
     if (this.rows.some((row) => row.position === this.page.event)) this.mark();
     else this.ask();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lanes over time on a canvas: states, spans as a flame chart, arrows, marks. What is at hand is
-// drawn at once when the window moves; the server is asked for the rest.
+// Lanes over time on a canvas: states, spans as a flame chart, arrows, marks. When the window moves, available data is
+// drawn at once, and the rest is fetched.
 import { button, colours, duration, element, fitCanvas, fitText, hideTip, seconds, showTip, ticks } from "./util.js";
 
 const LABELS = 220;
@@ -49,7 +49,7 @@ export class Lanes {
     this.draw();
   }
 
-  // Where each lane stands; lanes that have not been asked for are taken as one level high.
+  // Computes the position of each lane; lanes not yet fetched count as one level high.
   arrange() {
     const lanes = this.answer.lanes;
     let top = this.first * (LEVEL + GAP);
@@ -155,14 +155,14 @@ export class Lanes {
       const colour = this.answer.values[value][1];
       const y = top + level * lane.level, high = lane.level - (lane.levels > 1 ? 1 : 0);
       context.fillStyle = colours.box[colour];
-      context.globalAlpha = count > 1 ? 0.12 + 0.8 * load : 1; // how much of it was filled
+      context.globalAlpha = count > 1 ? 0.12 + 0.8 * load : 1; // share of the box that is filled
       context.fillRect(from, y, to - from, high);
       context.globalAlpha = 1;
       if (to - from > 3 && this.answer.values[value][2] === "span") {
         context.fillStyle = colours.groundOf;
-        context.fillRect(to - 1, y, 1, high); // spans side by side
+        context.fillRect(to - 1, y, 1, high); // separates adjacent spans
       }
-      if (count > 1 && to - from > 6) { // detail is hidden here
+      if (count > 1 && to - from > 6) { // detail is hidden in this box
         context.fillStyle = colours.markOf;
         context.fillRect(from, y, Math.min(to - from, width), 1.5);
       }
@@ -214,7 +214,7 @@ export class Lanes {
     }
   }
 
-  // What has not been read yet.
+  // Paints the parts that have not been read yet.
   paintUnknown(context, width, height) {
     if (this.answer.done) return;
     const from = Math.max(0, this.x(this.answer.known_until_ns));
@@ -331,7 +331,7 @@ export class Lanes {
     this.canvas.style.cursor = found?.box ? "pointer" : "default";
   }
 
-  // Dragging moves the window; with Shift, and on the axis, it chooses one.
+  // Dragging moves the window; with Shift, and on the axis, it selects one.
   drag(event, choose) {
     if (event.button !== 0) return;
     const target = event.currentTarget, begin = this.place(event), page = this.page;
@@ -378,7 +378,7 @@ export class Lanes {
     this.draw();
   }
 
-  // Lanes that were scrolled to.
+  // Fetches lanes that were scrolled to.
   fetchMore() {
     if (!this.answer || this.answer.lanes.length >= this.answer.lanes_total) return;
     const top = this.scroller.scrollTop, bottom = top + this.scroller.clientHeight;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way to the server: one stream of events a page, over which all answers come; where there is
-// none (CGI), each question is a request of its own. What is asked again for an owner takes the
-// place of what was asked before.
+// The connection to the server: one event stream for each page, for all answers. Without streams (CGI), each request is
+// answered by itself. A new request of an owner replaces its earlier one.
 
 const POLL_MS = 1500;
 
@@ -55,7 +54,7 @@ export class Link {
       this.stream = null;
       if (this.source?.readyState === EventSource.CLOSED) {
         this.source = null;
-        this.plain = true; // refused: ask one by one
+        this.plain = true; // refused: use single requests
         this.ask_set();
         for (const [owner, { parameters }] of this.asked) this.ask(owner, parameters);
       }
@@ -88,7 +87,7 @@ export class Link {
     else if (this.stream) this.ask_stream(owner, asked);
   }
 
-  // Whose answer is not wanted any more.
+  // Cancels requests whose answers are no longer needed.
   cancel(owner) {
     const asked = this.asked.get(owner);
     if (!asked) return;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A page of traces: the window, the cursor, the filter and the lanes that are hidden belong to the
-// page, and all its viewers show the same. They stand in the address, so that back and forward undo
-// and redo, and a link shows what its sender saw. The page as the server wrote it is whole without
-// this script, which takes its place as soon as the first picture is there.
+// A page of traces. Window, cursor, filter and hidden lanes belong to the page and are shared by all viewers. They are
+// stored in the address, so back and forward undo and redo, and a link shows the same view. The server's page is
+// complete without this script, which replaces it as soon as the first picture is ready.
 import { Activity } from "./activity.js";
 import { Counters } from "./counters.js";
 import { Events } from "./events.js";
@@ -29,7 +28,7 @@ class Page {
     this.main = main;
     this.set = null;
     this.window = { start: 0, end: 1 };
-    this.unsaved = false; // something of the address is not in the history yet
+    this.unsaved = false; // the address has changes that are not in the history yet
     this.dragging = this.keyDown = false;
     this.hidden = new Set();
     this.read(new URLSearchParams(location.search));
@@ -94,8 +93,8 @@ class Page {
     return `?${parameters}`;
   }
 
-  // Changes that belong together make one step of history: a whole drag, however long it takes, or
-  // turns of the wheel and keys until none has come for HISTORY_MS. A key that is held repeats itself.
+  // Related changes make one entry of the history: a whole drag, however long it takes, or wheel turns and keys until
+  // there is none for HISTORY_MS. A key that is held down repeats.
   remember() {
     clearTimeout(this.historyTimer);
     this.unsaved = true;
@@ -203,7 +202,7 @@ class Page {
     this.changed({ ask: true, history: false });
   }
 
-  // Something of the page is other than before.
+  // Some state of the page has changed.
   changed({ ask = false, history: remember = true }) {
     this.showWindow();
     this.draw();
@@ -225,7 +224,7 @@ class Page {
     if (this.panel === "resources") this.panels.resources.draw();
   }
 
-  // --- what the server says ---
+  // --- messages of the server ---
 
   heard(event, data) {
     if (event === "set") this.takeSet(data);
@@ -253,7 +252,7 @@ class Page {
     this.showWindow();
     if (first) {
       this.changed({ history: false });
-      this.timeline.ask(); // the page is ready when its answer is there
+      this.timeline.ask(); // the page is ready when it has been answered
       this.overview.ask();
       this.panels[this.panel].ask();
     } else if (set.event === "grown") {
@@ -273,13 +272,13 @@ class Page {
     this.filterInput.setAttribute("aria-invalid", String(Boolean(text)));
   }
 
-  // A filter that is right, and accepts nothing.
+  // For a valid filter that accepts no event.
   tellNothing(text) {
     this.nothing = text;
     if (this.filterInput.getAttribute("aria-invalid") !== "true") this.filterProblem.textContent = text;
   }
 
-  // The first picture is there: what the server drew is not needed any more.
+  // The first picture is ready: removes what the server drew.
   ready() {
     if (this.shown) return;
     this.shown = true;
@@ -364,7 +363,7 @@ class Page {
     this.where.replaceChildren(element("b", {}, `${seconds(start, 6)} – ${seconds(end, 6)} s`), ` ${duration(end - start)}`);
   }
 
-  // What may come next, of the traces at hand.
+  // Completions for the traces at hand.
   async complete(words) {
     const text = this.filterInput.value;
     if (this.filterInput.selectionStart !== text.length) return;
@@ -375,7 +374,7 @@ class Page {
       const kept = new TextDecoder().decode(new TextEncoder().encode(text).slice(0, found.at));
       words.replaceChildren(...found.words.map((word) => element("option", { value: kept + word })));
     } catch {
-      words.replaceChildren(); // typing goes on without
+      words.replaceChildren(); // the text may still be typed
     }
   }
 
@@ -439,7 +438,7 @@ class Page {
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     if (inList || !Object.hasOwn(actions, key)) return;
     event.preventDefault();
-    event.stopPropagation(); // the pages' own keys
+    event.stopPropagation(); // these keys belong to the page
     this.keyDown = true;
     actions[key]();
   }
@@ -467,5 +466,5 @@ class Page {
 readColours();
 const main = document.getElementById("main");
 if (main && new URLSearchParams(location.search).has("file")) {
-  window.fathomTrace = new Page(main); // for the curious, and for tests
+  window.fathomTrace = new Page(main); // for debugging, and for tests
 }

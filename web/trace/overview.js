@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The strip that is always there: how many events there are over the whole span, and which part of
-// it is the window. Dragging chooses a window, dragging within it moves it.
+// The overview strip: number of events over the whole span, with the window marked. Dragging selects a window; dragging
+// inside the window moves it.
 import { colours, duration, element, fitCanvas, seconds, ticks } from "./util.js";
 
 const HEIGHT = 58;

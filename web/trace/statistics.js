@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The statistics as a tree: opened and closed, sorted by any column, of the window or of the whole.
+// The statistics as a tree: rows open and close; sorted by any column; for the window or the whole trace.
 import { button, duration, element } from "./util.js";
 
 const COLUMNS = [

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elements, times and colours.
 
-// element("div", {className: "x"}, child, "text"): texts are texts, never markup.
+// element("div", {className: "x"}, child, "text"): strings become text, never markup.
 export function element(name, properties = {}, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(properties)) {
@@ -28,7 +28,7 @@ export function duration(ns) {
   return `${Math.round(ns)} ns`;
 }
 
-// Seconds with so many decimals, exact for whole nanoseconds.
+// Seconds with that number of decimals, exact for integer nanoseconds.
 export function seconds(ns, decimals = 9) {
   const sign = ns < 0 ? "-" : "";
   const whole = Math.abs(Math.round(ns));
@@ -36,7 +36,7 @@ export function seconds(ns, decimals = 9) {
   return `${sign}${Math.floor(whole / 1e9)}${decimals > 0 ? "." : ""}${part}`;
 }
 
-// "1.5s", "20ms", "4000" (ns), "1.5" (s) -> ns; NaN when it is none.
+// "1.5s", "20ms", "4000" (ns), "1.5" (s) -> ns; NaN when it is not a time.
 export function parseTime(text) {
   const found = /^\s*(\d+)(\.\d+)?\s*(s|ms|us|ns)?\s*$/.exec(text);
   if (!found) return NaN;
@@ -44,7 +44,7 @@ export function parseTime(text) {
   return Math.round(Number(found[1] + (found[2] ?? "")) * unit);
 }
 
-// Places of round times within a window: {times, decimals}.
+// Positions of round times within a window: {times, decimals}.
 export function ticks(start, end, count) {
   const least = Math.max((end - start) / count, 1);
   const power = 10 ** Math.floor(Math.log10(least));
@@ -69,7 +69,7 @@ export function readColours() {
     colours[`${name}Of`] = of(`--${name}`);
 }
 
-// A canvas that is as sharp as the screen; returns its context, scaled to CSS pixels.
+// Sizes a canvas for the screen's resolution; returns its context, scaled to CSS pixels.
 export function fitCanvas(canvas, width, height) {
   const ratio = window.devicePixelRatio || 1;
   if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
@@ -84,7 +84,7 @@ export function fitCanvas(canvas, width, height) {
   return context;
 }
 
-// As much of a text as fits.
+// The longest beginning of a text that fits.
 export function fitText(context, text, width) {
   if (context.measureText(text).width <= width) return text;
   let low = 0, high = text.length;

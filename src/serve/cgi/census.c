@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counts living servers, and ends some to make room for another. */
+/* Counts running servers, and ends some to make room for another. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -63,7 +63,7 @@ static void read_about(struct seat *seat, int fd)
     }
 }
 
-/* NULL when nobody lives there. */
+/* NULL when no server runs there. */
 static struct seat *look_at(int dir_fd, const char *name)
 {
     struct stat status;
@@ -84,7 +84,8 @@ static struct seat *look_at(int dir_fd, const char *name)
     return seat;
 }
 
-/* except: a name of our own, NULL = none; opening and closing it would give up our lock of it. */
+/* except: a lock file of this process, NULL = none. Opening and closing it would release its record
+ * lock. */
 static GPtrArray *find_seats(int dir_fd, const char *except)
 {
     GPtrArray *seats = g_ptr_array_new_with_free_func(free_seat);
@@ -140,7 +141,7 @@ static GPtrArray *list_folders(const char *configured)
     return folders;
 }
 
-/* Each server of the folders; the visitor is given the folder, too. Returns how many. */
+/* Visits each server in the folders. Returns their number. */
 static unsigned visit_all(const char *runtime_dir,
                           void (*visit)(int dir_fd, const struct seat *seat, void *user),
                           void *user)
@@ -174,10 +175,10 @@ unsigned fm_cgi_list(const char *runtime_dir, GString *out)
     return visit_all(runtime_dir, append_one, out);
 }
 
-/* --- telling servers to end --- */
+/* --- ending servers --- */
 
-/* By a descriptor of the process, so that no other one of that number is meant: it is looked at
- * once more after it was taken. Returns it, -1 = nobody was told. */
+/* Signals a server through a pidfd, so that no other process with a reused pid is hit: the lock is
+ * checked again after the pidfd was opened. Returns it; -1 = no signal was sent. */
 static int tell_to_end(int dir_fd, const struct seat *seat)
 {
     int process = (int)syscall(SYS_pidfd_open, seat->pid, 0);
@@ -209,7 +210,7 @@ unsigned fm_cgi_end_path(const struct fm_cgi_place *place)
     unsigned count = 0;
     for (guint i = 0; i < seats->len; i++) {
         const struct seat *seat = g_ptr_array_index(seats, i);
-        /* for any program and content of the file */
+        /* The prefix matches any program and content of the file. */
         if (strncmp(seat->name, place->key, FM_CGI_HASH_DIGITS + 1) != 0)
             continue;
         int process = tell_to_end(place->dir_fd, seat);
@@ -222,7 +223,7 @@ unsigned fm_cgi_end_path(const struct fm_cgi_place *place)
 struct ending {
     const char *path;
     bool counts_only;
-    unsigned count; /* that lived, or of these those that were told */
+    unsigned count; /* servers that ran, or those of them that were signalled */
 };
 
 static void end_one(int dir_fd, const struct seat *seat, void *user)
@@ -258,7 +259,7 @@ static uint64_t memory_limit(const struct fm_cgi_options *options)
     return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
 }
 
-/* The servers beside us, the sum of their memory, and the one that is least needed (NULL = all are
+/* The other servers, the sum of their memory, and the one that is needed least (NULL = all are
  * busy). */
 struct room {
     GPtrArray *seats;
@@ -278,7 +279,7 @@ static void look_at_room(const struct fm_cgi_place *place, struct room *ret)
     }
 }
 
-/* One more server and its memory; who is idle goes. False: there is no room. */
+/* Makes room for one more server and its memory by ending idle ones. False: there is no room. */
 static bool make_room(const struct fm_cgi_place *place, const struct fm_cgi_options *options,
                       const struct fm_cgi_log *log)
 {
@@ -310,7 +311,8 @@ bool fm_cgi_room_take(const struct fm_cgi_place *place, const struct fm_cgi_opti
                       const struct fm_cgi_log *log, int *ret_fd)
 {
     g_assert(ret_fd != NULL);
-    /* flock: nobody needs to probe it, and it needs no file of its own */
+    /* flock, because no other process probes this lock, and the directory needs no extra lock
+     * file */
     int fd = openat(place->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     uint64_t deadline_ms = fm_cgi_now_ms() + ROOM_WAIT_MS;
     bool locked = false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Removes files of dead processes. A name proves nothing; an unlocked want file means that its
- * client is dead. */
+/* Removes files of dead processes. The existence of a name proves nothing; an unlocked want file
+ * means that its client is dead. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -15,8 +15,8 @@
 /* State of a lock file's process. */
 enum life { LIFE_NONE, LIFE_HELD, LIFE_UNKNOWN };
 
-/* Probing never takes the lock. What cannot be opened for want of descriptors is not known to be
- * dead. */
+/* Only tests the lock. If a file cannot be opened because descriptors ran out, its process is not
+ * taken for dead. */
 static enum life look_at_life(int dir_fd, const char *name)
 {
     int fd = fm_cgi_open_ours(dir_fd, name, O_RDWR, S_IFREG);
@@ -27,7 +27,7 @@ static enum life look_at_life(int dir_fd, const char *name)
     return life;
 }
 
-/* Temporary want files are not locked at first: only old ones are debris. */
+/* New want files are not locked at first, so only old ones are removed. */
 static void cleanup_temporary(struct fm_cgi_place *place, const char *name)
 {
     struct stat status;
@@ -42,7 +42,7 @@ bool fm_cgi_cleanup_wants(struct fm_cgi_place *place)
     g_assert(place->dir_fd >= 0);
     g_autoptr(GPtrArray) names = fm_cgi_list_names(place->dir_fd);
     if (names == NULL)
-        return true; /* nobody knows: then somebody may */
+        return true; /* not known: assume that it lives */
     bool wanted = false;
     for (guint i = 0; i < names->len; i++) {
         const char *name = g_ptr_array_index(names, i);
@@ -72,8 +72,8 @@ static bool is_old(int dir_fd, const char *name)
            time(NULL) - status.st_mtime > STRANGER_AGE_S;
 }
 
-/* Whether nobody lives at a key, and nothing of it is young. The mutex is held, and made young by
- * that. */
+/* Whether no process uses a key, and none of its files is recent. The mutex is held, which makes
+ * its file recent. */
 static bool is_deserted(int dir_fd, GPtrArray *names, const char *key)
 {
     for (guint i = 0; i < names->len; i++) {
@@ -91,7 +91,7 @@ static bool is_deserted(int dir_fd, GPtrArray *names, const char *key)
     return true;
 }
 
-/* All names of a key, the mutex last. The mutex is held. */
+/* Unlinks all names of a key, the mutex last. The mutex is held. */
 static void unlink_key(int dir_fd, GPtrArray *names, const char *key, const char *mutex)
 {
     for (guint i = 0; i < names->len; i++) {
@@ -104,8 +104,9 @@ static void unlink_key(int dir_fd, GPtrArray *names, const char *key, const char
     unlinkat(dir_fd, mutex, 0);
 }
 
-/* With the mutex no client comes, with the life lock no server begins (one may without the mutex,
- * when the client that forked it was killed). So nothing of that key is anybody's. */
+/* While the mutex is held no client starts. While the life lock is held no server starts (a server
+ * may start without the mutex, when the client that forked it was killed). So with both locks, no
+ * process uses the key. */
 static void clean_key(int dir_fd, GPtrArray *names, const char *key)
 {
     g_autofree char *mutex = g_strconcat(key, ".mutex", NULL);
@@ -115,12 +116,13 @@ static void clean_key(int dir_fd, GPtrArray *names, const char *key)
     if (mutex_fd < 0)
         return;
     fm_cgi_stop_point("cleanup.locked");
-    bool deserted = is_deserted(dir_fd, names, key); /* again: now nobody comes */
+    /* checked again, now that no process can start */
+    bool deserted = is_deserted(dir_fd, names, key);
     int life_fd = deserted ? fm_cgi_lock(dir_fd, server, 0) : -1;
     if (life_fd >= 0)
         unlink_key(dir_fd, names, key, mutex);
     if (life_fd >= 0 && !had_server)
-        unlinkat(dir_fd, server, 0); /* made for its lock */
+        unlinkat(dir_fd, server, 0); /* created by locking */
     if (life_fd >= 0)
         close(life_fd);
     close(mutex_fd);
@@ -153,6 +155,7 @@ void fm_cgi_cleanup_query_fifos(struct fm_cgi_place *place)
             !fm_cgi_name_has_key(name, place->key))
             continue;
         if (unlinkat(place->dir_fd, name, 0) != 0 && (errno == EISDIR || errno == EPERM))
-            unlinkat(place->dir_fd, name, AT_REMOVEDIR); /* somebody's, in our place */
+            /* a foreign directory with one of the protocol's names */
+            unlinkat(place->dir_fd, name, AT_REMOVEDIR);
     }
 }

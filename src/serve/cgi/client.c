@@ -18,7 +18,7 @@ enum send_outcome { SENT, NO_SERVER, TRY_AGAIN, BUSY, UNUSABLE, EXHAUSTED };
 
 /* The server that a query was sent to. */
 struct peer {
-    int server_fd; /* S.server, for its lock */
+    int server_fd; /* KEY.server, for its lock */
     pid_t holder;
     char instance[FM_CGI_INSTANCE_SIZE];
 };
@@ -31,7 +31,7 @@ static bool read_instance(int server_fd, char instance[FM_CGI_INSTANCE_SIZE])
            strspn(instance, "0123456789abcdef") == FM_CGI_INSTANCE_SIZE - 1;
 }
 
-/* C2: a want file is visible only once it is locked and whole. */
+/* Step C2: a want file gets its name only when it is locked and complete. */
 static bool make_want(struct fm_cgi_client *client)
 {
     g_autofree char *temporary = fm_cgi_place_name(client->place, ".tmp.", client->token);
@@ -53,7 +53,7 @@ static bool make_want(struct fm_cgi_client *client)
     return true;
 }
 
-/* C3, and again for each further attempt: nothing of an older reply can be in a new FIFO. */
+/* Step C3, repeated for each attempt, because a new FIFO cannot contain an older reply. */
 static bool make_reply_fifo(struct fm_cgi_client *client)
 {
     int dir_fd = client->place->dir_fd;
@@ -76,7 +76,8 @@ static int finish_with_error(struct fm_cgi_client *client, unsigned status, cons
     return status < 400 || status == 503 ? 0 : 1;
 }
 
-/* Something else in the place of a name of ours: said once a request. True when there is. */
+/* Reports, once a request, that a foreign file has one of the protocol's names. True when there is
+ * one. */
 static bool tell_stranger(struct fm_cgi_client *client, const char *name, mode_t expected)
 {
     g_autofree char *what = fm_cgi_describe_stranger(client->place->dir_fd, name, expected);
@@ -86,7 +87,7 @@ static bool tell_stranger(struct fm_cgi_client *client, const char *name, mode_t
     return what != NULL;
 }
 
-/* C6: the frame to the server whose life lock is held. */
+/* Step C6: sends the frame to the server that holds the life lock. */
 static enum send_outcome send_frame(struct fm_cgi_client *client, struct peer *peer)
 {
     if (!read_instance(peer->server_fd, peer->instance))
@@ -96,8 +97,8 @@ static enum send_outcome send_frame(struct fm_cgi_client *client, struct peer *p
     if (query_fd < 0) {
         if (fm_cgi_is_exhaustion(errno))
             return EXHAUSTED;
-        tell_stranger(client, client->place->query_name, S_IFIFO); /* the server will notice */
-        return TRY_AGAIN; /* it is just starting, or dying */
+        tell_stranger(client, client->place->query_name, S_IFIFO); /* the server will notice, too */
+        return TRY_AGAIN;                                          /* it is starting or ending */
     }
     struct fm_cgi_frame frame = {.op = client->op == FM_CGI_OP_QUIT ? FM_CGI_OP_QUIT
                                                                     : FM_CGI_OP_QUERY,
@@ -115,14 +116,14 @@ static enum send_outcome send_frame(struct fm_cgi_client *client, struct peer *p
     return sent ? SENT : TRY_AGAIN;
 }
 
-/* A client that ends now may unlink the mutex, as a server does at T5. */
+/* From now on a client that ends may unlink the mutex, as a server does in T5. */
 static void note_serverless(struct fm_cgi_client *client)
 {
     client->serverless = true;
     fm_cgi_ending_note_mutex(true);
 }
 
-/* C4 to C6. On SENT *peer is open; on NO_SERVER the mutex is held; otherwise nothing is. */
+/* Steps C4 to C6. On SENT *peer is open; on NO_SERVER the mutex is held; otherwise neither. */
 static enum send_outcome send_query(struct fm_cgi_client *client, struct peer *peer)
 {
     client->mutex_fd =
@@ -139,7 +140,7 @@ static enum send_outcome send_query(struct fm_cgi_client *client, struct peer *p
     peer->server_fd =
         fm_cgi_open_ours(client->place->dir_fd, client->place->server_name, O_RDWR, S_IFREG);
     if (peer->server_fd < 0 && fm_cgi_is_exhaustion(errno)) {
-        fm_cgi_client_release_mutex(client); /* whether one lives is not known */
+        fm_cgi_client_release_mutex(client); /* it is not known whether a server runs */
         return EXHAUSTED;
     }
     if (peer->server_fd < 0) {
@@ -160,7 +161,8 @@ static enum send_outcome send_query(struct fm_cgi_client *client, struct peer *p
     return outcome;
 }
 
-/* Being locked is not enough: a successor may have locked the same inode. */
+/* Whether the server still lives. The lock is not enough: a successor may have locked the same
+ * inode. */
 static bool is_alive(const struct peer *peer)
 {
     char instance[FM_CGI_INSTANCE_SIZE];
@@ -168,7 +170,7 @@ static bool is_alive(const struct peer *peer)
            read_instance(peer->server_fd, instance) && strcmp(instance, peer->instance) == 0;
 }
 
-/* Reads all that is there now. */
+/* Reads all that is available. */
 static void read_available(int fd, GByteArray *bytes)
 {
     ssize_t got;
@@ -182,8 +184,8 @@ static void read_available(int fd, GByteArray *bytes)
 
 enum receive_outcome { RECEIVED, LOST, LATE };
 
-/* C7. POLLHUP comes only after a writer has opened and closed: with an incomplete reply it means
- * that the server dropped us or died. */
+/* Step C7. POLLHUP comes only after a writer has opened and closed the FIFO; with an incomplete
+ * reply it means that the server dropped this client or died. */
 static enum receive_outcome receive_reply(struct fm_cgi_client *client, const struct peer *peer,
                                           struct fm_response *ret)
 {
@@ -193,7 +195,8 @@ static enum receive_outcome receive_reply(struct fm_cgi_client *client, const st
         int ready = poll(&poll_fd, 1, fm_cgi_wait_ms(client->deadline_ms, FM_CGI_SLICE_MS));
         fm_cgi_stop_point("C7");
         bool alive = ready > 0 ? (poll_fd.revents & POLLHUP) == 0 : is_alive(peer);
-        read_available(client->reply_fd, bytes); /* after the look at its life: nothing is missed */
+        /* after checking that it lives, so that nothing is missed */
+        read_available(client->reply_fd, bytes);
         switch (fm_cgi_reply_decode(bytes, client->token, client->attempt, ret)) {
         case FM_CGI_REPLY_COMPLETE:
             return RECEIVED;
@@ -209,7 +212,7 @@ static enum receive_outcome receive_reply(struct fm_cgi_client *client, const st
     }
 }
 
-/* C9', if it is a page that is asked for. */
+/* Step C9', for page requests. */
 static int answer_alone(struct fm_cgi_client *client)
 {
     if (client->op != FM_CGI_OP_QUERY)
@@ -217,7 +220,7 @@ static int answer_alone(struct fm_cgi_client *client)
     return fm_cgi_answer_alone(client);
 }
 
-/* No server of this program lives; perhaps one of another build does. */
+/* No server of this build runs; one of another build may. */
 static int finish_quit(struct fm_cgi_client *client)
 {
     return finish_with_error(client, 200,
@@ -273,7 +276,7 @@ static int run_client(struct fm_cgi_client *client)
     }
 }
 
-/* Nothing of ours on the disk: the page comes without a server. */
+/* No runtime directory can be used: the page is made without a server. */
 static int answer_without_place(struct fm_cgi_client *client, const char *path)
 {
     struct fm_cgi_place nowhere = {.dir_fd = -1, .data_path = g_strdup(path)};
@@ -321,7 +324,7 @@ static int answer(struct fm_cgi_client *client, const char *path)
     return status;
 }
 
-/* Sets the fields of all requests; the caller adds its own. */
+/* Sets the fields that all requests need; the caller adds its own. */
 static void client_init(struct fm_cgi_client *client, const struct fm_cgi_options *options,
                         const struct fm_request *request, enum fm_cgi_op op, int out_fd)
 {

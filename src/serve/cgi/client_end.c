@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* C8: what a client leaves behind is taken away, and its page printed. */
+/* Step C8: removes a client's files, and prints its page. */
 #include <unistd.h>
 
 #include "serve/cgi/internal.h"
@@ -8,8 +8,8 @@
 void fm_cgi_client_release_mutex(struct fm_cgi_client *client)
 {
     if (client->mutex_fd >= 0 && client->serverless)
-        unlinkat(client->place->dir_fd, client->place->mutex_name, 0); /* as a server does at T5 */
-    fm_cgi_ending_note_mutex(false); /* before another may hold it */
+        unlinkat(client->place->dir_fd, client->place->mutex_name, 0); /* as a server does in T5 */
+    fm_cgi_ending_note_mutex(false); /* before another process may hold it */
     if (client->mutex_fd >= 0)
         close(client->mutex_fd);
     client->mutex_fd = -1;
@@ -19,7 +19,8 @@ void fm_cgi_client_cleanup(struct fm_cgi_client *client)
 {
     g_assert(client->place != NULL || (client->want_fd < 0 && client->mutex_fd < 0));
     if (client->want_fd >= 0) {
-        unlinkat(client->place->dir_fd, client->reply_name, 0); /* perhaps made, but not opened */
+        /* it may have been made, but not opened */
+        unlinkat(client->place->dir_fd, client->reply_name, 0);
         unlinkat(client->place->dir_fd, client->want_name, 0);
     }
     if (client->reply_fd >= 0)

@@ -18,9 +18,9 @@ static uint64_t monotonic_ms(void)
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define SLICE_MS 20 /* longest wait without a look at the test's clock */
+#define SLICE_MS 20 /* longest wait between two checks of the test's clock */
 
-/* The file that FATHOM_CLOCK names; the test maps it, too. */
+/* The file named by FATHOM_CLOCK; the test maps it, too. */
 struct test_clock {
     _Atomic uint64_t added_ms;
     _Atomic uint64_t stopped_at_ms; /* 0 = the clock runs */

@@ -14,7 +14,7 @@
 static void add_roots(struct fm_cgi_config *config, char **names)
 {
     for (char **name = names; name != NULL && *name != NULL; name++) {
-        g_autoptr(GError) ignored = NULL; /* a folder that is not there holds nothing */
+        g_autoptr(GError) ignored = NULL; /* a missing folder contains nothing */
         if ((*name)[0] != '\0' && !fm_roots_add(config->roots, *name, &ignored))
             continue;
     }

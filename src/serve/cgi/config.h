@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The administrator's configuration: the environment of the web server and a configuration file. A
- * request can set none of it (request headers arrive as HTTP_*, which nobody reads here). */
+/* The administrator's configuration: the web server's environment and a configuration file. A
+ * request cannot change it (request headers arrive as HTTP_*, which are not read here). */
 #pragma once
 
 #include "serve/cgi/cgi.h"
@@ -10,7 +10,7 @@ struct fm_cgi_config {
     char *runtime_dir;
     char *log_path;
     enum fm_cgi_log_level log_level;
-    bool log_asked;       /* a level of recording was named: it goes somewhere */
+    bool log_asked;       /* a log level was set, so there must be a log */
     uint64_t idle_ms;     /* 0 = the default */
     uint64_t patience_ms; /* 0 = the default */
     unsigned servers_max; /* 0 = the default */
@@ -22,9 +22,9 @@ struct fm_cgi_config {
 FM_MUST_USE bool fm_cgi_config_read(struct fm_cgi_config *ret, GError **error);
 void fm_cgi_config_clear(struct fm_cgi_config *config);
 
-/* The canonical path of a data file that a request names: an existing regular file, its name
- * ending in ".data" (or ".data.localhost", which said that links lead to this host: they are
- * relative now), below a root after all links are followed; to be opened beneath the roots only.
- * Errors: FM_ERROR_USAGE (not a name at all), FM_ERROR_NOT_FOUND (nothing there that may be opened;
- * the same for what is outside, so nothing is told about it). */
+/* The canonical path of a data file named in a request. It must be an existing regular file whose
+ * name ends in ".data", and be below a root after all links are followed; open it beneath the roots
+ * only. The old ending ".data.localhost" is accepted, too. Errors: FM_ERROR_USAGE (not a name at
+ * all), FM_ERROR_NOT_FOUND (no such file that may be opened; the same for files outside, so that
+ * nothing is revealed about them). */
 char *fm_cgi_config_resolve(const struct fm_cgi_config *config, const char *name, GError **error);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A client that is told to end does so from the signal's handler, whatever it is doing: reading a
- * file of gigabytes, waiting, or writing to a reader that does not read. Locks die with it; its
- * names go, and a page says so when none was begun. Everything here may be called in a handler. */
+/* A client that gets a signal to end does so in the signal handler, whatever it is doing: reading a
+ * file of gigabytes, waiting, or writing to a slow reader. Its locks end with it, its names are
+ * unlinked, and a page reports it unless one was begun. All functions here are
+ * async-signal-safe. */
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -94,7 +95,7 @@ pid_t fm_cgi_ending_fork(void)
     sigprocmask(SIG_BLOCK, &blocked, &before);
     pid_t child = fork();
     if (child == 0)
-        set_handlers(SIG_DFL); /* the names are the parent's */
+        set_handlers(SIG_DFL); /* the names belong to the parent */
     sigprocmask(SIG_SETMASK, &before, NULL);
     return child;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Seen by this folder only. */
+/* Private to this folder. */
 #pragma once
 
 #include <sys/stat.h>
@@ -10,7 +10,7 @@
 #define FM_CGI_PROTOCOL_VERSION 1
 #define FM_CGI_HASH_DIGITS 24
 #define FM_CGI_KEY_SIZE 50   /* two hashes of 24 hex digits and a dash, NUL */
-#define FM_CGI_TOKEN_SIZE 41 /* 8 hex digits of the pid, 32 of chance, NUL */
+#define FM_CGI_TOKEN_SIZE 41 /* 8 hex digits of the pid, 32 random ones, NUL */
 #define FM_CGI_INSTANCE_SIZE 33
 #define FM_CGI_FRAME_SIZE 64
 #define FM_CGI_QUERY_BYTES_MAX (8u << 20)
@@ -22,32 +22,33 @@
 #define FM_CGI_EXHAUSTED_TEXT "No descriptor is left on this machine; reload the page."
 
 /* --- clock.c --- */
-/* Monotonic. All times here are compared with it alone: in the test build a test can stop it and
- * advance it (FATHOM_CLOCK). */
+/* Monotonic. All times here are compared with this clock only: in the test build a test can stop
+ * and advance it (FATHOM_CLOCK). */
 uint64_t fm_cgi_now_ms(void);
 void fm_cgi_sleep_ms(uint64_t milliseconds);
-/* poll()'s argument for the time until a deadline, at most limit_ms; the caller looks at the clock
- * again and waits on, as the test build waits in slices. */
+/* Argument of poll() for the time until a deadline, at most limit_ms. The caller checks the clock
+ * again and waits on, because the test build waits in slices. */
 int fm_cgi_wait_ms(uint64_t deadline_ms, uint64_t limit_ms);
 
 /* --- log.c --- */
-#define FM_CGI_LOG_NAME "cgi.log" /* beside the protocol's files, unless another place is named */
+/* in the runtime directory, unless another path is configured */
+#define FM_CGI_LOG_NAME "cgi.log"
 struct fm_cgi_log {
-    int fd; /* -1 = nowhere */
+    int fd; /* -1 = no log */
     enum fm_cgi_log_level level;
     bool all_on_stderr;
 };
 void fm_cgi_log_init(struct fm_cgi_log *log, const struct fm_cgi_options *options);
-/* As openat() takes them; without effect when it is open. What cannot be opened, or is no file, is
- * told and done without. A log that is too long is begun anew. */
+/* Arguments as for openat(); no effect when a log is open. A file that cannot be opened, or is not
+ * regular, is reported, and then there is no log. A log that is too long is truncated. */
 void fm_cgi_log_open(struct fm_cgi_log *log, int dir_fd, const char *path);
 /* Errors go to the standard error too. */
 void fm_cgi_log(const struct fm_cgi_log *log, enum fm_cgi_log_level level, const char *format, ...)
     FM_PRINTF(3, 4);
 
 /* --- descriptors.c --- */
-/* Whether an errno says that there is no descriptor or memory left: then nothing is known of what
- * could not be opened. */
+/* Whether errno means that descriptors or memory ran out; then a failed open says nothing about the
+ * file. */
 bool fm_cgi_is_exhaustion(int error);
 /* Whether a file could be opened now. */
 bool fm_cgi_is_exhausted(void);
@@ -68,13 +69,13 @@ enum fm_cgi_name_kind {
 enum fm_cgi_name_kind fm_cgi_name_kind(const char *name);
 /* For a name that is not foreign. */
 bool fm_cgi_name_has_key(const char *name, const char *key);
-/* The name still means the open file. */
+/* Whether the name still refers to the open file. */
 bool fm_cgi_name_means(int dir_fd, const char *name, int fd);
 void fm_cgi_unlink_same(int dir_fd, const char *name, int fd);
 /* "a directory", ... */
 const char *fm_cgi_file_kind(mode_t mode);
-/* Describes a foreign file of that name, as "NAME: is a directory, expected a file"; NULL when it
- * is not there, or is ours and of the expected type. The caller frees. */
+/* Describes a foreign file with that name, as "NAME: is a directory, expected a file"; NULL when
+ * there is none, or it is this user's and of the expected type. The caller frees it. */
 char *fm_cgi_describe_stranger(int dir_fd, const char *name, mode_t expected);
 
 /* --- place.c: the runtime directory, and the names of one data file in it --- */
@@ -90,35 +91,37 @@ struct fm_cgi_place {
     char *query_name;       /* KEY.query */
     char *want_prefix;      /* KEY.want. */
 };
-/* FM_ERROR_IO when the data file is not there, FM_ERROR_UNAVAILABLE when the directory cannot be
- * trusted or made: the answer then comes without a server. */
+/* FM_ERROR_IO when the data file is missing; FM_ERROR_UNAVAILABLE when the directory cannot be
+ * trusted or created: then the answer is made without a server. */
 FM_MUST_USE bool fm_cgi_place_init(const struct fm_cgi_options *options,
                                    const struct fm_cgi_log *log, const char *data_path,
                                    struct fm_cgi_place *ret, GError **error);
-/* False when clients would look for us in another folder, or in none. */
+/* False when the directory's path now leads to another folder, or to none, so that clients do not
+ * find this server. */
 bool fm_cgi_place_means_its_folder(const struct fm_cgi_place *place);
 void fm_cgi_place_done(struct fm_cgi_place *place);
-/* The data file is what it was when the place was made. */
+/* Whether the data file is unchanged since the place was made. */
 bool fm_cgi_place_is_current(const struct fm_cgi_place *place);
 /* KEY + suffix + token; the caller frees. */
 char *fm_cgi_place_name(const struct fm_cgi_place *place, const char *suffix, const char *token);
 
-/* --- lock.c: record locks; only they are truth, never that a name exists --- */
-/* Opens and write-locks a file of the directory, waiting until the deadline (0 = one try).
- * Returns its descriptor, or -1: errno EAGAIN = somebody else holds it. Closing gives it up. */
+/* --- lock.c: record locks; only locks count, never the existence of a name --- */
+/* Opens and write-locks a file of the directory, waiting until the deadline (0 = one try). Returns
+ * its descriptor, or -1: errno EAGAIN = another process holds it. Closing releases it. */
 int fm_cgi_lock(int dir_fd, const char *name, uint64_t deadline_ms);
-/* Locks without waiting an open file and checks that the name still means it. */
+/* Locks an open file without waiting, and checks that the name still refers to it. */
 bool fm_cgi_lock_fd(int dir_fd, const char *name, int fd);
-/* The process that holds a write lock on the file, 0 = nobody; never takes the lock. */
+/* Returns the process that holds a write lock on the file, 0 = none; never takes the lock. */
 pid_t fm_cgi_lock_holder(int fd);
-/* Opens a regular file or FIFO of ours, refusing links and strangers. -1 and errno otherwise. */
+/* Opens a regular file or FIFO of this user, refusing links and foreign files. -1 and errno
+ * otherwise. */
 int fm_cgi_open_ours(int dir_fd, const char *name, int flags, mode_t type);
 
 /* --- message.c --- */
 enum fm_cgi_op {
     FM_CGI_OP_QUERY,
     FM_CGI_OP_QUIT,
-    FM_CGI_OP_COMMAND, /* sent as a query, but loads nothing: it is the server's own */
+    FM_CGI_OP_COMMAND, /* sent as a query, but loads nothing: the server handles it itself */
 };
 struct fm_cgi_frame {
     enum fm_cgi_op op;
@@ -148,10 +151,11 @@ enum fm_cgi_reply_state fm_cgi_reply_decode(const GByteArray *bytes, const char 
                                             unsigned attempt, struct fm_response *ret);
 
 /* --- ending.c: a client that gets SIGTERM, SIGINT or SIGHUP --- */
-/* From now on such a signal ends the process at once; a page on out_fd says so if none was begun.
- */
+/* From now on such a signal ends the process at once; a page on out_fd reports it if none was
+ * begun. */
 void fm_cgi_ending_begin(int out_fd);
-/* Names to unlink then, the mutex only while it is noted as held by us and of use to nobody. */
+/* Names to unlink then. The mutex is unlinked only while it is noted as held by this client, with
+ * no server that needs it. */
 void fm_cgi_ending_names(int dir_fd, const char *want, const char *new_want, const char *reply,
                          const char *mutex);
 void fm_cgi_ending_note_mutex(bool held);
@@ -174,53 +178,53 @@ struct fm_cgi_client {
     char *want_name, *reply_name;
     int want_fd, reply_fd, mutex_fd; /* -1 = not open */
     int room_fd;                     /* -1 = not open */
-    bool serverless;                 /* no server lives, and none has been made yet */
+    bool serverless;                 /* no server runs, and none has been started yet */
     bool stranger_told;
-    unsigned without_status; /* status of a command, when no server lives */
+    unsigned without_status; /* status of a command when no server runs */
     const char *without_server;
 };
 
 /* --- client_end.c --- */
 void fm_cgi_client_release_mutex(struct fm_cgi_client *client);
-void fm_cgi_client_cleanup(struct fm_cgi_client *client); /* C8, but for the printing */
-/* C8: cleans up, prints, clears the response. Returns the exit status. */
+void fm_cgi_client_cleanup(struct fm_cgi_client *client); /* step C8, without printing */
+/* Step C8: cleans up, prints, clears the response. Returns the exit status. */
 int fm_cgi_client_finish(struct fm_cgi_client *client, struct fm_response *response);
 
-/* --- loader.c: C9, the client that finds no server; the mutex is held --- */
+/* --- loader.c: step C9, for a client that finds no server; the mutex is held --- */
 int fm_cgi_load_and_serve(struct fm_cgi_client *client);
-/* C9': the whole page, without a server. */
+/* Step C9': makes the complete page without a server. */
 int fm_cgi_answer_alone(struct fm_cgi_client *client);
 
 /* --- server.c --- */
-/* Everything from S2 to T6. ready is called once, when queries are taken (S5). Returns when the
- * server has ended; false when it never began. */
+/* Steps S2 to T6. ready is called once, when queries are accepted (S5). Returns when the server has
+ * ended; false when it could not start. */
 bool fm_cgi_serve(const struct fm_cgi_options *options, const struct fm_cgi_backend *backend,
                   struct fm_cgi_place *place, struct fm_cgi_log *log, void (*ready)(void *user),
                   void *user);
 
 /* --- census.c --- */
 #define FM_CGI_SERVERS_MAX 32
-#define FM_CGI_ANSWERED "answered " /* the last line of KEY.server: 20 digits, monotonic ms */
-/* Tells every server of the data file's path to end, whatever its build; waits a little for each.
- * Returns how many. */
+#define FM_CGI_ANSWERED "answered " /* last line of KEY.server: 20 digits, monotonic ms */
+/* Ends all servers of the data file's path, of any build; waits a little for each. Returns their
+ * number. */
 unsigned fm_cgi_end_path(const struct fm_cgi_place *place);
-/* Before a server is forked: whether it may be, by number and memory; idle ones are told to end for
- * it. On true others wait until fm_cgi_room_give(), so that they count it. */
+/* Call before a server is forked: checks the limits of number and memory, and ends idle servers if
+ * necessary. On true, others wait until fm_cgi_room_give(), so that they count this server. */
 FM_MUST_USE bool fm_cgi_room_take(const struct fm_cgi_place *place,
                                   const struct fm_cgi_options *options,
                                   const struct fm_cgi_log *log, int *ret_fd);
 void fm_cgi_room_give(int fd);
-/* For a server that has read its file: tells the idlest other one to end if all together take too
- * much memory. False when it alone takes more than all may. */
+/* For a server that has read its file: ends the most idle other one if all together take too much
+ * memory. False when it exceeds the limit by itself. */
 FM_MUST_USE bool fm_cgi_room_keep(const struct fm_cgi_place *place,
                                   const struct fm_cgi_options *options,
                                   const struct fm_cgi_log *log);
 
 /* --- cleanup.c --- */
-/* Unlinks want files (and their reply FIFOs) of dead clients of this key. Returns whether some
- * live client wants an answer. */
+/* Unlinks want files (and their reply FIFOs) of dead clients of this key. Returns whether a live
+ * client waits for an answer. */
 bool fm_cgi_cleanup_wants(struct fm_cgi_place *place);
-/* The query FIFO and half-made ones of earlier servers; the life lock is held. */
+/* Unlinks query FIFOs of earlier servers, finished or not; the life lock is held. */
 void fm_cgi_cleanup_query_fifos(struct fm_cgi_place *place);
-/* Files of other keys, dead for more than a day. */
+/* Removes files of other keys that have been unused for more than a day. */
 void fm_cgi_cleanup_strangers(struct fm_cgi_place *place);

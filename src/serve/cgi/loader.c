@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* C9: the client that finds no server loads the file, answers, and leaves a server behind. */
+/* Step C9: the client that finds no server loads the file, answers, and leaves a server. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -11,9 +11,9 @@
 #include "serve/response.h"
 
 #define PATIENCE_MS 1000
-#define REREADS_MAX 3 /* limit for a file that changes all the time */
+#define REREADS_MAX 3 /* limit for a file that keeps changing */
 
-/* False: there is an error page instead. */
+/* False: *ret is an error page instead. */
 static bool load(struct fm_cgi_client *client, struct fm_response *ret)
 {
     g_autoptr(GError) error = NULL;
@@ -39,8 +39,8 @@ static enum fm_cgi_work work_until(const struct fm_cgi_client *client, uint64_t 
     return state;
 }
 
-/* Makes the page, and tells whether it is made of all that will be known: looking at the file may
- * show that it must be read again. */
+/* Makes the page, and returns whether it is final: the file may have changed and must be read
+ * again. */
 static bool handle_whole(const struct fm_cgi_client *client, struct fm_response *ret)
 {
     const struct fm_cgi_backend *backend = client->backend;
@@ -48,7 +48,8 @@ static bool handle_whole(const struct fm_cgi_client *client, struct fm_response 
     return backend->work == NULL || backend->work(backend->user) != FM_CGI_WORK_MORE;
 }
 
-/* Answers from a loaded file. The mutex must not wait for work that serves nobody else. */
+/* Answers from a loaded file without a server. The mutex must not be held during work that serves
+ * this client only. */
 static int finish_alone(struct fm_cgi_client *client)
 {
     struct fm_response response;
@@ -78,7 +79,7 @@ static void close_descriptor(int *fd)
     *fd = -1;
 }
 
-/* S1: nothing of the web server's stays open but the standard error, until the server is ready. */
+/* Step S1: closes the web server's descriptors, except standard error until the server is ready. */
 static bool detach(struct fm_cgi_client *client)
 {
     close_descriptor(&client->want_fd);
@@ -105,9 +106,10 @@ static bool detach(struct fm_cgi_client *client)
 static void write_ready(void *user)
 {
     int *fd = user;
-    dup2(STDOUT_FILENO, STDERR_FILENO); /* until now it told why there is no server */
+    /* until now, it was needed to report why there is no server */
+    dup2(STDOUT_FILENO, STDERR_FILENO);
     ssize_t written = write(*fd, "r", 1);
-    (void)written; /* the parent may be gone: then nobody waits */
+    (void)written; /* if the parent has ended, nobody waits */
     close_descriptor(fd);
 }
 
@@ -120,7 +122,7 @@ static void run_child(struct fm_cgi_client *client, int ready_fd)
     close_descriptor(&ready_fd);
 }
 
-/* Whether a server came to life; after the deadline nobody knows, and it counts as one. */
+/* Whether the server started. After the deadline that is not known, and counts as started. */
 static bool wait_until_ready(int fd)
 {
     uint64_t deadline_ms = fm_cgi_now_ms() + FM_CGI_READY_MS;
@@ -155,7 +157,7 @@ static int serve_in_foreground(struct fm_cgi_client *client, struct fm_response 
     return foreground.status;
 }
 
-/* A test wants this system call to fail. */
+/* Whether a test wants this system call to fail. */
 static bool is_failing(const char *point)
 {
     int wanted_errno = fm_cgi_fail_point(point);
@@ -164,7 +166,7 @@ static bool is_failing(const char *point)
     return wanted_errno != 0;
 }
 
-/* Forks the server. True when it lives. */
+/* Forks the server. True when it has started. */
 static bool fork_server(struct fm_cgi_client *client)
 {
     int ready[2];
@@ -202,7 +204,7 @@ static bool leave_server(struct fm_cgi_client *client)
 
 int fm_cgi_load_and_serve(struct fm_cgi_client *client)
 {
-    g_assert(client->mutex_fd >= 0); /* C9 */
+    g_assert(client->mutex_fd >= 0); /* held since C9 */
     struct fm_response response;
     if (!load(client, &response))
         return fm_cgi_client_finish(client, &response);
@@ -220,7 +222,7 @@ int fm_cgi_load_and_serve(struct fm_cgi_client *client)
         return serve_in_foreground(client, &response);
     client->serverless = !leave_server(client);
     if (client->serverless && !whole) {
-        fm_response_clear(&response); /* nobody would read on */
+        fm_response_clear(&response); /* nobody would read the rest */
         return finish_alone(client);
     }
     return fm_cgi_client_finish(client, &response);

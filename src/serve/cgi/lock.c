@@ -18,7 +18,7 @@ static bool is_ours(int fd, mode_t type)
 int fm_cgi_open_ours(int dir_fd, const char *name, int flags, mode_t type)
 {
     g_assert(name != NULL && (type == S_IFREG || type == S_IFIFO));
-    /* O_NONBLOCK: a name of ours that somebody made a FIFO must not hold us up. */
+    /* O_NONBLOCK: opening must not block if the name is a foreign FIFO. */
     int fd = openat(dir_fd, name, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
     if (fd < 0)
         return -1;
@@ -58,7 +58,7 @@ int fm_cgi_lock(int dir_fd, const char *name, uint64_t deadline_ms)
         int saved_errno = errno;
         close(fd);
         if (saved_errno == ESTALE)
-            continue; /* its holder unlinked it on the way out: there is a new one to take */
+            continue; /* its holder unlinked it when it ended: lock the new file instead */
         if (saved_errno != EAGAIN || fm_cgi_now_ms() >= deadline_ms) {
             errno = saved_errno;
             return -1;

@@ -8,7 +8,7 @@
 
 #include "serve/cgi/internal.h"
 
-/* A log beyond this size is begun anew: a server may live for months. */
+/* A longer log is truncated, since a server may run for months. */
 #define LOG_BYTES_MAX (4 << 20)
 
 void fm_cgi_log_init(struct fm_cgi_log *log, const struct fm_cgi_options *options)
@@ -20,8 +20,8 @@ void fm_cgi_log_init(struct fm_cgi_log *log, const struct fm_cgi_options *option
     };
 }
 
-/* Whether a file begins like a log: with a time and a process. A file of the user's that was named
- * by mistake only grows. */
+/* Whether a file begins like a log: with a time and a process. A user's file that was named by
+ * mistake is only appended to. */
 static bool is_log(int fd)
 {
     char start[] = "0000-00-00T00:00:00Z 0";
@@ -36,7 +36,7 @@ void fm_cgi_log_open(struct fm_cgi_log *log, int dir_fd, const char *path)
 {
     if (log->fd >= 0 || log->level == FM_CGI_LOG_NONE)
         return;
-    /* O_NONBLOCK: somebody's FIFO must not hold us up. */
+    /* O_NONBLOCK: opening must not block on a foreign FIFO. */
     int fd = openat(dir_fd, path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
                     0600);
     int problem = errno;
@@ -57,7 +57,7 @@ void fm_cgi_log_open(struct fm_cgi_log *log, int dir_fd, const char *path)
         fm_cgi_log(log, FM_CGI_LOG_ERRORS, "%s: %s", path, g_strerror(problem));
 }
 
-/* On the standard error, which a reader may have stopped reading: then it is not said. */
+/* Writes to standard error; dropped when its reader has stopped reading. */
 static void say(const char *message)
 {
     struct pollfd polled = {STDERR_FILENO, POLLOUT, 0};
@@ -70,15 +70,16 @@ static void say(const char *message)
 
 void fm_cgi_log(const struct fm_cgi_log *log, enum fm_cgi_log_level level, const char *format, ...)
 {
-    bool on_stderr = log->all_on_stderr ||
-                     level == FM_CGI_LOG_ERRORS; /* the web server's log, or the terminal */
+    /* Standard error is the web server's log, or the terminal. */
+    bool on_stderr = log->all_on_stderr || level == FM_CGI_LOG_ERRORS;
     if (level > log->level || (log->fd < 0 && !on_stderr))
         return;
     va_list arguments;
     va_start(arguments, format);
     g_autofree char *message = g_strdup_vprintf(format, arguments);
     va_end(arguments);
-    for (char *c = message; *c != '\0'; c++) { /* one entry, one line, whatever the query holds */
+    /* one line for each entry, whatever the query contains */
+    for (char *c = message; *c != '\0'; c++) {
         if ((unsigned char)*c < ' ')
             *c = '?';
     }

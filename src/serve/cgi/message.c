@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages in the FIFOs and want files. All numbers little endian; every message carries a
- * magic and a checksum, so that a torn or foreign one is recognised. */
+/* Messages in the FIFOs and want files. Numbers are little endian. Every message has a magic number
+ * and a checksum, so that torn or foreign ones are recognised. */
 #include <errno.h>
 #include <string.h>
 #include <sys/random.h>
@@ -106,7 +106,7 @@ bool fm_cgi_frame_decode(const uint8_t bytes[FM_CGI_FRAME_SIZE], struct fm_cgi_f
     return true;
 }
 
-/* A string that may be NULL: length + 1 (0 = NULL), then its bytes. */
+/* Appends a string that may be NULL: length + 1 (0 = NULL), then its bytes. */
 static void append_string(GByteArray *to, const char *text)
 {
     uint8_t length[4];
@@ -121,7 +121,7 @@ struct reader {
     const uint8_t *at, *end;
 };
 
-/* False when the bytes do not hold a string; *ret is then untouched. */
+/* False when the bytes are not a valid string; *ret is then unchanged. */
 static bool take_string(struct reader *reader, char **ret)
 {
     if (reader->end - reader->at < 4)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recognises the protocol's names in the runtime directory, exactly. */
+/* Recognises exactly the protocol's names in the runtime directory. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +26,7 @@ enum fm_cgi_name_kind fm_cgi_name_kind(const char *name)
 {
     static const struct {
         const char *text;
-        size_t digits; /* digits of the rest */
+        size_t digits; /* number of digits in the rest */
         enum fm_cgi_name_kind kind;
     } suffixes[] = {
         {"mutex", 0, FM_CGI_NAME_MUTEX},

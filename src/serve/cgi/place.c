@@ -21,8 +21,8 @@ static bool refuse(GError **error, const char *path, const char *why)
     return false;
 }
 
-/* A folder that is used for other things is not ours to clean, and names in it are not ours to
- * trust. Returns the first name that is neither the protocol's nor the log's, or NULL. */
+/* A folder that is also used otherwise must not be cleaned, and its names cannot be trusted.
+ * Returns the first name that is neither the protocol's nor the log's, or NULL. */
 static char *find_foreign(int dir_fd, const struct fm_cgi_log *log)
 {
     g_autoptr(GPtrArray) names = fm_cgi_list_names(dir_fd);
@@ -39,7 +39,7 @@ static char *find_foreign(int dir_fd, const struct fm_cgi_log *log)
     return NULL;
 }
 
-/* Why an open folder cannot be used, or NULL; the caller frees. */
+/* Why an open folder cannot be used, or NULL; the caller frees it. */
 static char *find_fault(int fd, const struct fm_cgi_log *log)
 {
     struct stat status;
@@ -62,10 +62,10 @@ static char *find_fault(int fd, const struct fm_cgi_log *log)
 char *fm_cgi_directory_path(const char *configured)
 {
     g_autofree char *path = configured != NULL ? g_strdup(configured) : default_directory();
-    return g_canonicalize_filename(path, NULL); /* a server changes its working folder */
+    return g_canonicalize_filename(path, NULL); /* a server changes its working directory */
 }
 
-/* FM_ERROR_UNAVAILABLE: not there, not ours alone, or it holds files of others. */
+/* FM_ERROR_UNAVAILABLE: missing, not private to this user, or with foreign files in it. */
 static bool open_directory(const char *path, const struct fm_cgi_log *log, int *ret_fd,
                            GError **error)
 {
@@ -100,7 +100,7 @@ static bool same_identity(const struct stat *a, const struct stat *b)
 static char *hash_text(const char *text)
 {
     char *digest = g_compute_checksum_for_string(G_CHECKSUM_SHA256, text, -1);
-    digest[24] = '\0'; /* 96 bits: names stay short, chance meetings impossible in practice */
+    digest[24] = '\0'; /* 96 bits: names stay short, and collisions are practically impossible */
     return digest;
 }
 
@@ -116,7 +116,7 @@ static char *make_key(const char *path, const struct stat *data, const char *bui
     return g_strdup_printf("%s-%s", path_hash, identity_hash);
 }
 
-/* By opening it: a name could lead elsewhere a moment later. */
+/* Stats the file through a descriptor, since its name may lead elsewhere a moment later. */
 static bool look_at_data(const struct fm_roots *roots, const char *path, struct stat *ret,
                          GError **error)
 {
@@ -179,7 +179,7 @@ bool fm_cgi_place_means_its_folder(const struct fm_cgi_place *place)
     if (fstat(place->dir_fd, &opened) != 0)
         return false;
     if (stat(place->dir_path, &named) != 0)
-        return errno == ENOMEM || errno == EIO; /* nothing is known */
+        return errno == ENOMEM || errno == EIO; /* nothing is known about the file */
     return named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
 }
 

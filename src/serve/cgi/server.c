@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The server of one data file: S2 to S9, and its end T0 to T6. One process, one poll loop; a slow
- * reader delays only itself. */
+/* The server of one data file: steps S2 to S9, and its end T0 to T6. One process with one poll
+ * loop; a slow reader delays only itself. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -18,8 +18,9 @@
 #define TICK_MS 1000
 #define CLEANUP_STRANGERS_MS (60L * 60 * 1000)
 #define INPUT_BYTES_MAX (64 * 1024)
-#define QUERY_READS_MAX 16 /* between two looks at pending replies */
-#define TOLD_TO_END_MS 200 /* a signal leaves so long to readers, and to whoever has the mutex */
+#define QUERY_READS_MAX 16 /* reads between two checks of pending replies */
+/* time that a signal leaves for readers, and for the holder of the mutex */
+#define TOLD_TO_END_MS 200
 
 struct reply {
     int fd;
@@ -33,19 +34,19 @@ struct server {
     const struct fm_cgi_backend *backend;
     struct fm_cgi_place *place;
     struct fm_cgi_log *log;
-    int life_fd;   /* S.server, write-locked for life */
+    int life_fd;   /* KEY.server, write-locked for life */
     int query_fd;  /* the FIFO's read end */
-    int keep_fd;   /* its write end: the FIFO never ends */
+    int keep_fd;   /* its write end, so that the FIFO never reports end of file */
     int signal_fd; /* self-pipe */
-    int spare_fd;  /* given up to say that no descriptor is left */
+    int spare_fd;  /* closed to get a descriptor for reporting that none is left */
     char instance[FM_CGI_INSTANCE_SIZE];
     uint64_t instance_number;
-    off_t answered_at; /* offset of the last line of S.server */
+    off_t answered_at; /* offset of the last line of KEY.server */
     GByteArray *input;
     GPtrArray *replies; /* elements: struct reply */
     uint64_t idle_ms, idle_deadline_ms;
     uint64_t tick_ms, cleanup_strangers_ms;
-    uint64_t forced_end_ms; /* told by a signal: ends then, whatever is pending; 0 = not told */
+    uint64_t forced_end_ms; /* set by a signal: ends then, whatever is pending; 0 = no signal */
     bool quitting, changed, ending_soon;
     bool working; /* the data file is being read */
 };
@@ -57,7 +58,7 @@ static void note_signal(int signal_number)
     int saved_errno = errno;
     uint8_t byte = (uint8_t)signal_number;
     ssize_t written = write(self_pipe_fd, &byte, 1);
-    (void)written; /* a full pipe holds a signal already */
+    (void)written; /* a full pipe already contains a signal */
     errno = saved_errno;
 }
 
@@ -78,7 +79,7 @@ static void tell_strangers(const struct server *server, const char *name, mode_t
     errno = saved_errno;
 }
 
-/* S2, S3: the life lock, then who we are. */
+/* Steps S2 and S3: takes the life lock, then writes the server's identity. */
 static bool take_life(struct server *server)
 {
     struct fm_cgi_place *place = server->place;
@@ -89,7 +90,7 @@ static bool take_life(struct server *server)
         return false;
     }
     if (!fm_cgi_lock_fd(place->dir_fd, place->server_name, server->life_fd))
-        return false; /* another server lives */
+        return false; /* another server runs */
     fm_cgi_stop_point("S2");
     uint64_t chance[2];
     fm_cgi_random(chance, sizeof chance);
@@ -98,7 +99,8 @@ static bool take_life(struct server *server)
     server->instance_number = chance[0];
     g_autoptr(GDateTime) now = g_date_time_new_now_utc();
     g_autofree char *when = g_date_time_format_iso8601(now);
-    g_autofree char *path = g_strescape(place->data_path, NULL); /* a line, whatever it holds */
+    /* a single line, whatever the path contains */
+    g_autofree char *path = g_strescape(place->data_path, NULL);
     g_autofree char *text = g_strdup_printf(
         "%s\npid %d\nstarted %s\nbuild %s\ndata %s\n", server->instance, (int)getpid(), when,
         server->options->build_id != NULL ? server->options->build_id : "", path);
@@ -113,7 +115,7 @@ static bool take_life(struct server *server)
     return true;
 }
 
-/* S4: both ends are open before the name exists. */
+/* Step S4: both ends are open before the FIFO gets its name. */
 static bool make_query_fifo(struct server *server)
 {
     struct fm_cgi_place *place = server->place;
@@ -157,14 +159,14 @@ static bool catch_signals(struct server *server)
     return true;
 }
 
-/* For who looks which servers are needed least. */
+/* Notes the time of an answer for processes that look for the servers needed least. */
 static void note_answer(const struct server *server)
 {
     char line[64];
     int length = g_snprintf(line, sizeof line, FM_CGI_ANSWERED "%020" G_GUINT64_FORMAT "\n",
                             fm_cgi_now_ms());
     ssize_t written = pwrite(server->life_fd, line, (size_t)length, server->answered_at);
-    (void)written; /* a full disk: it counts as just started */
+    (void)written; /* on a full disk the server counts as just started */
 }
 
 static void restart_idle(struct server *server)
@@ -173,7 +175,7 @@ static void restart_idle(struct server *server)
     server->idle_deadline_ms = fm_cgi_now_ms() + idle_ms;
 }
 
-/* The query of a token, from its want file. errno tells why not, 0 = it is no query. */
+/* Reads the query for a token from its want file. On failure errno; 0 = it is not a query. */
 static bool read_want(struct server *server, const char *token, struct fm_cgi_request *ret)
 {
     g_autofree char *name = fm_cgi_place_name(server->place, ".want.", token);
@@ -192,7 +194,7 @@ static bool read_want(struct server *server, const char *token, struct fm_cgi_re
     return read_all && fm_cgi_want_decode(bytes->data, bytes->len, ret);
 }
 
-/* Writes what the FIFO takes. True when there is nothing more to do for this reply. */
+/* Writes as much as the FIFO takes. True when the reply is done. */
 static bool write_reply(struct reply *reply)
 {
     while (reply->written < reply->bytes->len) {
@@ -215,7 +217,7 @@ static void note_changed_data(struct server *server)
     restart_idle(server);
 }
 
-/* The answer to a query; timeout and quit take effect here. */
+/* Computes the answer to a query; handles timeout and quit. */
 static void compute(struct server *server, const struct fm_cgi_frame *frame,
                     const struct fm_request *request, struct fm_response *ret)
 {
@@ -231,14 +233,14 @@ static void compute(struct server *server, const struct fm_cgi_frame *frame,
         server->idle_ms = (uint64_t)ret->timeout_minutes * 60 * 1000;
 }
 
-/* -1: the client has gone, or no descriptor is left (errno). */
+/* -1: the client has ended, or no descriptor is left (errno). */
 static int open_reply(const struct server *server, const char *token)
 {
     g_autofree char *name = fm_cgi_place_name(server->place, ".reply.", token);
     return fm_cgi_open_ours(server->place->dir_fd, name, O_WRONLY, S_IFIFO);
 }
 
-/* Sends a response and clears it; takes the descriptor. */
+/* Sends a response and clears it; takes ownership of the descriptor. */
 static void begin_reply(struct server *server, const struct fm_cgi_frame *frame, int fd,
                         struct fm_response *response)
 {
@@ -254,7 +256,7 @@ static void begin_reply(struct server *server, const struct fm_cgi_frame *frame,
         g_ptr_array_add(server->replies, reply);
 }
 
-/* With the spare descriptor, at once, and kept by nobody: what does not fit is lost. */
+/* Uses the spare descriptor, writes at once and keeps nothing: what does not fit is lost. */
 static void tell_exhausted(struct server *server, const struct fm_cgi_frame *frame)
 {
     fm_cgi_log(server->log, FM_CGI_LOG_ERRORS, "no descriptor is left: status 503");
@@ -275,7 +277,7 @@ static void tell_exhausted(struct server *server, const struct fm_cgi_frame *fra
     take_spare(server);
 }
 
-/* S7. */
+/* Step S7. */
 static void answer_frame(struct server *server, const struct fm_cgi_frame *frame)
 {
     if (frame->instance != server->instance_number)
@@ -288,7 +290,7 @@ static void answer_frame(struct server *server, const struct fm_cgi_frame *frame
     }
     fm_cgi_stop_point("S7.read");
     int fd = open_reply(server, frame->token);
-    if (fd >= 0) { /* else the client has gone */
+    if (fd >= 0) { /* otherwise the client has ended */
         struct fm_response response;
         compute(server, frame, &request.request, &response);
         fm_cgi_stop_point("S7.computed");
@@ -305,7 +307,7 @@ static void answer_frame(struct server *server, const struct fm_cgi_frame *frame
     note_changed_data(server);
 }
 
-/* Takes whole frames from the input; noise is skipped byte by byte. */
+/* Takes whole frames from the input; skips other bytes one by one. */
 static void answer_input(struct server *server)
 {
     size_t at = 0;
@@ -322,7 +324,7 @@ static void answer_input(struct server *server)
         g_byte_array_remove_range(server->input, 0, (guint)at);
 }
 
-/* Reads the query FIFO once. True when something was there. */
+/* Reads the query FIFO once. True when there was input. */
 static bool take_queries(struct server *server)
 {
     uint8_t bytes[INPUT_BYTES_MAX];
@@ -353,7 +355,7 @@ static void write_replies(struct server *server)
     }
 }
 
-/* S6: sleeps until there is something to do. */
+/* Step S6: sleeps until there is something to do. */
 static void wait_for_work(struct server *server)
 {
     guint count = server->replies->len;
@@ -378,7 +380,7 @@ static void wait_for_work(struct server *server)
     }
 }
 
-/* Whether clients would find us: they go by names, and somebody may have taken ours away. */
+/* Whether clients can find this server: they use names, which may have been removed. */
 static void check_names(struct server *server)
 {
     const struct fm_cgi_place *place = server->place;
@@ -416,7 +418,7 @@ static bool has_queries(const struct server *server)
     return poll(&polled, 1, 0) > 0;
 }
 
-/* T3, T4; what means something else by now is not ours. */
+/* Steps T3 and T4; names that refer to other files by now are left alone. */
 static void unlink_names(struct server *server)
 {
     struct fm_cgi_place *place = server->place;
@@ -432,8 +434,8 @@ static void end_life(struct server *server)
     server->life_fd = -1;
 }
 
-/* Nobody holds the mutex, but it cannot be had: the folder is gone, or something else stands in its
- * place. Without it we end as if killed, which each client sees. */
+/* The mutex cannot be taken although no process holds it: the folder is gone, or a foreign file has
+ * its name. Then the server ends without it, as if killed, which each client detects. */
 static bool end_without_mutex(struct server *server)
 {
     fm_cgi_log(server->log, FM_CGI_LOG_ERRORS, "%s: %s: ending", server->place->mutex_name,
@@ -443,7 +445,7 @@ static bool end_without_mutex(struct server *server)
     return true;
 }
 
-/* T1 to T5. True when the server has given up its life; false when somebody needs it. */
+/* Steps T1 to T5. True when the server has released its life lock; false when a client needs it. */
 static bool try_to_end(struct server *server)
 {
     struct fm_cgi_place *place = server->place;
@@ -452,7 +454,7 @@ static bool try_to_end(struct server *server)
         return end_without_mutex(server);
     if (mutex_fd < 0) {
         if (!server->quitting)
-            restart_idle(server); /* taken: a client is coming */
+            restart_idle(server); /* the mutex is taken: a client is coming */
         return false;
     }
     fm_cgi_stop_point("T1");
@@ -466,7 +468,7 @@ static bool try_to_end(struct server *server)
     unlink_names(server);
     unlinkat(place->dir_fd, place->mutex_name, 0);
     fm_cgi_stop_point("T5");
-    end_life(server); /* before the mutex: who takes it next must find us dead */
+    end_life(server); /* before the mutex, so that its next holder finds this server dead */
     close(mutex_fd);
     return true;
 }
@@ -488,7 +490,7 @@ static bool begin(struct server *server)
     return true;
 }
 
-/* Reads on for some milliseconds. What fails is told by each page; nobody needs it for long. */
+/* Reads on for some milliseconds. Each page reports a failure. */
 static void read_on(struct server *server)
 {
     enum fm_cgi_work state = server->backend->work == NULL
@@ -517,10 +519,10 @@ static void run_loop(struct server *server)
         write_replies(server);
         tick(server);
         if (!server->quitting)
-            read_on(server); /* a query may have found the file changed */
+            read_on(server); /* a query may have found that the file changed */
         bool idle = !server->working && fm_cgi_now_ms() >= server->idle_deadline_ms;
         bool due = server->quitting || idle;
-        if (due && server->replies->len == 0 && try_to_end(server)) /* T0 */
+        if (due && server->replies->len == 0 && try_to_end(server)) /* step T0 */
             return;
     }
 }
@@ -547,7 +549,7 @@ bool fm_cgi_serve(const struct fm_cgi_options *options, const struct fm_cgi_back
     bool begun = begin(&server);
     if (begun) {
         fm_cgi_log(log, FM_CGI_LOG_STARTUP, "serving %s", place->data_path);
-        ready(user); /* S5 */
+        ready(user); /* step S5 */
         run_loop(&server);
         fm_cgi_log(log, FM_CGI_LOG_STARTUP, "ended");
     }

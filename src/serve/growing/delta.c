@@ -7,9 +7,10 @@
 
 #define NEAR 64u
 #define STEPS_MAX 256u
-#define SHORT 6u /* cost of describing a part */
+#define SHORT 6u /* cost of describing a part, in characters */
 
-/* A page is cut where rows and lines begin: what changes in a table is few of these pieces. */
+/* A page is divided at the beginnings of rows and lines, so that changes in a table affect few
+ * pieces. */
 struct piece {
     const char *text;
     size_t size;
@@ -50,7 +51,7 @@ static const struct piece *piece_at(const GArray *pieces, guint at)
     return &g_array_index(pieces, struct piece, at);
 }
 
-/* In UTF-16, of valid UTF-8. */
+/* Length in UTF-16 of valid UTF-8. */
 static int64_t length_of(const struct piece *piece)
 {
     int64_t length = 0;
@@ -64,8 +65,9 @@ static int64_t length_of(const struct piece *piece)
 
 struct delta {
     struct fm_json json;
-    int64_t taken; /* taken from the old text, to be written; a skipped part is negative */
-    GString *put;  /* inserted text, to be written */
+    int64_t taken; /* characters copied from the old text but not yet written; negative for a
+                      skipped part */
+    GString *put;  /* inserted text not yet written */
 };
 
 static void flush(struct delta *delta)
@@ -85,8 +87,8 @@ static void move(struct delta *delta, int64_t length)
     delta->taken += length;
 }
 
-/* First place of each piece, as place + 1; *ret_next: its next place, the number of
- * pieces = nowhere. */
+/* First place of each piece, as place + 1; *ret_next: for each place, the next one with an equal
+ * piece; the number of pieces = none. */
 static GHashTable *index_of(const GArray *pieces, guint **ret_next)
 {
     GHashTable *first = g_hash_table_new(hash_piece, same_piece);
@@ -101,9 +103,9 @@ static GHashTable *index_of(const GArray *pieces, guint **ret_next)
     return first;
 }
 
-/* Place of a piece of the new text in the old one, from a place on; its length = nowhere. One that
- * stands there often (an empty line) is not looked for far away, as all between would be left out.
- */
+/* Finds a piece of the new text in the old one, from a place on; the old one's length = not found.
+ * A frequent piece (an empty line) is searched only nearby, since everything up to the match is
+ * dropped. */
 static guint place_of(const GArray *old, GHashTable *first, const guint *next,
                       const struct piece *piece, guint at)
 {
@@ -117,14 +119,14 @@ static guint place_of(const GArray *old, GHashTable *first, const guint *next,
     return place < at || (often && place - at > NEAR) ? old->len : place;
 }
 
-/* --- pieces that differ in figures --- */
+/* --- pieces that differ only in figures --- */
 
 static bool is_figure(char c)
 {
     return g_ascii_isdigit(c) || c == '.' || c == ',';
 }
 
-/* From a place on: all that is figures, or is none. */
+/* The part from a place on that consists of figures only, or contains none. */
 static struct piece part_at(const struct piece *piece, size_t at)
 {
     size_t end = at;
@@ -166,7 +168,7 @@ static void put_figures(struct delta *delta, const struct piece *old, const stru
     }
 }
 
-/* A stretch of the old pieces, and what stands there now. */
+/* A range of old pieces, and the new ones that replace it. */
 struct gap {
     guint old, old_end, new, new_end;
 };

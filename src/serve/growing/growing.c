@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The list of profiles of programs that run. */
+/* The list of profiles of running programs. */
 #include "serve/growing/growing.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "recording/profile.h"
 #include "report/report.h"
 
-#define READING_NS_MAX 400000000u /* limit of processor time: other readers wait */
+#define READING_NS_MAX 400000000u /* limit of CPU time, because other readers wait */
 
 struct fm_growing *fm_growing_find(const struct fm_server *server, const char *name)
 {

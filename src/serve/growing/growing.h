@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Profiles of programs that still run: made anew from time to time by whoever added them. Their
- * pages say so, and their streams tell when there is another one. */
+/* Profiles of running programs, remade from time to time by their owner. Their pages say so, and
+ * their streams announce each new version. */
 #pragma once
 
 #include "serve/serve_internal.h"
@@ -10,30 +10,31 @@ struct fm_growing {
     char *text;
     unsigned generation;
     bool running;
-    char *finished; /* the name of the whole profile; NULL = there is none yet */
-    bool asked;     /* since the latest generation */
+    char *finished; /* name of the whole profile; NULL = it does not exist yet */
+    bool asked;     /* requested since the last version */
 };
 
-/* NULL: there is none of that name. */
+/* NULL: none has that name. */
 struct fm_growing *fm_growing_find(const struct fm_server *server, const char *name);
 
-/* The growing profile of that name; NULL: it does not grow. Calling it requests the next one. */
+/* The growing profile with that name; NULL: it does not grow. Calling this requests the next
+ * version. */
 struct fm_growing *fm_growing_of(const struct fm_server *server, const char *name);
-/* The name of the profile that its pages lead on to; NULL: none. */
+/* Name of the whole profile, to which its pages lead; NULL: none. */
 const char *fm_growing_finished(const struct fm_growing *growing);
 /* The text about it on pages; borrowed. */
 const char *fm_growing_text(const struct fm_growing *growing);
-/* False: it has been promised, and nothing of it is there yet. */
+/* False: it has been announced, but does not exist yet. */
 bool fm_growing_is_there(const struct fm_growing *growing);
-/* False: its program has ended, and no other one comes. */
+/* False: its program has ended, and no further version comes. */
 bool fm_growing_is_running(const struct fm_growing *growing);
-/* Reads on until all is known that the page shows: who asks without hearing of generations meets
- * one that nobody has read yet, each time. Of a very large one it stops before that. */
+/* Reads the profile until everything that the page shows is known: a reader without stream always
+ * gets a version that was not read before. For very large profiles it stops earlier. */
 void fm_growing_read(const struct fm_server *server, const struct fm_recorded_profile *profile,
                      const struct fm_query *query);
 void fm_growing_free(void *growing);
 /* Answers /live: the stream of a page of such a profile. answer: fm_server_handle(), which makes
- * the page itself. */
+ * the page. */
 typedef void fm_growing_page_function(struct fm_server *server, const struct fm_request *request,
                                       struct fm_response *ret);
 void fm_growing_answer(struct fm_server *server, const struct fm_request *request,

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /live: a page of a profile whose program still runs hears of each one that is made.
+/* /live: sends each new version of a page of a running program's profile.
  *
- * At the beginning, and when the stream begins again, the whole page, then what differs from one to
- * the next (delta.h); a reader that does not read misses some.
+ * At first, and when the stream is reopened, it sends the whole page, then differences
+ * (delta.h); a slow reader misses some versions.
  *
  *   event: page         {"text":"<!DOCTYPE html>..."}
  *   event: delta        [2000,-13,"<tr>...",17000]
  *   event: generation   {"generation":7,"running":true,"finished":false,
  *                        "text":"Process 4711 still runs: ..."}
  *
- * The first one tells what there is when the stream begins. Finished: the page's address leads on
- * to the whole profile. */
+ * The first generation event gives the state at the begin of the stream. finished: the page's
+ * address leads to the whole profile. */
 #include <string.h>
 
 #include "base/text/json.h"
@@ -18,16 +18,17 @@
 #include "serve/growing/growing.h"
 #include "serve/live.h"
 
-#define LOOK_MS 20             /* until a profile that was replaced has been read */
-#define BACKLOG_MAX (1u << 20) /* bytes that wait: who reads slowly gets the next one */
+#define LOOK_MS 20 /* interval while a replaced profile is being read */
+/* limit of unread bytes: a slow reader skips to the next version */
+#define BACKLOG_MAX (1u << 20)
 
 struct page {
     struct fm_live_page live;
     const struct fm_growing *growing;
     fm_growing_page_function *answer;
     char *query; /* the page's address */
-    char *text;  /* that the reader has; NULL = none yet */
-    guint timer; /* until there is another one; 0 = nobody waits */
+    char *text;  /* the version that the reader has; NULL = none yet */
+    guint timer; /* runs until there is another version; 0 = nobody waits */
 };
 
 static void tell(const struct page *page)
@@ -62,7 +63,7 @@ static void send_text(struct page *page, char *text)
     page->text = text;
 }
 
-/* The page as anybody would get it, when all is known that it shows. */
+/* Makes the page as for any reader, once everything that it shows is known. */
 static gboolean on_look(void *data)
 {
     struct page *page = data;
@@ -91,7 +92,8 @@ static void look(struct page *page)
         page->timer = g_timeout_add(LOOK_MS, on_look, page);
 }
 
-/* Each generation replaces its contents: it holds nothing of the engine. */
+/* Each version replaces the profile's contents, so the page keeps no reference to the engine's
+ * data. */
 static bool shows(const struct fm_live_page *live, const struct fm_trace *trace)
 {
     (void)live;
@@ -218,7 +220,7 @@ void fm_server_on_moment(struct fm_server *server, fm_moment_function function, 
     server->moment_user = user;
 }
 
-/* Pages of a function or a context have numbers, and those are the profile's own. */
+/* Pages of a function or context are addressed by numbers, which belong to one profile. */
 static const char *general_command(const char *text)
 {
     struct fm_command command;

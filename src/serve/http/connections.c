@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The open connections of the HTTP door. libsoup tells of requests only, and of those that never
- * came not even the end; a connection is open as long as its socket object lives. */
+/* The open connections of the HTTP server. libsoup reports only requests, and does not report the
+ * end of connections without request. A connection is open as long as its socket object exists. */
 #include <sys/resource.h>
 
 #include "serve/http/internal.h"
@@ -11,8 +11,8 @@
 
 struct connection {
     GSocket *socket;                 /* borrowed: it owns this */
-    struct fm_http_connections *all; /* NULL: not one of the list any more */
-    bool busy;                       /* has asked, to the end, and is not answered yet */
+    struct fm_http_connections *all; /* NULL: no longer in the list */
+    bool busy;                       /* a complete request has not yet been answered */
 };
 
 static unsigned connections_max(void)
@@ -20,7 +20,7 @@ static unsigned connections_max(void)
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
         return CONNECTIONS_MAX;
-    /* Most descriptors are for files. */
+    /* Most descriptors are needed for files. */
     return (unsigned)CLAMP(limit.rlim_cur / 4, CONNECTIONS_MIN, CONNECTIONS_MAX);
 }
 
@@ -37,7 +37,7 @@ static void forget(gpointer data)
     g_free(connection);
 }
 
-/* Sockets may outlive the door. */
+/* Sockets may exist longer than the server. */
 void fm_http_connections_clear(struct fm_http_connections *all)
 {
     struct connection *connection;
@@ -51,8 +51,8 @@ static struct connection *of_message(SoupServerMessage *message)
     return socket == NULL ? NULL : g_object_get_data(G_OBJECT(socket), KEY);
 }
 
-/* Closes the connection that has waited longest without a request, the newcomer last of all. It is
- * gone as soon as libsoup looks at it, which may keep the object for ever. */
+/* Closes the connection that has been without a request for the longest time, the newest one last.
+ * libsoup closes it when it next looks at it, but may keep the object for ever. */
 static void make_room(struct fm_http_connections *all)
 {
     for (GList *link = all->list.head; link != NULL; link = link->next) {

@@ -8,13 +8,13 @@
 
 #define GZIP_BYTES_MIN 1024
 #define GZIP_LEVEL 5
-#define GZIP_WINDOW (15 + 16) /* the largest window, in gzip's frame */
+#define GZIP_WINDOW (15 + 16) /* maximum window size, in gzip format */
 #define GZIP_ENDING "-gz\""
 
 bool fm_http_same_secret(const char *a, const char *b)
 {
     g_assert(a != NULL && b != NULL);
-    /* Checksums have one length, whatever the texts; equal ones mean equal texts. */
+    /* Checksums have the same length for all texts; equal checksums mean equal texts. */
     g_autofree char *sum_a = g_compute_checksum_for_string(G_CHECKSUM_SHA256, a, -1);
     g_autofree char *sum_b = g_compute_checksum_for_string(G_CHECKSUM_SHA256, b, -1);
     volatile unsigned char differs = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Everything that arrives has a bound: the address, the body (nothing reads one), the time until
- * a request is there, the number of connections. */
+/* All input is limited: the address, the body (which is never used), the time until a request is
+ * complete, the number of connections. */
 #include "serve/http/http.h"
 
 #include <glib-unix.h>
@@ -27,12 +27,12 @@ struct fm_http {
     bool remote, stopping;
     unsigned read_ms, idle_minutes;
     guint idle_source, linger_source, signal_sources[3];
-    bool stopped; /* the loop was ended by fm_http_stop() */
+    bool stopped; /* fm_http_stop() ended the loop */
     struct fm_http_streams streams;
     struct fm_http_connections connections;
 };
 
-/* --- bounds --- */
+/* --- limits --- */
 
 static void drop_connection(SoupServerMessage *message)
 {
@@ -59,9 +59,9 @@ static void set_header(const char *name, const char *value, void *user)
     soup_message_headers_replace(soup_server_message_get_response_headers(user), name, value);
 }
 
-/* Before 3.3.0 libsoup neither closes nor reads a connection any more once something went wrong
- * with it between two requests: the client closed it, or the socket's time was over. It would cost
- * a descriptor each, and a browser's next request on it would never be answered. */
+/* Before 3.3.0, libsoup neither closes nor reads a connection after an error between two requests
+ * (the client closed it, or it timed out). Each would cost a descriptor, and the browser's next
+ * request on it would never be answered. */
 static bool may_keep_connections(void)
 {
     return soup_check_version(3, 3, 0);
@@ -78,7 +78,7 @@ static void on_got_body(SoupServerMessage *message, gpointer user)
     (void)user;
     g_object_set_data(G_OBJECT(message), "fathom-timer", NULL);
     fm_http_connections_set_busy(message, true);
-    begin_answer(message); /* headers that were set before "100 Continue" are gone */
+    begin_answer(message); /* headers that were set before "100 Continue" have been cleared */
 }
 
 static void on_got_chunk(SoupServerMessage *message, GBytes *chunk, gpointer user)
@@ -96,8 +96,8 @@ static void on_got_chunk(SoupServerMessage *message, GBytes *chunk, gpointer use
         drop_connection(message);
 }
 
-/* Emitted when a connection is there, and when something of each further request is. In between
- * the socket's own time is the bound. */
+/* Emitted when a connection opens, and at the begin of each further request. In between, the
+ * socket's own time-out applies. */
 static void on_request_started(SoupServer *soup, SoupServerMessage *message, gpointer user)
 {
     (void)soup;
@@ -113,7 +113,7 @@ static void on_request_started(SoupServer *soup, SoupServerMessage *message, gpo
     g_signal_connect(message, "got-chunk", G_CALLBACK(on_got_chunk), NULL);
 }
 
-/* The page that says good-bye has a stylesheet, which the browser asks for next. */
+/* The last page has a stylesheet, which the browser requests next. */
 static gboolean on_linger_end(gpointer user)
 {
     struct fm_http *http = user;
@@ -165,7 +165,7 @@ static void send_response(SoupServerMessage *message, const struct fm_response *
         packed = fm_http_gzip(response->body);
     if (packed != NULL)
         set_header("Content-Encoding", "gzip", message);
-    /* A strong validator names bytes, and packed ones are others. */
+    /* A strong validator identifies bytes, and compressed bytes are different ones. */
     if (response->etag != NULL && (packed != NULL || response->status == 304)) {
         const char *asked = header(message, "If-None-Match");
         bool gzip = packed != NULL || fm_http_etag_is_gzip(asked, response->etag);
@@ -183,7 +183,7 @@ static void send_response(SoupServerMessage *message, const struct fm_response *
 static void say(SoupServerMessage *message, unsigned status, const char *text,
                 struct fm_response *ret)
 {
-    g_assert(status >= 400 && text != NULL); /* an error, without a page of its own */
+    g_assert(status >= 400 && text != NULL); /* an error without a page of its own */
     const struct fm_request request = {
         .method = soup_server_message_get_method(message),
         .path = "/",
@@ -200,8 +200,8 @@ static void send_message(SoupServerMessage *message, unsigned status, const char
     fm_response_clear(&response);
 }
 
-/* A page of another site can make a browser send requests here under a name that its owner points
- * at this machine ("DNS rebinding"); the Host header gives it away. */
+/* DNS rebinding: a page of another site can send requests here under a host name that its owner
+ * points to this machine. The Host header reveals it. */
 static bool host_is_ours(const struct fm_http *http, SoupServerMessage *message)
 {
     const char *host = header(message, "Host");
@@ -305,9 +305,9 @@ static void append_header(const char *name, const char *value, void *user)
     g_string_append_printf(user, "%s: %s\r\n", name, value);
 }
 
-/* libsoup answers when it has the whole body, which may never come: so the answer goes to the
- * socket directly. What still arrives is passed over for a moment, as closing at once would make
- * the kernel reset the connection, and the client might lose the answer. */
+/* libsoup answers only after the whole body, which may never come, so the answer is written
+ * directly to the socket. Further input is read and ignored for a moment: closing at once would
+ * make the kernel reset the connection, and the client might lose the answer. */
 static void refuse_at_once(SoupServerMessage *message, unsigned status, const char *text)
 {
     struct fm_response response;
@@ -333,7 +333,7 @@ static void refuse_at_once(SoupServerMessage *message, unsigned status, const ch
     }
 }
 
-/* Before the body is read: refuse what says that it will be long. */
+/* Before the body is read: refuses requests that announce a long one. */
 static void on_headers(SoupServer *soup, SoupServerMessage *message, const char *path,
                        GHashTable *query, gpointer user)
 {
@@ -347,14 +347,14 @@ static void on_headers(SoupServer *soup, SoupServerMessage *message, const char 
         refuse_at_once(message, 413, "the request is too long");
 }
 
-/* --- life --- */
+/* --- start and end --- */
 
 static bool listen_local(struct fm_http *http, uint16_t port, GError **error)
 {
     g_autoptr(GError) both = NULL;
     if (soup_server_listen_local(http->soup, port, 0, &both))
         return true;
-    /* A machine without IPv6 is no reason not to serve. */
+    /* If IPv6 is missing, listens on IPv4 only. */
     if (g_error_matches(both, G_IO_ERROR, G_IO_ERROR_ADDRESS_IN_USE) ||
         !soup_server_listen_local(http->soup, port, SOUP_SERVER_LISTEN_IPV4_ONLY, NULL)) {
         g_set_error(error, FM_ERROR, FM_ERROR_IO, "cannot listen at port %u: %s", port,
@@ -381,13 +381,13 @@ static bool listen_remote(struct fm_http *http, const char *address, uint16_t po
     return true;
 }
 
-/* Waiting connections beyond GLib's ten would be tried again by the client's kernel a second later.
- */
+/* GLib's backlog is ten. Further connections would be retried by the client's kernel only a second
+ * later. */
 static void lengthen_queues(struct fm_http *http)
 {
     GSList *listeners = soup_server_get_listeners(http->soup);
     for (GSList *link = listeners; link != NULL; link = link->next)
-        listen(g_socket_get_fd(link->data), SOMAXCONN); /* else the short one stays */
+        listen(g_socket_get_fd(link->data), SOMAXCONN); /* on failure, the short one stays */
     g_slist_free(listeners);
 }
 
@@ -443,7 +443,7 @@ bool fm_http_new(struct fm_server *server, const struct fm_http_options *options
     http->loop = g_main_loop_new(NULL, FALSE);
     fm_http_streams_init(&http->streams);
     fm_http_connections_init(&http->connections);
-    fm_streams_limit(server, http->connections.max / 2); /* the others are for what is asked */
+    fm_streams_limit(server, http->connections.max / 2); /* the others are for ordinary requests */
     http->soup = soup_server_new("server-header", "fathom", NULL);
     g_signal_connect(http->soup, "request-started", G_CALLBACK(on_request_started), http);
     g_signal_connect(http->soup, "request-finished", G_CALLBACK(on_request_ended), http);
@@ -484,7 +484,7 @@ static void heed_signals(struct fm_http *http)
 {
     http->signal_sources[0] = g_unix_signal_add(SIGINT, on_signal, http);
     http->signal_sources[1] = g_unix_signal_add(SIGTERM, on_signal, http);
-    /* A terminal that is closed; nohup ignores it, and then so is it here. */
+    /* For a closed terminal; under nohup SIGHUP is ignored, and stays so. */
     struct sigaction hangup;
     bool ignored = sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler == SIG_IGN;
     http->signal_sources[2] = ignored ? 0 : g_unix_signal_add(SIGHUP, on_signal, http);

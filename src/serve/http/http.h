@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The HTTP door: libsoup on a GLib main loop. Binds loopback unless told otherwise, and then only
- * with a token. */
+/* The HTTP server: libsoup on a GLib main loop. It binds loopback addresses unless configured
+ * otherwise, and then requires a token. */
 #pragma once
 
 #include "serve/serve.h"
@@ -10,15 +10,16 @@
 struct fm_http_options {
     uint16_t port;      /* 0 = any free one */
     const char *listen; /* NULL: 127.0.0.1 and ::1; else a numeric address, which needs a token */
-    const char *token;  /* NULL: none; else every request must bring it */
-    unsigned idle_minutes; /* ends when nothing was asked for so long; 0 = never */
+    const char *token;  /* NULL: none; else every request must have it */
+    unsigned idle_minutes; /* ends after that time without requests; 0 = never */
     unsigned read_ms;      /* a request must have arrived within this; 0 = 30 s */
 };
 
 struct fm_http;
 
-/* Binds; answers begin with fm_http_run(). The server is borrowed. Errors: FM_ERROR_IO (the address
- * cannot be bound), FM_ERROR_USAGE (a remote address without a token, a token too short). */
+/* Binds; requests are answered in fm_http_run(). The server is borrowed. Errors: FM_ERROR_IO (the
+ * address cannot be bound), FM_ERROR_USAGE (a remote address without a token, a token that is too
+ * short). */
 FM_MUST_USE bool fm_http_new(struct fm_server *server, const struct fm_http_options *options,
                              struct fm_http **ret, GError **error);
 /* "http://127.0.0.1:8080/", with the token when there is one; borrowed. */
@@ -26,8 +27,8 @@ const char *fm_http_url(const struct fm_http *http);
 /* Serves until a quit command, SIGINT, SIGTERM or the idle time-out. False: it was a quit command
  * or the time-out. */
 bool fm_http_run(struct fm_http *http);
-/* As fm_http_run(), for callers that handle signals: ended by fm_http_stop(), and true then. May
- * be followed by either once more. */
+/* As fm_http_run(), for callers that handle signals: fm_http_stop() ends it, and then it returns
+ * true. Either may be called again afterwards. */
 FM_MUST_USE bool fm_http_run_until_stopped(struct fm_http *http);
 void fm_http_stop(struct fm_http *http);
 void fm_http_free(struct fm_http *http);

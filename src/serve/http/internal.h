@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Headers that the HTTP door reads and writes itself: tokens, gzip and what it does to ETag; and
- * its open connections and streams. */
+/* Parts of the HTTP server: tokens, gzip and its effect on ETag; open connections and streams. */
 #pragma once
 
 #include <libsoup/soup.h>
@@ -10,7 +9,7 @@
 
 #define FM_HTTP_COOKIE "fathom_token"
 
-/* Takes the same time whatever the texts have in common. */
+/* Compares in constant time. */
 bool fm_http_same_secret(const char *a, const char *b);
 /* "Bearer TOKEN"; NULL is allowed for the headers. */
 bool fm_http_has_bearer(const char *authorization, const char *token);
@@ -18,11 +17,11 @@ bool fm_http_has_bearer(const char *authorization, const char *token);
 bool fm_http_has_cookie(const char *cookies, const char *token);
 
 bool fm_http_accepts_gzip(const char *accept_encoding);
-/* NULL when the body is too short to gain from it. */
+/* NULL when the body is too short to be worth compressing. */
 GBytes *fm_http_gzip(GBytes *body);
 /* "\"abc\"" -> "\"abc-gz\"". */
 char *fm_http_etag_add_gzip(const char *etag);
-/* If-None-Match with the endings taken off; NULL stays NULL. */
+/* If-None-Match without the suffixes; NULL stays NULL. */
 char *fm_http_etags_without_gzip(const char *if_none_match);
 bool fm_http_etag_is_gzip(const char *if_none_match, const char *etag);
 
@@ -34,22 +33,22 @@ struct fm_http_streams {
 void fm_http_streams_init(struct fm_http_streams *all);
 /* Ends all of them. */
 void fm_http_streams_clear(struct fm_http_streams *all);
-/* Takes response->stream, and the message's connection as soon as libsoup has let go of it. */
+/* Takes ownership of response->stream, and of the message's connection as soon as libsoup has
+ * released it. */
 void fm_http_streams_begin(struct fm_http_streams *all, SoupServerMessage *message,
                            struct fm_response *response);
 
 /* --- connections.c --- */
 
 struct fm_http_connections {
-    GQueue list; /* struct connection, those that came first at the head */
+    GQueue list; /* struct connection, the oldest at the head */
     unsigned max;
 };
 void fm_http_connections_init(struct fm_http_connections *all);
 void fm_http_connections_clear(struct fm_http_connections *all);
-/* Called for each message that begins. With too many connections one that has asked nothing is
- * closed. */
+/* Called for each message that begins. With too many connections, closes one without request. */
 void fm_http_connections_begin(struct fm_http_connections *all, SoupServerMessage *message);
-/* Whether its connection has asked for something, to the end, that is not answered yet. */
+/* Marks whether a complete request on its connection is unanswered. */
 void fm_http_connections_set_busy(SoupServerMessage *message, bool busy);
-/* Forgets a socket that was taken from libsoup and is closed: libsoup may keep the object. */
+/* Forgets a closed socket that was taken from libsoup, which may keep the object. */
 void fm_http_connections_forget(GSocket *socket);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The HTTP door's side of a stream. The connection is taken out of libsoup's hands, which looks at
- * a socket only while it reads or writes a message: a reader that leaves is noticed at once here.
- */
+/* A stream's connection. It is taken over from libsoup, which reads a socket only while a message
+ * is in progress; here a closed connection is noticed at once. */
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 
@@ -9,19 +8,19 @@
 #include "serve/response.h"
 #include "serve/stream.h"
 
-/* A comment now and then, so that nobody on the way takes the connection for dead. */
+/* Interval of comments that keep proxies from closing the connection. */
 #define BEAT_S 15
 #define LINGER_S 5
 
 struct fm_http_stream {
     struct fm_stream *stream; /* NULL once it has ended */
     struct fm_http_streams *all;
-    SoupServerMessage *message; /* while the connection is not ours yet */
+    SoupServerMessage *message; /* set until the connection is taken over */
     GIOStream *connection;
     GSocket *socket;
     GString *out;
     size_t written; /* bytes of out */
-    bool broken;    /* the reader has gone, or does not read */
+    bool broken;    /* the reader has closed the connection, or does not read */
     GSource *readable, *writable, *taking;
     guint beat, breaking, lingering;
 };
@@ -73,7 +72,7 @@ static gboolean on_broken(gpointer user)
     return G_SOURCE_REMOVE;
 }
 
-/* Not at once: whoever sends may be in the middle of something. */
+/* Deferred, because the sender may be in the middle of something. */
 static void break_off(struct fm_http_stream *http_stream)
 {
     http_stream->broken = true;
@@ -114,7 +113,7 @@ static void flush(struct fm_http_stream *http_stream)
     http_stream->written = 0;
     drop_source(&http_stream->writable);
     if (http_stream->stream == NULL && !http_stream->broken)
-        break_off(http_stream); /* all said */
+        break_off(http_stream); /* everything has been sent */
 }
 
 static gboolean on_writable(GSocket *socket, GIOCondition condition, gpointer user)
@@ -126,7 +125,7 @@ static gboolean on_writable(GSocket *socket, GIOCondition condition, gpointer us
     return http_stream->writable != NULL;
 }
 
-/* A client has nothing to say here: what comes is passed over, the end is the end. */
+/* Clients send nothing on a stream: input is ignored; end of file ends it. */
 static gboolean on_readable(GSocket *socket, GIOCondition condition, gpointer user)
 {
     struct fm_http_stream *http_stream = user;
