@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the recording file is mapped. Nothing is reserved: the kernel counts reserved addresses
- * towards RLIMIT_AS, and a program that limits itself would find nothing left. Instead the file
- * begins where nothing else is put, and grows in place. */
+/* Chooses the address at which the recording file is mapped. Addresses are not reserved: the kernel
+ * counts reserved addresses towards RLIMIT_AS, so a program that limits itself would run out of
+ * them. Instead the file is mapped in a range that is otherwise unused, and grows in place. */
 #include "internal.h"
 
 #include <errno.h>

@@ -14,10 +14,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FILE_BYTES_MAX (32ull << 30) /* what a ref can name */
+#define FILE_BYTES_MAX (32ull << 30) /* limit of a ref */
 #define LIMIT_BYTES_MIN (64u << 10)
-#define FIRST_BYTES (32u << 10)     /* less and nothing useful can be recorded */
-#define STEP_BYTES_MIN (256u << 10) /* of a crowd of small processes each has a file */
+#define FIRST_BYTES (32u << 10) /* less and nothing useful can be recorded */
+/* minimum, because each of many small processes may have a file */
+#define STEP_BYTES_MIN (256u << 10)
 #define STEP_BYTES_MAX (16u << 20)
 #define RESERVE_BYTES_MIN (8u << 20) /* room for some 50,000 contexts */
 #define RESERVE_BYTES_MAX (64u << 20)
@@ -394,7 +395,7 @@ void *fm_arena_alloc_line(struct fm_bump *bump, size_t bytes)
     uint64_t next = chunk != NULL ? (uint64_t)chunk + chunk->used : 0;
     size_t padding = (size_t)(-next & (FM_CACHE_LINE - 1));
     if (chunk == NULL || chunk->bytes - chunk->used < bytes + padding)
-        padding = FM_CACHE_LINE - FM_REC_UNIT; /* of another chunk */
+        padding = FM_CACHE_LINE - FM_REC_UNIT; /* belongs to another chunk */
     char *place = fm_arena_alloc(bump, bytes + padding);
     return place != NULL ? place + (-(uint64_t)place & (FM_CACHE_LINE - 1)) : NULL;
 }

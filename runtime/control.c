@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is asked of the program from outside, through its file. Nothing in the requests is trusted:
- * whoever may write the file may write anything. */
+/* Handles requests to the program that arrive through its file. Requests are untrusted: whoever may
+ * write to the file may write anything into it. */
 #include "internal.h"
 
 #include <errno.h>

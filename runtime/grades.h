@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What fathom cc passes to the compiler for each grade: the contract between the runtime and the
- * wrapper. Lists end with NULL; append them after the user's arguments, so that they win.
- * %L is the folder of libfathom.a. */
+/* Options that fathom cc passes to the compiler for each grade: the contract between the runtime
+ * and the wrapper. Lists end with NULL. Append them after the user's arguments, so that they take
+ * precedence. %L is the folder of libfathom.a. */
 #pragma once
 
 #include <stddef.h>
@@ -43,7 +43,7 @@ static const char *const fm_deep_gcc[] = {"-g",
                                           NULL};
 /* clang 14 writes lists of DWARF 5 as text that refers to labels which it has left out. */
 #define FM_CLANG_TEXT "-gdwarf-4", "-fno-integrated-as", FM_ASSEMBLER
-/* What its debug information says of functions stands in comments (assembler/kept.c). */
+/* Facts about functions from its debug information are in comments (assembler/kept.c). */
 #define FM_DEEP_CLANG                                                                           \
     FM_CLANG_TEXT, "-fpatchable-function-entry=1", FM_FRAME_FLAGS, "-fverbose-asm", "-include", \
         "%L/entry_hooks.h"
@@ -164,10 +164,10 @@ static const char *const fm_link_static[] = {"%L/libfathom.a",
                                              "-Wl,--defsym=fm_fully_static=1",
                                              "-Wl,--eh-frame-hdr",
                                              NULL};
-/* What stands in front of its libc goes behind all of its own, whose archives follow once more
- * (what they have of those names is asked for only now) and static_last.o, behind which libc lies
- * (waiting/next_static.c); and once more among the compiler's libraries, which are searched until
- * all is found. */
+/* The functions in front of libc's come after all of the program's own code. The program's archives
+ * follow a second time, because only now are their definitions of these names needed; then
+ * static_last.o, and after it libc (waiting/next_static.c). They are repeated among the compiler's
+ * libraries, which are searched until all symbols are resolved. */
 static const char *const fm_link_static_first[] = {"-L%L", "-Wl,@%L/static.options",
                                                    "-Wl,--start-group", "-lfathom_static", NULL};
 static const char *const fm_link_static_last[] = {"-Wl,--end-group", "%L/static_last.o", NULL};

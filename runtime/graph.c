@@ -196,7 +196,7 @@ struct fm_rec_pd *fm_graph_root(struct fm_thread *thread)
     return lost_make(thread) ? pd : NULL;
 }
 
-/* Of a csd that counts by depth. */
+/* For a csd that counts by depth. */
 static int64_t *to_depths(struct fm_rec_csd *csd)
 {
     return (int64_t *)(void *)(csd + 1);

@@ -94,9 +94,9 @@ static void pop(struct fm_thread *thread, bool left)
 
 #define OWN_ENTRY_BYTES 64 /* from a function's start to its hook: as a rule */
 
-/* Where the entry hook of a function's own body stands, in contrast to its inlined copies. The
- * function's start by the unwind table settles most; a recursive function inlined into itself is
- * told from its own body by its frame: the body's first entry has a frame of its own. */
+/* Finds the entry hook of a function's own body, in contrast to its inlined copies. The function's
+ * start by the unwind table decides most cases. A recursive function that is inlined into itself is
+ * recognised by its frame: the first entry of the own body has a frame of its own. */
 static bool is_own_entry(const struct fm_thread *thread, uint64_t fn, uint64_t hook_pc)
 {
     if (fm_function_start(hook_pc) != fn)
@@ -106,7 +106,7 @@ static bool is_own_entry(const struct fm_thread *thread, uint64_t fn, uint64_t h
     for (; !is_guard(thread, frame) && plain_cfa(frame) == cfa; frame--) {
         const struct fm_rec_csd *csd = (const struct fm_rec_csd *)frame->csd;
         if (csd == thread->lost && (frame->cfa & FM_CFA_INLINED) == 0)
-            return hook_pc - fn <= OWN_ENTRY_BYTES; /* of which function is not known */
+            return hook_pc - fn <= OWN_ENTRY_BYTES; /* the function is not known */
         if (function_of(frame) == fn && (csd->epoch_flags & FM_REC_CSD_INLINED) == 0 &&
             csd->hook_pc != hook_pc)
             return false;
@@ -118,7 +118,7 @@ static bool is_own_entry(const struct fm_thread *thread, uint64_t fn, uint64_t h
 static bool is_signal_return(uint64_t site)
 {
     static const uint8_t code[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
-    /* Of a stack made by hand, the first function returns to anything. */
+    /* On a hand-made stack, the first function may return to any address. */
     return fm_module_known(site) && memcmp((const void *)site, code, sizeof code) == 0;
 }
 
@@ -175,7 +175,7 @@ static bool frame_verified(const struct fm_thread *thread, uint64_t site, uint64
     return readable && *(const uint64_t *)(cfa + 8) == site;
 }
 
-/* Where the nearest instrumented frame has called the code that calls back; 0: not found. */
+/* Call site in the nearest instrumented frame of the code that calls back; 0: not found. */
 static uint64_t callback_via(const struct fm_thread *thread)
 {
     const struct fm_rec_frame *from = thread->tls->top;
@@ -267,7 +267,7 @@ static void push(struct fm_thread *thread, struct fm_rec_csd *csd, uint64_t fn, 
 
 static const mcontext_t *interrupted(uint64_t handler_frame)
 {
-    /* What the kernel puts above a signal handler's return address. */
+    /* The data that the kernel pushes above a signal handler's return address. */
     const ucontext_t *context = (const ucontext_t *)(handler_frame + FM_CFA_FROM_FRAME);
     return &context->uc_mcontext;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the hooks touch on every call. The layout is part of the contract between the runtime and
- * code compiled with inlined hooks (hooks.S, inline_hooks.h, the assembly expansion), so the
- * offsets are asserted; FM_ABI_VERSION names it in the symbols that such code refers to. */
+/* Data that hooks use on every call. The layout is part of the contract between the runtime and
+ * code compiled with inlined hooks (hooks.S, inline_hooks.h, the assembly expansion), so offsets
+ * are asserted. The symbols that such code refers to contain FM_ABI_VERSION. */
 #pragma once
 
 #include <assert.h>
@@ -119,7 +119,7 @@ static_assert(offsetof(struct fm_rec_depths, calls) == 16, "hooks.S");
  * it fell into a hook: nopl N(%rax, %rax), eight bytes. */
 #define FM_HOOK_BEGINS 0x4246544600841f0full
 #define FM_HOOK_ENDS 0x4546544600841f0full
-#define FM_HOOK_ENDS_OF_LEAF 0x4c46544600841f0full /* of a function without frame */
+#define FM_HOOK_ENDS_OF_LEAF 0x4c46544600841f0full /* in a function without frame */
 #define FM_HOOK_BYTES_MAX 256
 /* --grade=coverage: in front of the end stands nopl N(%rax, %rax, 2); N is how many blocks of the
  * function are counted. */
@@ -163,16 +163,16 @@ static inline uint64_t fm_frame_address(uint64_t cfa)
 /* Slow paths, called by the hooks with all caller-saved registers free. */
 /* frame: the function's frame address. */
 void fm_enter_slow_v1(uint64_t fn, uint64_t site, uint64_t hook_pc, uint64_t frame);
-/* Of a function that calls nothing: entered and left at once. */
+/* For a function that calls nothing: enters and leaves it at once. */
 void fm_enter_leaf_v1(uint64_t fn, uint64_t site, uint64_t hook_pc, uint64_t frame);
 void fm_leave_slow_v1(uint64_t fn, uint64_t frame);
 void fm_point_slow_v1(uint64_t pc, uint64_t frame);
-/* The same of functions that have their hooks at the entry and in front of each return. */
+/* As above, for functions that have hooks at the entry and before each return. */
 void fm_enter_body_v1(uint64_t site, uint64_t hook_pc, uint64_t frame);
 void fm_enter_leaf_body_v1(uint64_t site, uint64_t hook_pc, uint64_t frame);
 void fm_leave_body_v1(uint64_t site, uint64_t hook_pc, uint64_t frame);
-/* Where the counters are of the context whose function has its entry hook at hook_pc, and goes on
- * with the stack pointer sp; fm_uncounted_v1: nowhere. */
+/* Counters of the context whose function has its entry hook at hook_pc and continues with stack
+ * pointer sp; fm_uncounted_v1: none. */
 uint64_t *fm_counters_v1(uint64_t hook_pc, uint64_t sp);
 /* Entry hooks' slow paths: they give what r11 is to be. */
 uint64_t *fm_enter_counted_v1(uint64_t site, uint64_t hook_pc, uint64_t cfa);

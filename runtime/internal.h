@@ -53,7 +53,7 @@ struct fm_bump {
 /* One stack of memory that a thread's hooks run on. */
 struct fm_stack {
     struct fm_stack *next;
-    struct fm_stack *below; /* where this one was entered from */
+    struct fm_stack *below; /* the stack from which this one was entered */
     uint64_t low, high;
     bool guessed; /* bounds are a guess: they grow */
     struct fm_rec_stack *rec;
@@ -81,8 +81,9 @@ struct fm_wait_aside {
 
 #define FM_BLAMES_MAX 4096u /* a power of two */
 struct fm_waiting {
-    struct fm_rec_wait *record; /* of the open wait; the rest of it is in the file's thread */
-    uint64_t cfa;               /* of the function that waits */
+    /* record of the open wait; the rest of it is in the file's thread */
+    struct fm_rec_wait *record;
+    uint64_t cfa;               /* CFA of the function that waits */
     uint64_t queue_read_cpu_ns; /* the thread's CPU time when its queue was looked at */
     uint32_t taken_off;         /* odd while a stop that ends is taken off the open wait */
     uint32_t blames_used;
@@ -91,15 +92,15 @@ struct fm_waiting {
     struct fm_wait_aside asides[FM_SIGNAL_SAVES_MAX]; /* beside signal_saves */
 };
 
-/* Of the private index of a thread's flows. */
+/* Entry in the private index of a thread's flows. */
 struct fm_flow_slot {
     uint64_t key;   /* 0: free */
     uint32_t flow;  /* fm_rec_flow */
     uint32_t epoch; /* in which the record that it comes from was last saved for, at least */
 };
 
-/* What a thread has done to the heap since it told the header last, and when it does next: before a
- * free that takes delta below low, after an allocation that takes it above high. */
+/* Heap changes of a thread that the header does not have yet, and when it gets them: before a free
+ * that makes delta less than low, after an allocation that makes it more than high. */
 struct fm_thread_held {
     int64_t delta, low, high;
     uint64_t flows; /* index of flows, held/held.h */
@@ -109,7 +110,7 @@ struct fm_thread_held {
 
 /* A call that is being timed. */
 struct fm_traced_open {
-    uint64_t cfa; /* of its frame, without marks */
+    uint64_t cfa; /* CFA of its frame, without flag bits */
     struct fm_rec_csd *csd;
     uint64_t start_ns;
 };
@@ -126,7 +127,7 @@ struct fm_traced {
     struct fm_rec_spans *spans;
 };
 
-/* What perf_event_open gave. */
+/* Result of perf_event_open. */
 struct fm_perf_event {
     int fd;      /* -1: none */
     uint64_t id; /* the kernel's name of it: the program may have closed what it did not open */
@@ -144,20 +145,20 @@ struct fm_thread {
     uint64_t points_used;
     int64_t far_allowed; /* lookups beyond the home pair before the index is arranged anew */
     uint64_t root_key;
-    struct fm_rec_csd *lost; /* what there is no room for counts here; linked when it is used */
+    struct fm_rec_csd *lost; /* counts events that have no room here; linked at its first use */
     bool lost_linked;
     struct fm_rec_point lost_point;
-    struct fm_perf_event counter, sampler; /* of perf; the sampler sends ticks */
-    uint64_t events_charged;               /* of those that the counter has counted */
+    struct fm_perf_event counter, sampler; /* perf events; the sampler sends ticks */
+    uint64_t events_charged;               /* number of counted events already charged */
     bool has_timer;
     int timer;               /* the kernel's id */
     uint64_t cpu_charged_ns; /* CPU time turned into quanta so far */
     uint64_t tick_random;    /* state of fm_tick_random() */
-    uint64_t expirations;    /* of the timer since the latest tick */
+    uint64_t expirations;    /* expirations of the timer since the last tick */
     struct fm_thread_held held;
     unsigned destructor_rounds;
     bool leaving; /* in its last destructors, or behind them */
-    /* What is freed when the thread is gone, and its struct fm_tls with it. */
+    /* Freed when the thread is gone, together with its struct fm_tls. */
     struct fm_entry *table;
     struct fm_point_entry *points;
     size_t table_bytes, points_bytes;
@@ -187,8 +188,8 @@ struct fm_process {
     bool was_stopped; /* ever: frames may be missing from the shadow stacks */
     /* The process's generation, from 1; the kernel zeroes it in a child. NULL: it cannot. */
     volatile int *wiped_by_fork;
-    int generation; /* the same, that of the parent until the child has its own */
-    char *base;     /* where the file is mapped */
+    int generation; /* as above: the parent's until the child has its own */
+    char *base;     /* address at which the file is mapped */
     int fd;
     uint64_t file_dev, file_inode;
     uint64_t refused_bytes; /* least that there was no room for, until then; 0 = none */
@@ -199,13 +200,13 @@ struct fm_process {
     struct fm_rec_header *lost_in; /* in a child without a file: the parent's, which counts it */
     struct fm_bump bump;
     struct fm_thread *threads; /* live ones */
-    struct fm_thread *leaving; /* those that have ended; they may run for a moment yet */
+    struct fm_thread *leaving; /* threads that have ended but may still run for a moment */
     uint32_t thread_count;
     uint64_t quantum_ns; /* 0: ticks of an event that is no time */
-    int tick_source;     /* what to try: enum fm_rec_tick_source */
+    int tick_source;     /* requested source: enum fm_rec_tick_source */
     const struct fm_tick_actions *tick_actions;
     bool tick_signal_watched; /* libc may still put its own handler in the place of ours */
-    uint64_t tick_period;     /* of perf's event; 0: cpu-clock's own */
+    uint64_t tick_period;     /* period of perf's event; 0: default of cpu-clock */
     uint32_t tick_event;      /* its number, with FM_REC_TICK_EVENT */
     bool tick_counts;         /* it is counted at ticks and waits, and sends no signals */
     bool ticks_held;          /* off: a sandbox forbids handlers to return */
@@ -220,10 +221,10 @@ struct fm_process {
     uint32_t wait_clock; /* enum fm_rec_wait_clock; 0: calls that can wait are let through */
     uint64_t wait_ticks_per_ms;
     uint64_t wait_threshold; /* in ticks of that clock */
-    uint64_t stopped_at;     /* the same, when the recording was stopped last */
+    uint64_t stopped_at;     /* as above, when the recording was last stopped */
     struct fm_rec_moment wait_first;
     fm_lock moment_lock;
-    char path[4096];      /* of the file */
+    char path[4096];      /* path of the file */
     char base_name[4000]; /* path of the first process's file without .rec */
 };
 extern struct fm_process fm_process FM_HIDDEN;
@@ -244,7 +245,7 @@ static inline long fm_system_call(long number, long a, long b, long c, long d)
 {
     return fm_system_call6(number, a, b, c, d, 0, 0);
 }
-pid_t fm_thread_id(void); /* of the calling thread; 0 = not known */
+pid_t fm_thread_id(void); /* id of the calling thread; 0 = not known */
 /* Another part of this process's memory; how much of it can be read. */
 size_t fm_copy_readable(void *to, const void *from, size_t bytes);
 /* Reserves addresses for fm_private_alloc(), before a sandbox forbids mmap. */
@@ -259,7 +260,8 @@ void *fm_memory_map(void *at, size_t bytes, int protection, int flags, int fd, u
 void fm_memory_unmap(void *memory, size_t bytes);
 void fm_memory_advise(void *memory, size_t bytes, int advice);
 void *fm_private_alloc(size_t bytes); /* anonymous memory, zeroed; NULL on failure */
-/* The same, of what will be used all over: its pages are taken at once, large ones if there are. */
+/* As above, for memory that will be used completely: its pages are allocated at once, large ones if
+ * available. */
 void *fm_private_alloc_ahead(size_t bytes);
 void fm_private_free(void *memory, size_t bytes);
 size_t fm_text_append(char *buffer, size_t size, size_t used, const char *text);
@@ -270,7 +272,7 @@ const char *fm_getenv(const char *name);               /* works before libc's en
 bool fm_mapping_find(uint64_t address, uint64_t *ret_low, uint64_t *ret_high, bool *ret_main_stack);
 
 /* addresses.c */
-char *fm_addresses_choose(void);     /* where the file is to begin; NULL: there is no room */
+char *fm_addresses_choose(void);     /* chooses the address of the file; NULL: there is no room */
 bool fm_addresses_map(uint64_t end); /* from bytes_extended on; errno EEXIST: others stand there */
 
 /* arena.c */
@@ -279,12 +281,12 @@ void fm_arena_reserve(void);     /* room for what comes when the file cannot gro
 void fm_arena_leave_file(void);  /* closes its descriptor */
 int fm_descriptor_raise(int fd); /* to a number out of the program's way */
 void *fm_arena_alloc(struct fm_bump *bump, size_t bytes); /* NULL: no room */
-/* The same, at the begin of a cache line. */
+/* As above, aligned to a cache line. */
 void *fm_arena_alloc_line(struct fm_bump *bump, size_t bytes);
 /* Whether it surely gives NULL: no lock, no system call. */
 bool fm_arena_refuses(const struct fm_bump *bump, size_t bytes);
 void fm_arena_close(uint32_t state);
-void *fm_arena_alloc_shared(size_t bytes);              /* of the process, not of a thread */
+void *fm_arena_alloc_shared(size_t bytes); /* memory that belongs to the process, not to a thread */
 uint32_t fm_arena_text(const char *bytes, size_t size); /* fm_rec_text, 0: no room */
 static inline void *fm_at(uint32_t ref)
 {
@@ -309,9 +311,10 @@ bool fm_module_is_instrumented(uint64_t address);
 const struct fm_rec_module *fm_module_record(uint64_t address); /* NULL: none */
 /* First address of the function that contains pc, from unwind tables; 0 if not known. */
 uint64_t fm_function_start(uint64_t pc);
-/* Where the frame whose CFA is cfa goes on when what it called returns, by a walk from here; 0: the
- * walk does not come there. stack: the one that the caller runs on. function: where the frame's
- * function begins. Behind code without unwind tables that is what is looked for. */
+/* Finds by an unwind from here the address at which the frame with that CFA continues when its
+ * callee returns; 0: the unwind does not reach it. stack: the one that the caller runs on.
+ * function: start of the frame's function; beyond code without unwind tables, it is searched
+ * for. */
 uint64_t fm_unwind_to(const struct fm_stack *stack, uint64_t cfa, uint64_t function);
 
 /* graph.c */
@@ -360,7 +363,7 @@ struct fm_rec_csd *fm_csd_make(struct fm_thread *thread, struct fm_rec_csd *call
  * find it from then on. flags: FM_REC_CSD_SIGNAL or none. */
 struct fm_rec_csd *fm_edge_lose(struct fm_thread *thread, uint64_t caller_key, uint64_t hook_pc,
                                 uint64_t site, uint32_t flags);
-struct fm_rec_csd *fm_graph_lost(struct fm_thread *thread); /* the same, without index */
+struct fm_rec_csd *fm_graph_lost(struct fm_thread *thread); /* as above, without index */
 void fm_graph_purge(uint64_t start, uint64_t end);          /* code of an unloaded module */
 
 /* coverage/blocks.c */
@@ -378,7 +381,7 @@ static inline uint64_t *fm_block_counters(struct fm_rec_point *point)
 }
 /* The counters of a pd, made at its first edge; fm_uncounted_v1 where there is no room. */
 uint64_t *fm_pd_counters(struct fm_thread *thread, struct fm_rec_pd *pd, uint64_t hook_pc);
-/* What stands behind the csds of such functions: how far its depths are, its counters. */
+/* Layout after the csds of such functions: number of depths, counters. */
 #define FM_CSD_COUNTERS_BYTES (sizeof(int64_t) + sizeof(uint64_t *))
 static inline uint64_t **fm_csd_counters(struct fm_rec_csd *csd)
 {
@@ -409,9 +412,9 @@ const struct fm_rec_frame *fm_stack_charged(const struct fm_thread *thread, uint
  * follows is quick. resume: without lock, outside of hooks. */
 void fm_stack_follow(struct fm_thread *thread, uint64_t sp);
 void fm_stack_resume(struct fm_thread *thread, uint64_t sp);
-/* The same as fm_stack_charged(), if the top is that frame or has just returned into it; else NULL,
- * and where nothing is open on the current stack. Addresses between those of two frames of a stack,
- * and below its lowest, are of that stack. */
+/* As fm_stack_charged(), if the top is that frame or has just returned into it; else NULL, also
+ * when no frame is open on the current stack. Addresses between those of two frames of a stack, and
+ * below its lowest, belong to that stack. */
 static inline const struct fm_rec_frame *fm_stack_charged_quickly(const struct fm_tls *tls,
                                                                   uint64_t sp)
 {
@@ -435,11 +438,11 @@ extern struct fm_rec_frame fm_no_frame FM_HIDDEN; /* the top of a thread without
 extern struct fm_point_entry fm_no_points[2];
 
 /* threads.c. fm_process_start() comes before. */
-struct fm_thread *fm_thread_make(uint64_t stack_address); /* of the calling thread */
+struct fm_thread *fm_thread_make(uint64_t stack_address); /* makes the calling thread's */
 /* between_hooks: the calling thread is in no hook. */
 void fm_threads_control(bool stopped, bool between_hooks);
 void fm_threads_end_key_make(void);
-void fm_threads_free_gone(void); /* what was of those that left; signals are blocked */
+void fm_threads_free_gone(void); /* frees memory of ended threads; signals are blocked */
 void fm_thread_disable(void);    /* the calling thread is not recorded any more */
 /* A handler jumps to a frame with that stack pointer, while tls.open_section is set. If the jump
  * leaves the section, its locks are freed and the thread is recorded no more. */
@@ -476,9 +479,9 @@ void fm_tick_event_again(struct fm_thread *thread); /* a signal of it has come *
 void fm_tick_event_hold(struct fm_thread *thread, bool held);
 /* How many there were since the last look. */
 uint64_t fm_tick_events_passed(struct fm_thread *thread);
-/* Those are charged to csd. */
+/* Charges them to csd. */
 void fm_ticks_settle(struct fm_thread *thread, struct fm_rec_csd *csd);
-/* The same at the end, to what is open then. */
+/* As above at the end, to the frames that are then open. */
 void fm_ticks_settle_rest(struct fm_thread *thread);
 /* Uniform from 1 to most. Ticks come at random times, so that they never keep step with a program.
  */
@@ -493,7 +496,7 @@ void fm_ticks_leave(struct fm_thread *thread); /* in a child of fork: the parent
 #define FM_TICK_SIGNAL 33         /* SIGSETXID of libc's */
 void fm_tick_signal_take(void);   /* ours is the handler from now on */
 bool fm_tick_signal_lend(void);   /* before exec: what it leaves to the program; false: nothing */
-union sigval fm_tick_value(void); /* what tells a timer's tick */
+union sigval fm_tick_value(void); /* marks a timer's signal as a tick */
 bool fm_tick_signal_is_tick(const siginfo_t *info);
 /* The kernel's sigaction for the program, with the kernel's structure; -errno. */
 long fm_tick_signal_exchange(const void *action, void *ret_old);
@@ -551,7 +554,7 @@ static inline void fm_control_look(bool between_hooks)
         fm_control_act(between_hooks);
 }
 
-/* Where a duration is counted in fm_rec_durations. */
+/* Place of a duration in fm_rec_durations. */
 struct fm_duration_place {
     unsigned octave;
     uint64_t step;

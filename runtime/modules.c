@@ -205,7 +205,7 @@ FM_EXPORT void fm_module_leaves_v1(const void *inside)
     fm_restore_signals(mask);
 }
 
-/* Of the parent's file into the child's. */
+/* Copies a record from the parent's file to the child's. */
 static struct fm_rec_module *record_copy(const struct fm_rec_module *old, const char *old_base,
                                          uint32_t epoch)
 {

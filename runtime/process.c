@@ -79,8 +79,8 @@ static int mark(const char *name, uint32_t snapshot, uint64_t monotonic_ns)
     return 0;
 }
 
-/* Of a snapshot that was made from outside: the program's own have greater numbers then, though its
- * file may be gone. */
+/* For a snapshot requested from outside: the program's own snapshots have larger numbers then,
+ * though their files may be gone. */
 static int mark_asked(const char *name, uint32_t snapshot, uint64_t monotonic_ns)
 {
     int last = __atomic_load_n(&fm_process.snapshots, __ATOMIC_RELAXED);
@@ -148,7 +148,7 @@ static void start_locked(void)
  * before it knows where its own code lies. */
 extern const char fm_fully_static[] __attribute__((weak)) FM_HIDDEN;
 static bool libc_begun;
-void *fm_early_tls; /* of a fully static program, see early.S */
+void *fm_early_tls; /* for a fully static program, see early.S */
 size_t fm_early_tls_bytes;
 __attribute__((constructor(101))) static void note_libc(void)
 {
@@ -193,7 +193,7 @@ void fm_process_after_fork(void)
     uint64_t mask = fm_block_signals();
     int saved_errno = errno;
     uint32_t inside = fm_tls_v2.inside;
-    fm_tls_v2.inside = 1; /* what opens the new file is not the program's */
+    fm_tls_v2.inside = 1; /* opening the new file is not an action of the program */
     char *old_base = p->base;
     uint64_t old_bytes = p->bytes_extended;
     *p->wiped_by_fork = ++p->generation; /* locks that the parent's threads held are free now */
@@ -239,7 +239,7 @@ __attribute__((destructor)) static void at_exit(void)
     fm_arena_close(FM_REC_CLOSED);
 }
 
-/* What it opens and writes is not the program's. */
+/* Opening and writing files here is not recorded as the program's. */
 static uint64_t step_inside(void)
 {
     uint64_t mask = fm_block_signals();
@@ -326,8 +326,8 @@ static int write_all(int fd, const char *bytes, uint64_t size, uint64_t offset)
 
 #define PART_WORDS 512
 
-/* What others write meanwhile: what stands further back is read later. One copy by the kernel may
- * meet a link that is new, and what it leads to as it was before. */
+/* Writes data that others change meanwhile, in ascending order: higher offsets are read later. A
+ * single copy by the kernel might contain a new pointer, but the old data at its target. */
 static int write_in_order(int fd, const char *bytes, uint64_t size, uint64_t offset)
 {
     uint64_t part[PART_WORDS];

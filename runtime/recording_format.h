@@ -47,8 +47,9 @@ enum fm_rec_state {
     FM_REC_RUNNING =
         1,             /* or ended by a signal, _exit or exec: ask whether header.pid still lives */
     FM_REC_CLOSED = 2, /* exit() or return from main */
-    FM_REC_EXECED =
-        3, /* the same process went on with another program; set before exec, or by its recording */
+    /* the process went on with another program; set before exec, or by the recording of that
+     * program */
+    FM_REC_EXECED = 3,
 };
 
 enum fm_rec_tick_source {
@@ -88,8 +89,8 @@ enum fm_rec_grade_flags {
     FM_REC_LIFETIMES = 1u << 8,   /* and when: how long each was held is known */
 };
 
-/* What the numbers of a wait's clock are. The reader makes nanoseconds of them by two moments in
- * the header. */
+/* Unit of a wait's clock values. The reader converts them to nanoseconds by two moments in the
+ * header. */
 enum fm_rec_wait_clock {
     FM_REC_CLOCK_TSC = 1,       /* the processor's counter, where the kernel relies on it, too */
     FM_REC_CLOCK_MONOTONIC = 2, /* nanoseconds */
@@ -98,8 +99,8 @@ enum fm_rec_wait_clock {
 /* Parts that the recording does without since the program entered a sandbox, as the system calls
  * that they take are forbidden. */
 enum fm_rec_sandbox_off {
-    FM_REC_SANDBOX_TICKS = 1u << 0,     /* where CPU time goes */
-    FM_REC_SANDBOX_NEW_TICKS = 1u << 1, /* the same of threads that began later */
+    FM_REC_SANDBOX_TICKS = 1u << 0,     /* CPU time by function */
+    FM_REC_SANDBOX_NEW_TICKS = 1u << 1, /* as above, for threads that began later */
     FM_REC_SANDBOX_WAITS = 1u << 2,     /* waiting */
     FM_REC_SANDBOX_ROOM = 1u << 3,      /* the file grows no more; what it has is used */
     FM_REC_SANDBOX_CHILDREN = 1u << 4,  /* children of fork */
@@ -112,7 +113,7 @@ struct fm_rec_moment {
     uint64_t ticks, ns;
 };
 
-/* What a thread waits for: number, name, words for people. */
+/* Objects that threads wait for: number, name, description. */
 #define FM_REC_WAIT_KINDS(X)                                \
     X(MUTEX, 1, "mutex", "a mutex")                         \
     X(RWLOCK, 2, "rwlock", "a read-write lock")             \
@@ -155,7 +156,7 @@ struct fm_rec_header {
     uint32_t state;         /* enum fm_rec_state */
     uint32_t grade_flags;   /* enum fm_rec_grade_flags, or-ed */
     uint32_t pointer_bytes; /* 8 */
-    uint64_t map_base;      /* where byte 0 of the file is in the process's memory */
+    uint64_t map_base;      /* address of byte 0 of the file in the process's memory */
     uint64_t bytes_used;    /* end of the last chunk handed out; only grows */
     uint64_t bytes_limit;   /* most that the file may grow to */
 
@@ -178,9 +179,10 @@ struct fm_rec_header {
     uint32_t arguments;    /* fm_rec_text: argv, each ended by NUL */
     uint32_t directory;    /* fm_rec_text: working directory at the start */
 
-    /* What was lost. All zero in a good recording. Edges that were not made, as the file could not
-     * grow (disk full, limit). Their calls, and all below them, are those of an edge from the
-     * thread's root to FM_REC_FN_LOST. Allocation records and coverage points count here too. */
+    /* Losses, all zero in a good recording. dropped_nodes: edges that were not made because the
+     * file could not grow (disk full, limit). Their calls, and all calls below them, are counted at
+     * an edge from the thread's root to FM_REC_FN_LOST. Allocation records and coverage points
+     * count here, too. */
     uint64_t dropped_nodes;
     uint64_t dropped_threads; /* threads without any record */
     uint64_t dropped_modules;
@@ -198,7 +200,7 @@ struct fm_rec_header {
     /* Waiting. */
     uint32_t wait_clock;        /* enum fm_rec_wait_clock; 0: calls that can wait are not seen */
     uint32_t wait_threshold_ns; /* calls that take less are no waits */
-    uint32_t wait_latest_at;    /* which of wait_latest[] holds */
+    uint32_t wait_latest_at;    /* index of the valid entry in wait_latest[] */
     uint32_t traced; /* fm_rec_text: FATHOM_TRACE, the functions whose calls are kept; 0 = none */
     struct fm_rec_moment wait_first;     /* when the process began */
     struct fm_rec_moment wait_latest[2]; /* from time to time */
@@ -229,11 +231,11 @@ struct fm_rec_header {
 #define FM_REC_TOTALS_CHARGED 1u
 static_assert(sizeof(struct fm_rec_header) == 360, "docs/format-recording.md");
 
-/* What others ask of the program: the only part of the file that it reads. Whoever asks holds the
- * file locked (flock), fills requests[asked % FM_REC_REQUESTS] while asked - done is less than
- * that, and then adds 1 to `asked`. The program answers in order: the request's result, then
- * `done`. It looks at its ticks, where it waits, and when it meets an edge for the first time: so
- * one that sleeps answers before it goes on. */
+/* Requests to the program: the only part of the file that it reads. A sender holds the file locked
+ * (flock), fills requests[asked % FM_REC_REQUESTS] while asked - done is less than FM_REC_REQUESTS,
+ * and then adds 1 to `asked`. The program answers in order: first the request's result, then
+ * `done`. It looks for requests at its ticks, when it waits, and when it meets a new edge. So a
+ * sleeping program answers when it wakes. */
 #define FM_REC_REQUESTS 8u
 #define FM_REC_LABEL_BYTES 232u
 enum fm_rec_command {
@@ -254,7 +256,7 @@ struct fm_rec_request {
 
 struct fm_rec_control {
     uint32_t asked; /* requests so far */
-    uint32_t done;  /* of them: answered */
+    uint32_t done;  /* number of requests answered */
     struct fm_rec_request requests[FM_REC_REQUESTS];
 };
 static_assert(sizeof(struct fm_rec_control) == 8 + 8 * 256, "docs/format-recording.md");
@@ -284,7 +286,7 @@ struct fm_rec_module {
     uint32_t path;       /* fm_rec_text; absolute */
     uint32_t build_id_bytes;
     uint8_t build_id[32]; /* the first build_id_bytes (0..32) */
-    uint64_t file_inode;  /* of path when it was listed; 0 = not known */
+    uint64_t file_inode;  /* inode of path when it was listed; 0 = not known */
 };
 static_assert(sizeof(struct fm_rec_module) == 88, "docs/format-recording.md");
 
@@ -322,11 +324,11 @@ struct fm_rec_thread {
     uint64_t wait_since;
     uint64_t wait_object; /* address of the lock, or the like; a descriptor; 0 */
     uint32_t wait_csd;
-    uint32_t wait_holder;     /* csd in which the lock's holder was; 0 = not known */
-    uint64_t wait_away;       /* of the wait's clock: in signal handlers and stops that are over */
-    uint64_t wait_quanta;     /* part of user_quanta: while a wait was open */
+    uint32_t wait_holder; /* csd in which the lock's holder was; 0 = not known */
+    uint64_t wait_away;   /* in the wait's clock: time in signal handlers and stops that are over */
+    uint64_t wait_quanta; /* part of user_quanta: while a wait was open */
     uint64_t queued_first_ns; /* ready to run but without a processor, when it was met first */
-    uint64_t queued_ns;       /* the same, latest; both 0: the kernel does not tell */
+    uint64_t queued_ns;       /* as above, latest; both 0: the kernel does not report it */
     uint64_t cpu_last_ns;     /* its CPU time when queued_ns was read */
     /* While the recording was stopped: together, and the stop that lasts (CLOCK_MONOTONIC, 0 =
      * none; CPU time then). */
@@ -367,9 +369,9 @@ enum fm_rec_csd_flags {
                                     the runtime alone */
     FM_REC_CSD_WITHIN = 1u << 5, /* made its callee, from which a recursion leads back to its caller
                                     or further up: both are of one clique */
-    FM_REC_CSD_ACROSS = 1u << 6, /* of those with DEPTHS: does not lead back to its caller, or to a
-                                    pd on the path by which that was made, but to another of the
-                                    clique: no deeper */
+    /* with DEPTHS: leads neither back to its caller, nor to a pd on the path by which that was
+     * made, but to another pd of the clique: not one deeper */
+    FM_REC_CSD_ACROSS = 1u << 6,
     FM_REC_CSD_TRACED = 1u << 7, /* its calls are timed one by one; the frame of one that is has
                                     bit 1 of its cfa set */
 };
@@ -428,7 +430,7 @@ struct fm_rec_mark {
 };
 static_assert(sizeof(struct fm_rec_mark) == 32, "docs/format-recording.md");
 
-/* Where memory of the file was handed to: a thread (nodes, side records) or the process. */
+/* Memory of the file that was given to a thread (nodes, side records) or to the process. */
 struct fm_rec_chunk {
     uint32_t next;
     uint32_t owner; /* thread, or 0 */

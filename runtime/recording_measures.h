@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What recordings say of single call edges beside calls and ticks: memory, waits, depths, times of
- * single calls, coverage. Part of recording_format.h, which includes it. */
+/* Measures of single call edges other than calls and ticks: memory, waits, depths, times of single
+ * calls, coverage. Part of recording_format.h, which includes it. */
 #pragma once
 
 #include <assert.h>
 #include <stdint.h>
 
-/* What a callee allocated and gave back. With FM_REC_HELD all bytes but usable_bytes are as
- * requested, and blocks that were given back count where they are known best:
+/* Allocations and frees of a callee. With FM_REC_HELD, all bytes but usable_bytes are as
+ * requested, and freed blocks are counted where most is known about them:
  *
- *   given back by this callee        frees + the blocks of its flows (first_flow)
- *   allocated here, given back       own_frees + far_frees + the blocks of first_out's flows
- *   live                             allocs - those
+ *   freed by this callee     frees + the blocks of its flows (first_flow)
+ *   allocated here, freed    own_frees + far_frees + the blocks of first_out's flows
+ *   live                     allocs - those
  *
- * Without it there is nothing but the first five, and freed_bytes are usable bytes. */
+ * Without it, only the first five fields are used, and freed_bytes are usable bytes. */
 struct fm_rec_alloc {
     uint64_t allocs;       /* malloc, calloc, realloc that got a block, memalign, ... */
     uint64_t bytes;        /* as requested */
-    uint64_t usable_bytes; /* of the same blocks, as the allocator rounded them */
+    uint64_t usable_bytes; /* bytes of the same blocks, as the allocator rounded them */
     uint64_t frees;        /* blocks freed by this callee, whoever got them; realloc: one each */
-    uint64_t freed_bytes;  /* of blocks whose context is not known: 0 */
+    uint64_t freed_bytes;  /* 0 for blocks whose context is not known */
     uint64_t own_frees;    /* blocks allocated here that the same thread gave back, if in no flow */
-    uint64_t own_freed;    /* of the list first_out, and their bytes */
+    uint64_t own_freed;    /* bytes of those */
     uint32_t stamp;        /* epoch in which at_peak_* were kept, see fm_rec_held */
     uint32_t thread;       /* fm_rec_thread that allocates here */
     uint64_t at_peak_bytes, at_peak_blocks;
@@ -37,29 +37,31 @@ static_assert(sizeof(struct fm_rec_alloc) == 128, "docs/format-recording.md");
 
 /* Blocks that one callee gave back and another (or the same) had allocated. */
 struct fm_rec_flow {
-    uint32_t next; /* of the callee that gave them back */
+    uint32_t next; /* next flow of the callee that freed them */
     uint32_t from; /* fm_rec_alloc that they came from */
     uint64_t blocks;
     uint64_t bytes;
-    uint32_t next_out; /* of those from there; a record with many keeps the rest in own_*, far_* */
+    uint32_t next_out; /* next flow out of the source record; a record with many keeps the rest in
+                          own_*, far_* */
     uint32_t reserved;
     uint64_t held_ns, longest_ns; /* FM_REC_LIFETIMES: all of them together, and the longest */
 };
 static_assert(sizeof(struct fm_rec_flow) == 48, "docs/format-recording.md");
 
-/* What is held. header.live_bytes are the bytes held, and header.peak_live_bytes the most that were
- * at one moment. The value of an allocation record at that moment is
+/* Live memory. header.live_bytes are the bytes live now, header.peak_live_bytes their maximum so
+ * far. The value of an allocation record at the peak is
  *
- *   rising or stamp != epoch ? what is live : at_peak
+ *   rising or stamp != epoch ? its live bytes : at_peak
  *
- * While the program has had one thread all of it is exact. With more each tells the header what it
- * did in steps: the peak may be too low by `step` for each thread, and a record's value at it may
- * be off by what its threads did since their last step. */
+ * While the program has had one thread, all of it is exact. With more threads, each updates the
+ * header in steps: the peak may be too low by `step` for each thread, and a record's value at
+ * the peak may be off by its threads' changes since their last step. */
 struct fm_rec_held {
-    uint32_t epoch;             /* of the latest peak that was left, + 1 */
+    uint32_t epoch;             /* epoch of the last peak that ended, + 1 */
     uint32_t rising;            /* not 0: now is the peak. 2: it is being left */
     uint64_t step;              /* bytes; 0: one thread */
-    uint64_t peak_monotonic_ns; /* of the latest peak left, or step while rising; 0 = none yet */
+    uint64_t peak_monotonic_ns; /* time of the last peak that ended, or of the last step while
+                                   rising; 0 = none yet */
     /* Blocks given back that were allocated before the recording, or while it was stopped, or by
      * another allocator, with their usable bytes. */
     uint64_t unknown_frees, unknown_freed;
@@ -71,7 +73,7 @@ struct fm_rec_held {
 };
 static_assert(sizeof(struct fm_rec_held) == 96, "docs/format-recording.md");
 
-/* What few csds have. */
+/* Data that only few csds have. */
 enum fm_rec_side_kind {
     FM_REC_SIDE_VIA = 1,          /* value: return address in the nearest instrumented frame (the
                                      caller's), of the call into foreign code that called back */
@@ -79,14 +81,15 @@ enum fm_rec_side_kind {
     FM_REC_SIDE_EXCPS_CARRY = 3,  /* value: add value * 2^32 to excps */
     FM_REC_SIDE_SAMPLES = 4,      /* value: ref of the newest fm_rec_sample */
     FM_REC_SIDE_WAITS = 5,        /* value: ref of the newest fm_rec_wait */
-    FM_REC_SIDE_DEPTHS = 6,       /* of the csd that made its callee, value: ref of fm_rec_depths */
-    FM_REC_SIDE_DURATIONS = 7,    /* value: ref of fm_rec_durations */
-    FM_REC_SIDE_SPANS = 8,        /* of a thread's root csd, value: ref of fm_rec_spans */
-    /* Of a csd that made its callee, value: quanta. Of stacks that are not plain, which means that
-     * some context on them was made by another call than that on the stack: */
-    FM_REC_SIDE_CHARGED = 9, /* those that hold the callee's function, outermost in the callee */
-    FM_REC_SIDE_MOVED = 10,  /* to be added to the csd's own (modulo 2^64) for those that end in the
-                                callee, or go on from there with frames that are not plain */
+    FM_REC_SIDE_DEPTHS = 6,    /* of the csd that created its callee, value: ref of fm_rec_depths */
+    FM_REC_SIDE_DURATIONS = 7, /* value: ref of fm_rec_durations */
+    FM_REC_SIDE_SPANS = 8,     /* of a thread's root csd, value: ref of fm_rec_spans */
+    /* Of the csd that created its callee, value: quanta. For stacks that are not plain: some
+     * context on them was created by another call than the one on the stack: */
+    /* quanta of those that contain the callee's function, outermost in the callee */
+    FM_REC_SIDE_CHARGED = 9,
+    FM_REC_SIDE_MOVED = 10, /* to be added to the csd's own (modulo 2^64) for those that end in the
+                               callee, or go on from there with frames that are not plain */
 };
 struct fm_rec_side {
     uint32_t next;
@@ -101,16 +104,16 @@ static_assert(sizeof(struct fm_rec_side) == 16, "docs/format-recording.md");
  * 2^(k+1) - 1. */
 #define FM_REC_DEPTH_CLASSES 30
 struct fm_rec_depths {
-    uint64_t greatest; /* of those known */
+    uint64_t greatest; /* maximum of the known depths */
     uint64_t unknown;  /* calls of which the depth is not known, as the clique was entered before a
                           fork, on another stack, or by hooks that do not count by depth */
     uint64_t calls[FM_REC_DEPTH_CLASSES];
 };
 static_assert(sizeof(struct fm_rec_depths) == 256, "docs/format-recording.md");
 
-/* Where the quanta of a csd fell: part of its quanta, by the program counter that the tick met; in
- * foreign code, by an address within the call that led there, where the stack shows it. Only
- * addresses in modules with hooks are kept. */
+/* Quanta of a csd by code address: part of its quanta, by the program counter at the tick. In
+ * foreign code, the address is in the call instruction that led there, if the stack shows it. Only
+ * addresses in modules with hooks are stored. */
 struct fm_rec_sample {
     uint64_t pc;
     uint64_t quanta;
@@ -125,12 +128,13 @@ struct fm_rec_wait {
     uint32_t next;
     uint32_t kind;    /* enum fm_rec_wait_kind */
     uint64_t calls;   /* all, also those that did not wait; locks: that were taken */
-    uint64_t waits;   /* of them: took wait_threshold_ns or longer; locks: were held by others */
-    uint64_t ticks;   /* what the waits took */
-    uint64_t longest; /* of them */
-    uint64_t short_ticks; /* what calls took that were shorter, and looked at the clock */
-    uint64_t cpu_quanta;  /* of the waits and short calls, CPU time by samples: part of the csd's */
-    uint32_t left;        /* of the waits: left by longjmp, cancellation or an exception */
+    uint64_t waits;   /* number of waits that took wait_threshold_ns or longer; locks: that found it
+                         held */
+    uint64_t ticks;   /* time of the waits */
+    uint64_t longest; /* time of the longest wait */
+    uint64_t short_ticks; /* time of shorter calls that looked at the clock */
+    uint64_t cpu_quanta;  /* CPU time of the waits and short calls, by samples: part of the csd's */
+    uint32_t left;        /* number of waits left by longjmp, cancellation or an exception */
     uint32_t first_blame;
 };
 static_assert(sizeof(struct fm_rec_wait) == 64, "docs/format-recording.md");
@@ -140,15 +144,15 @@ struct fm_rec_blame {
     uint32_t next;
     uint32_t holder; /* csd that its holder was in when the wait began; 0 = not known */
     uint64_t lock;   /* address; 0: one of many that there was no room for */
-    uint32_t epoch;  /* of the modules, for the address */
+    uint32_t epoch;  /* epoch of the modules, for the address */
     uint32_t wait;   /* the fm_rec_wait that it belongs to */
     uint64_t waits, ticks, longest;
 };
 static_assert(sizeof(struct fm_rec_blame) == 48, "docs/format-recording.md");
 
-/* Where threads were found asleep outside of calls that are seen to wait (an inline system call, a
- * page fault). Whoever runs the program looks from outside, some hundred times a second, and alone
- * writes this. A csd has one entry. */
+/* Sleep of threads outside of recorded waits (an inline system call, a page fault). The process
+ * that runs the program samples it from outside, some hundred times a second, and is the only
+ * writer. A csd has one entry. */
 struct fm_rec_slept {
     uint32_t csd; /* innermost open frame; a thread without any: its root */
     uint32_t samples;
@@ -170,9 +174,9 @@ static_assert(sizeof(struct fm_rec_sleeps) == 16 + 510 * 16, "docs/format-record
 #define FM_REC_DURATION_STEPS 128
 struct fm_rec_durations {
     uint64_t timed;
-    uint64_t ns; /* of all of them */
+    uint64_t ns; /* time of all of them */
     uint64_t shortest, longest;
-    uint64_t left; /* of the timed calls: left by longjmp, an exception, or the thread's end */
+    uint64_t left; /* number of timed calls left by longjmp, an exception, or the thread's end */
     uint64_t recent_since, recent; /* readers ignore them */
     uint64_t reserved;
     /* uint64_t[FM_REC_DURATION_STEPS] each, or 0. Of the first one each step is a nanosecond; the

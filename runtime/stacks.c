@@ -22,7 +22,8 @@ void fm_stack_note(uint64_t low, uint64_t high)
     uint64_t mask = fm_block_signals();
     fm_lock_take(&noted_lock);
     unsigned kept = 0;
-    for (unsigned i = 0; i < noted_count; i++) /* what overlaps is gone: its memory was freed */
+    /* overlapping stacks are gone: their memory was freed */
+    for (unsigned i = 0; i < noted_count; i++)
         if (noted[i].high <= low || high <= noted[i].low)
             noted[kept++] = noted[i];
     if (kept == NOTED_MAX) { /* forget the oldest */
@@ -283,7 +284,7 @@ void fm_stack_forget(uint64_t low, uint64_t high)
         }
         for (struct fm_stack *above = thread->stacks; above != NULL; above = above->next)
             if (above->below == s)
-                above->below = NULL; /* what comes on this memory is not what entered it */
+                above->below = NULL; /* later stacks on this memory were not entered from there */
         s->low = low;
         s->high = high;
         s->rec->low = low;

@@ -24,7 +24,7 @@ static void tls_disable(struct fm_tls *tls)
     tls->top = &fm_no_frame;
 }
 
-/* Of the calling thread. Frames on several stacks have no order. */
+/* For the calling thread. Frames on several stacks have no order. */
 static void exits_bound(struct fm_thread *thread, bool stopped)
 {
     struct fm_tls *tls = thread->tls;
@@ -103,9 +103,9 @@ void fm_threads_free_gone(void)
     fm_lock_give(&fm_process.threads_lock);
 }
 
-/* Of the last destructors in the last round. Whatever still comes (other destructors, handlers of
- * signals until the kernel takes the thread away) is recorded as ever, and told at once: so what
- * the hooks work with is left to the next slow path of another thread. */
+/* Called by the last destructors in the last round. Later events (other destructors, signal
+ * handlers until the kernel removes the thread) are recorded as usual, and stored at once. So the
+ * hooks' data is left to the next slow path of another thread. */
 static void leave(struct fm_thread *thread)
 {
     uint64_t mask = fm_block_signals();
@@ -268,7 +268,7 @@ void fm_threads_control(bool stopped, bool between_hooks)
     fm_restore_signals(mask);
 }
 
-/* The same address in the parent's file. */
+/* The corresponding address in the parent's file. */
 static void *old_at(const char *old_base, uint32_t ref)
 {
     return (void *)(uintptr_t)(old_base + (uint64_t)ref * FM_REC_UNIT);
@@ -382,7 +382,8 @@ void fm_threads_before_fork(void)
     errno = saved_errno;
 }
 
-/* Those kept before fork(); else (_Fork, clone) as many as the parent has left. */
+/* Copies the stacks saved before fork(); otherwise (_Fork, clone) all that the parent's file
+ * has. */
 static bool clone_kept(struct fm_thread *thread, const char *old_base, struct fm_stack *stack)
 {
     const struct fm_rec_frame *old = stack->at_fork != NULL ? stack->at_fork : stack->frames;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the hooks look at first, before there is anything else. */
+/* Data that hooks check first, before anything else exists. */
 #include "internal.h"
 
 /* Not their frame, nor below it; and of no function. */

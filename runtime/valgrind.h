@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What valgrind answers, and processors pass over: rotations that end where they began, and an
- * exchange of a register with itself ("client requests" in its manual). */
+/* Client requests: instruction sequences that valgrind answers, and CPUs execute without effect:
+ * rotations back to the start, and an exchange of a register with itself ("client requests" in its
+ * manual). */
 #ifndef FATHOM_RUNTIME_VALGRIND_H
 #define FATHOM_RUNTIME_VALGRIND_H
 

@@ -47,7 +47,7 @@
     /* as 515 and 528, with a real number */                                                      \
     X(529, 12, COUNTER_REAL, "Counter value, real", "name=name,value=f64")                        \
     X(530, 12, VALUE_REAL, "Instant with real value", "name=name,value=f64")                      \
-    /* of the innermost open span of this lane: what it works on */                               \
+    /* for the innermost open span of this lane: the item that it works on */                     \
     X(531, 0xFFFF, SPAN_DETAIL, "Span detail", "value=i64,text=str")                              \
     /* as 531, with a real number */                                                              \
     X(532, 0xFFFF, SPAN_DETAIL_REAL, "Span detail, real", "value=f64,text=str")

@@ -33,11 +33,11 @@ static const char *skip_space(const char *at)
     return at;
 }
 
-/* What is known of the function that the lines belong to. */
+/* Facts about the function that the lines belong to. */
 struct state {
     char function[1024];  /* its symbol */
     char announced[1024]; /* by .type NAME, @function */
-    bool has_own_hook;    /* of its own body, met before */
+    bool has_own_hook;    /* a hook of its own body was found before */
     bool at_entry;
     bool has_exits;    /* its returns have hooks */
     bool refused;      /* the text has what the assembler does not take */
@@ -49,7 +49,7 @@ struct state {
     uint32_t number;   /* in scan, of the function */
     bool intel;        /* the file's syntax */
     bool executable;   /* the code is not a shared object's (entry_hooks.h) */
-    bool in_app;       /* what the program's author wrote */
+    bool in_app;       /* in code that the program's author wrote (asm) */
     bool told;         /* functions that want hooks have a call of a profiler at their entry */
     bool in_thunk;     /* -mindirect-branch=thunk-inline: the next ret is a jump */
     bool has_file;
@@ -57,7 +57,7 @@ struct state {
     struct fm_choice choice;
     struct fm_kept kept;
     struct fm_scan scan;
-    enum fm_verdict *verdicts; /* of its markers; NULL: none */
+    enum fm_verdict *verdicts; /* verdicts for its markers; NULL: none */
     uint32_t markers_passed;
     /* --grade=coverage */
     bool wants_blocks; /* the file asks for it */
@@ -79,8 +79,8 @@ static void copy_name(char *to, size_t size, const char *from, const char *until
     to[length] = '\0';
 }
 
-/* Of the function's own body? Inlined into one that has its own hook? A guess that is wrong costs
- * time, not exactness. */
+/* Whether the hook belongs to the function's own body, or to a body inlined into a function that
+ * has its own hook. A wrong guess costs time, but counts stay exact. */
 static enum fm_hook_kind kind_of_hook(struct state *state, bool enter, const char *function,
                                       enum fm_verdict verdict)
 {
@@ -120,7 +120,7 @@ static const char *next_instruction(const char *rest)
     return rest;
 }
 
-/* What was decided about the marker of this line. */
+/* The verdict for the marker of this line. */
 static enum fm_verdict verdict_at(struct state *state, const char *text)
 {
     const struct fm_scan *scan = &state->scan;
@@ -151,7 +151,7 @@ static bool expand_marker(FILE *out, struct state *state, const char *text)
     char words[5][1024], operand[1040];
     unsigned count = 0;
     for (text += strlen(names[name]); count < 5 && *text != '\n' && *text != '\0'; count++) {
-        if (*text == '\t' || *text == '#') /* what -fverbose-asm says */
+        if (*text == '\t' || *text == '#') /* comments of -fverbose-asm */
             break;
         copy_name(words[count], sizeof words[count], text, " \t#\n");
         text += strcspn(text, " \t#\n");
@@ -204,7 +204,7 @@ static void expand_return(FILE *out, const struct state *state, const char *text
     write_hook(out, state, state->counting ? FM_HOOK_COUNTED_RETURN : FM_HOOK_RETURN, &place);
 }
 
-/* What clang puts behind the nop of a function that wants hooks (grades.h). */
+/* Whether the line is clang's call after the nop of a function that has hooks (grades.h). */
 static bool is_profiler_call(const char *text)
 {
     if (strncmp(text, "call", 4) != 0)

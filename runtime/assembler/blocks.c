@@ -17,7 +17,7 @@ struct line {
     uint32_t label;   /* KIND_LABEL: its number, of .L12 */
     uint8_t kind;
     uint8_t acts;
-    bool may_throw;    /* what is called here, to a landing pad of this function */
+    bool may_throw;    /* a call here may throw to a landing pad of this function */
     bool behind_jumps; /* in front of it stands asm that may jump to labels of C */
 };
 
@@ -177,7 +177,7 @@ static bool names_label(const char *text, size_t size)
     return false;
 }
 
-/* What the program's author wrote. gcc puts # 12 "file" 1 in front of each statement. */
+/* Lines of the program's own asm statements. gcc puts # 12 "file" 1 in front of each. */
 static void asm_line(struct reader *reader, struct line *line)
 {
     if (*line->text == '#') {
@@ -294,7 +294,7 @@ static bool reads_flags(const struct line *line)
            word_is_sized(line, words) || memchr(text, ';', line->size) != NULL;
 }
 
-/* What sets all of them, whatever they were. */
+/* Whether the instruction sets all flags, whatever they were. */
 static bool sets_flags(const struct line *line)
 {
     static const char *const words[] = {"add", "sub",  "and", "or", "xor",
@@ -304,7 +304,7 @@ static bool sets_flags(const struct line *line)
     return word_is_sized(line, words) || word_is(line, others);
 }
 
-/* What asks for the place of a thread's variable by a descriptor keeps all registers but rax. */
+/* TLS descriptor calls, which find a thread-local variable, preserve all registers but rax. */
 static bool is_call(const struct line *line)
 {
     return (begins(line->text, "call") || begins(line->text, "notrack call") ||

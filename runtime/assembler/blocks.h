@@ -8,7 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FM_BLOCKS_MAX (1u << 17) /* of a function: fm_uncounted_v1 of the runtime has as many */
+/* maximum for a function; fm_uncounted_v1 of the runtime has the same size */
+#define FM_BLOCKS_MAX (1u << 17)
 
 enum fm_block_act {
     FM_BLOCK_COUNT = 1,      /* in front of the line: a block begins */
@@ -17,9 +18,9 @@ enum fm_block_act {
     FM_BLOCK_LAND = 8,       /* behind the line, a label: control comes from a deeper function */
 };
 
-/* What is to be done at a line of the text. */
+/* Action at a line of the text. */
 struct fm_block_line {
-    const char *line; /* where it begins */
+    const char *line; /* its start */
     unsigned acts;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What must hold, looked at in builds for development (FM_AS_CHECKS, see meson.build): an assembler
- * that is used leaves code as it is where it is not sure, and never ends a build. */
+/* Assertions for development builds (FM_AS_CHECKS, see meson.build). In normal builds the assembler
+ * front end leaves code unchanged when it is not sure, and never fails a build. */
 #pragma once
 
 #ifdef FM_AS_CHECKS

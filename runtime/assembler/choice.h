@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which functions of an assembly text are to have no hooks: those that the user leaves out
- * (runtime/front/choice.h; the patterns stand in the text) and those of the system's headers,
- * unless the user's functions were inlined into them: std::sort with the user's comparison is
- * recorded. What cannot be told here, as it takes C++ names or debug information, finishing leaves
- * out. */
+/* Decides which functions of an assembly text get no hooks: functions excluded by the user
+ * (runtime/front/choice.h; the patterns are in the text), and functions of system headers unless
+ * user functions were inlined into them: std::sort with the user's comparison is recorded.
+ * Exclusions that need C++ names or debug information are left to finishing. */
 #pragma once
 
 #include <stdbool.h>
@@ -17,7 +16,7 @@ struct fm_choice {
     bool with_system;
 };
 
-/* What text asks for. False: no memory. Release with fm_choice_done() either way. */
+/* Reads the patterns in the text. False: no memory. Release with fm_choice_done() in both cases. */
 bool fm_choice_read(struct fm_choice *choice, const char *text);
 void fm_choice_done(struct fm_choice *choice);
 

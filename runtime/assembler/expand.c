@@ -40,7 +40,7 @@
     "\tcmpq @B, (@C)\n"                  \
     "\tjne 9773f\n"                      \
     "9774:"
-/* What needs no frame. @B becomes the edge. */
+/* The fast path needs no frame. @B becomes the edge. */
 #define LOOK_UP_AND_COUNT LOOK_UP "\tmovq 8(@C), @B\n\tincq (@B)\n"
 /* Found: count, and fill the frame but for its address; @C is the index entry. The callee's key is
  * the identity, unless the edge closes a recursion. */
@@ -96,8 +96,8 @@ static const char enter_own[] =
                    "\tjae 9772f\n" IDENTITY_OF_HOOK "\tmovq 8(%rbp), @C\n" ADD_SITE LOOK_UP_AND_FILL
                    "\tmovq %rbp, 32(@A)\n" PUSH_AND_COLD;
 
-/* What calls nothing needs no frame and no exit: it is counted, and that is all. A signal's handler
- * finds out whom it interrupted (hooks.c). */
+/* A leaf function, which calls nothing, needs no frame and no exit hook: it is only counted. A
+ * signal handler finds out which function it interrupted (hooks.c). */
 static const char enter_leaf[] = UNLESS_STOPPED
     "\tjno 9772f\n" TAKE_TOP "\tcmpq (@A), %rbp\n"
     "\tjae 9772f\n" IDENTITY_OF_HOOK "\tmovq 8(%rbp), @C\n" ADD_SITE LOOK_UP_AND_COUNT
@@ -164,7 +164,7 @@ static const char leaf_begin[] =
     "9767:\tmovq @8, @A\n" \
     "\tjmp 9766b\n"
 static const char body_cold[] = BODY_COLD "9770:\n" DEEPER TAKE_KEY_OF_BODY LOOK_FURTHER "9772:\n";
-/* What is to be given back stands below the stack pointer. */
+/* The saved registers are below the stack pointer. */
 static const char body_cold_kept[] =
     BODY_COLD "9770:\tleaq -128(%rsp), %rsp\n" DEEPER
               "\tsubq $-128, %rsp\n" TAKE_KEY_OF_BODY LOOK_FURTHER "9772:\n";
@@ -206,7 +206,7 @@ static const char leaf_end[] = "\tjmp *fm_enter_leaf_slow_body_v1@GOTPCREL(%rip)
     "\tjmp *fm_leave_slow_at_v1@GOTPCREL(%rip)\n" \
     "\t.subsection 0\n"
 
-/* The same function may be inlined into itself: its exit looks the same. */
+/* If the same function is inlined into itself, its exit looks the same. */
 static const char exit_own[] = "\tcmpq @80, %rbp\n"
                                "\tjno 9777f\n" TAKE_TOP "\tcmpq %rbp, (@A)\n"
                                "\tjne 9771f\n" POP OLDER "9776:\tleaq -4(%rbp), @B\n"
@@ -249,12 +249,12 @@ static const char exit_any[] = "\tcmpq @88, %rbp\n"
 static const char return_end[] = "\tjmp *fm_leave_slow_body_v1@GOTPCREL(%rip)\n"
                                  "\t.subsection 0\n";
 static const char body_return[] = RETURN_OF_BODY("9777f") RETURN_COLD("9777b");
-/* The same with a return of its own for what is not recorded: a stopped program then takes no jump.
- * The hook's begin stands behind it, as nothing runs through it. */
+/* As above, with a separate return for the case that the frame is not recorded: a stopped program
+ * then takes no jump. The hook's begin is after it, since control never falls through. */
 static const char early_return[] =
     IS_RETURN_RECORDED "\tjo 9764f\n"
                        "\tret\n" HOOK_BEGINS "9764:" POP_BODY RETURN_COLD("9777b");
-/* The same where no register is free. */
+/* As above, when no register is free. */
 static const char kept_return[] = RETURN_OF_BODY("9765f") "9765:\n";
 static const char kept_return_cold[] = RETURN_COLD("9765b");
 

@@ -8,15 +8,15 @@
 #include <stdio.h>
 
 enum fm_hook_kind {
-    FM_HOOK_ENTER_LEAF,    /* of the function's own body, which calls nothing: no exit hook */
-    FM_HOOK_ENTER_OWN,     /* of the function's own body: its frame is a new one */
-    FM_HOOK_ENTER_INLINED, /* of a body inside a frame that has its own hook */
+    FM_HOOK_ENTER_LEAF,    /* own body of a function that calls nothing: no exit hook */
+    FM_HOOK_ENTER_OWN,     /* own body of a function: pushes a new frame */
+    FM_HOOK_ENTER_INLINED, /* a body inlined into a function that has its own hook */
     FM_HOOK_ENTER_ANY,     /* not known */
     FM_HOOK_EXIT_OWN,
     FM_HOOK_EXIT_ANY,
     FM_HOOK_RETURN, /* --grade=deep, in front of a return */
     FM_HOOK_BODY,   /* --grade=deep, in the place of the nop at a function's entry */
-    FM_HOOK_LEAF,   /* of a function that calls nothing: no hook in front of its returns */
+    FM_HOOK_LEAF,   /* in a function that calls nothing: no hooks before its returns */
     /* --grade=coverage, the same: they leave the address of the context's counters in r11, which
      * the compiler does not use. */
     FM_HOOK_COUNTED_RETURN,
@@ -40,7 +40,7 @@ void fm_hook_write(FILE *out, enum fm_hook_kind kind, const struct fm_hook_place
 
 /* Counts a block. number: among the function's. keep_flags: they are in use. */
 void fm_count_write(FILE *out, uint32_t number, bool keep_flags);
-/* The same where r11 is not ours: in a function that uses it. All registers and flags are kept. */
+/* As above, in a function that uses r11. All registers and flags are preserved. */
 void fm_count_write_careful(FILE *out, uint32_t counted, uint32_t number, bool executable);
 /* Takes the address of the counters into r11 again. behind_call: r10 and the flags are free. */
 void fm_take_write(FILE *out, uint32_t counted, bool executable, bool behind_call);

@@ -35,7 +35,7 @@ struct flow {
     uint32_t *state_of;        /* label -> state */
     uint32_t *class_of;        /* marker -> marker */
     bool *reached, *undecided; /* by marker, by class */
-    uint32_t *depth;           /* of its body, by marker */
+    uint32_t *depth;           /* by marker: depth of its body */
     bool *any_table;           /* function: its indirect jumps lead to any of its tables */
     bool *comes_back;          /* item: an exit or a return can be reached from it */
     struct steps certain, doubtful;
@@ -294,7 +294,7 @@ static bool item_comes_back(const struct flow *flow, const struct fm_item *item)
     case FM_ITEM_MARKER:
         return next || !scan->markers[item->value].enter;
     case FM_ITEM_CALL:
-        /* What a block of its own follows may be a call that never returns. */
+        /* If a block of its own follows, the call may be one that never returns. */
         return (next && !item->ends && block_at(scan, item->next) == NONE) ||
                (item->value < scan->region_count &&
                 label_comes_back(flow, scan->regions[item->value].landing));
@@ -386,7 +386,7 @@ static bool widen_tables(struct flow *flow)
     return found;
 }
 
-/* What is known of a function's markers together. */
+/* Facts about all markers of a function. */
 struct known {
     bool has_own;   /* a body of its own, met first */
     bool unsettled; /* some marker, by the flow */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What becomes of each hook: found by following control through the whole text, with the stack of
- * bodies that are open. */
+/* Decides about each hook, by following control flow through the whole text with a stack of open
+ * bodies. */
 #pragma once
 
 #include <stdint.h>
@@ -9,10 +9,10 @@
 
 enum fm_verdict {
     FM_VERDICT_UNKNOWN, /* undecided: to be written as before */
-    FM_VERDICT_OWN,     /* of the function's own body */
-    FM_VERDICT_INLINED, /* of a body inlined into one that has its hooks */
+    FM_VERDICT_OWN,     /* own body of a function */
+    FM_VERDICT_INLINED, /* a body inlined into one that has hooks */
     FM_VERDICT_DROP,
-    FM_VERDICT_LEAF, /* of the function's own body, which calls nothing */
+    FM_VERDICT_LEAF, /* own body of a function that calls nothing */
 };
 
 /* A verdict for each of scan's markers, to be freed; NULL: no memory. */

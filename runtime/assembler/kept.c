@@ -109,15 +109,15 @@ static bool is_told(const struct fm_kept *kept, const char *begin)
 
 enum { RAX, RCX, RDX, RSI, RDI, R8, R9, R10, R11, WATCHED, OTHER };
 
-/* What the text has of each register, in its order: which is that of control but where code was
- * moved, and nothing but a few instructions depends on it. */
+/* Uses of each register, in the order of the text. That is the order of control except for moved
+ * code, and only a few instructions depend on it. */
 struct uses {
     bool read_first[WATCHED], seen[WATCHED], pushed[WATCHED], popped[WATCHED];
     bool rax_leaves, r10_leaves; /* a jump to another function takes it along */
     bool strange;                /* returns from an interrupt */
     bool written[WATCHED];
-    bool calls_out;  /* what is not in this text */
-    bool bare_names; /* of registers: without a sign, as in Intel's syntax */
+    bool calls_out;  /* calls code outside of this text */
+    bool bare_names; /* register names without %, as in Intel syntax */
 };
 
 struct operand {
@@ -293,7 +293,7 @@ static void instruction(struct uses *uses, const char *at, const char *end, bool
     uses->calls_out |= in_line(at, end, "@") != NULL;
 }
 
-/* Of the two syntaxes? What a comment says does not count. */
+/* Whether the line is in Intel syntax (or AT&T). Ignores comments. */
 static bool is_intel(const char *line, const char *end)
 {
     const char *comment = memchr(line, '#', (size_t)(end - line));

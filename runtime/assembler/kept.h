@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which registers a function's hooks must leave as they are. The ordinary convention lets any call
- * change rax, r8, r10 and r11; others pass arguments or results in them, or keep them for the
- * caller. What the text shows is believed, and what clang's debug information says. */
+/* Finds the registers that a function's hooks must preserve. In the usual calling convention every
+ * call may change rax, r8, r10 and r11. Other conventions pass arguments or results in them, or
+ * preserve them. The source of this knowledge is the text itself, and clang's debug information. */
 #pragma once
 
 #include <stdbool.h>
@@ -17,7 +17,8 @@ enum fm_kept_registers {
 
 /* A function's entry in the debug information, or a declaration that such ones refer to. */
 struct fm_kept_entry {
-    const char *begin; /* of its code: a label, up to the line's end or blank; NULL: none */
+    /* start of its code: a label, up to the end of line or a blank; NULL: none */
+    const char *begin;
     unsigned long place, origin; /* 0: none */
     bool convention;             /* another one than the usual */
 };
@@ -29,7 +30,8 @@ struct fm_kept {
     bool callers_count_on_it; /* registers that calls change are read behind calls */
 };
 
-/* What text, with clang's comments, says of conventions. Release with fm_kept_done(). */
+/* Reads what the text and clang's comments say about calling conventions. Release with
+ * fm_kept_done(). */
 void fm_kept_read(struct fm_kept *kept, const char *text);
 void fm_kept_done(struct fm_kept *kept);
 

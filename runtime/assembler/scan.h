@@ -44,12 +44,12 @@ struct fm_label {
     uint32_t table; /* first of its entries, or none: data that name code */
     uint32_t table_entries;
     bool is_start; /* something leads here */
-    bool is_entry; /* of a function, not of a cold part */
+    bool is_entry; /* true for a function, false for a cold part */
     bool is_cold;
 };
 
 struct fm_marker {
-    const char *line;         /* where fathom_... stands */
+    const char *line;         /* position of fathom_... */
     struct fm_word operand;   /* "$f" or "%rbx" */
     struct fm_word symbol;    /* f, also if the register was loaded with it; size 0: not known */
     uint32_t function, label; /* label: of the function */
@@ -68,7 +68,7 @@ struct fm_scan {
     struct fm_label *labels;
     struct fm_marker *markers;
     struct fm_region *regions;
-    uint32_t *entries; /* of tables: labels */
+    uint32_t *entries; /* tables' entries: labels */
     bool *calls;       /* by function: it has a call, or a jump that may lead out of it */
     uint32_t *starts;  /* by function: its label */
     uint32_t item_count, label_count, marker_count, region_count, entry_count, function_count;

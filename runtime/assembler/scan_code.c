@@ -30,7 +30,7 @@ static int register_number(struct fm_word text)
     return found != NULL && (at[1] == 'l' || at[1] == 'h') ? of_low[found - low] : -1;
 }
 
-/* Where the last operand begins. */
+/* Finds the last operand. */
 static struct fm_word last_operand(struct fm_word operands)
 {
     size_t from = 0;

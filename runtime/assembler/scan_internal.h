@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of the scan share: words.c < scan_labels.c < scan_code.c, scan_data.c < scan.c. */
+/* Shared by the parts of the scan: words.c < scan_labels.c < scan_code.c, scan_data.c < scan.c. */
 #pragma once
 
 #include "scan.h"
@@ -24,10 +24,10 @@ struct fm_reader {
     unsigned depth;
     struct fm_word announced; /* by .type NAME, @function */
     uint32_t function, function_label;
-    uint32_t data_label; /* of the table being read */
+    uint32_t data_label; /* label of the table being read */
     uint32_t region;     /* landing region that is open, or none */
     bool in_app;
-    /* What registers hold, in the order of the text: a table's label, or an entry of one. */
+    /* Contents of registers, in the order of the text: a table's label, or an entry of one. */
     uint32_t table_in[FM_REGISTERS];
     bool is_entry[FM_REGISTERS];
     struct fm_word symbol_in[FM_REGISTERS];

@@ -23,7 +23,7 @@ FM_EXPORT FM_RUNTIME_TEXT uint64_t *fm_counters_v1(uint64_t hook_pc, uint64_t sp
     return *fm_csd_counters((struct fm_rec_csd *)tls->top->csd);
 }
 
-/* Of the function that has just been entered. */
+/* Counters of the function that was just entered. */
 static uint64_t *entered(uint64_t hook_pc)
 {
     const struct fm_tls *tls = &fm_tls_v2;

@@ -10,9 +10,10 @@ __asm__("# fathom: executable");
 #if defined __FATHOM_COVERAGE
 __asm__("# fathom: blocks"); /* count them */
 #endif
-/* What a program keeps hooks from has no place for one, either. clang tells by the calls of a
- * profiler that the others have; gcc has the attribute replaced, and a program that asks for it is
- * told that there is one: of the two names that gcc asks by, programs then have the other. */
+/* Functions that the program excludes from instrumentation must have no entry point for hooks
+ * either. With clang, the other functions are recognised by their profiler calls. With gcc the
+ * attribute is replaced. A program may ask for it with __has_attribute; that is redefined to say
+ * yes, with the help of __has_cpp_attribute, by which gcc answers the same question. */
 #if defined __clang__
 #if defined __FATHOM_FENTRY
 __asm__("# fathom: entries are told");

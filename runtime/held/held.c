@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is held, and what was at the peak, by context. Nothing is searched when a peak is left: a
- * record keeps the value that it had then when it changes for the first time afterwards
- * (recording_format.h: fm_rec_held; docs/decisions.md: why that is exact). */
+/* Live memory, and memory at the peak, by context. When a peak ends, no search is done: each record
+ * saves its value at the peak when it first changes afterwards (recording_format.h: fm_rec_held;
+ * docs/decisions.md explains why that is exact). */
 #include "held/held.h"
 
 #include <string.h>
@@ -9,11 +9,12 @@
 #include <time.h>
 
 #define STEP_BYTES (16 << 10)        /* that a thread of several keeps to itself */
-#define UNHELD_STEP_BYTES (64 << 10) /* the same where blocks are not remembered */
+#define UNHELD_STEP_BYTES (64 << 10) /* step when blocks are not tracked */
 #define FLOW_SHIFT_FIRST 56u
 #define FLOW_SHIFT_NONE 63u
-#define OUT_FLOWS_MAX 16u /* of a record, that are added up when it is saved */
-#define KEY_APART 1u      /* of a flow's key: it is in no list of the record that it comes from */
+/* maximum number of flows of a record that are added up when it is saved */
+#define OUT_FLOWS_MAX 16u
+#define KEY_APART 1u /* flag in a flow's key: the flow is not in the list of its source record */
 
 enum { FALLEN = 0, RISING = 1, LEAVING = 2 };
 
@@ -27,13 +28,13 @@ static void *map_reserve(size_t bytes)
     void *memory = fm_memory_map(NULL, bytes, PROT_READ | PROT_WRITE,
                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == NULL)
-        return fm_private_alloc(bytes); /* of a reserve, if there is one */
+        return fm_private_alloc(bytes); /* from a reserve, if there is one */
     fm_memory_advise(memory, bytes, MADV_DONTDUMP);
     fm_memory_advise(memory, bytes, MADV_NOHUGEPAGE); /* each thread's heap would take large ones */
     return memory;
 }
 
-/* Where moments are kept, too, no event goes the short way. */
+/* When times of allocation are recorded, no event takes the fast path. */
 static void epoch_set(uint32_t epoch)
 {
     __atomic_store_n(&fm_held.epoch, epoch, __ATOMIC_RELEASE);
@@ -85,7 +86,7 @@ void fm_held_after_fork(void)
     }
     memmove(&held->inherited[1], &held->inherited[0],
             sizeof held->inherited - sizeof held->inherited[0]);
-    held->inherited[0] = held->map; /* what is older than all of them is forgotten */
+    held->inherited[0] = held->map; /* older blocks are no longer tracked */
     held->map = map_reserve(FM_REGIONS * sizeof *held->map);
     if (held->births != NULL)
         held->births = map_reserve(FM_REGIONS * sizeof *held->births);
@@ -119,7 +120,7 @@ static void *region_make(void **region, size_t bytes)
     return cells;
 }
 
-/* The same for the cell of a block; the next one's, if need be. */
+/* As above, for the cell of a block; the next one's, if needed. */
 static uint32_t *cell_make(const void *block)
 {
     uint32_t *cells = region_make((void **)&fm_held.map[fm_held_region_of(block)],
@@ -352,7 +353,7 @@ static bool is_empty(uint64_t word)
     return fm_flow_slots(word) == no_flows;
 }
 
-/* Where a key stands, or would. */
+/* Slot of a key, or the free one for it. */
 static struct fm_flow_slot *flow_slot(uint64_t word, uint64_t key)
 {
     struct fm_flow_slot *slots = fm_flow_slots(word), *slot = fm_flow_home(word, key);

@@ -25,7 +25,7 @@
 struct fm_held {
     uint32_t **map;       /* [FM_REGIONS]; NULL: what is held is not recorded */
     uint32_t epoch;       /* that of the file's record */
-    uint32_t epoch_quick; /* the same, where nothing else keeps events from the short way */
+    uint32_t epoch_quick; /* as above, while nothing else forbids the fast path */
     bool many;            /* there has been more than one thread */
     bool refused;         /* do not try to begin */
     struct fm_rec_held *rec;
@@ -34,10 +34,10 @@ struct fm_held {
 };
 extern struct fm_held fm_held FM_HIDDEN;
 
-/* What is known of a block; `value` 0: nothing. */
+/* Facts about a block; `value` 0: none. */
 struct fm_held_block {
     uint32_t *cell, *next;
-    uint32_t value, further; /* of the cell, and of the next one where that has the slack */
+    uint32_t value, further; /* value of the cell; value of the next cell if that has the slack */
     bool inherited;
     uint64_t born_ns; /* 0: not known */
 };
@@ -47,8 +47,8 @@ void fm_held_start(void);
 /* An allocation of usable bytes, in any case. */
 void fm_held_alloc(struct fm_thread *thread, struct fm_rec_alloc *record, const void *block,
                    size_t bytes, size_t usable);
-/* What stands there, which is cleared: before the block is given back, as another thread may get
- * the address at once. fm_held.map is there. */
+/* Returns and clears a block's entry. Call it before the block is freed, since another thread may
+ * get the same address at once. fm_held.map must exist. */
 struct fm_held_block fm_held_take(const void *block);
 /* It was not given back; where nothing was known of it: nothing. */
 void fm_held_put_back(const struct fm_held_block *block);
@@ -81,7 +81,7 @@ static inline uint32_t *fm_held_cell(const void *block)
     return fm_held_cell_in(fm_held.map, block);
 }
 
-/* Of a record below 4 GiB of the file, as those with a stamp are. */
+/* For a record below 4 GiB of the file, as all with a stamp are. */
 static inline uint32_t fm_cell_of(const struct fm_rec_alloc *record, size_t slack)
 {
     return (uint32_t)((uint64_t)((const char *)record - fm_process.base) + slack);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a C++ exception arrives: the frames below are left. Code of gcc's full grade runs their
- * exit hooks on the way. (Itanium C++ ABI, "Exception Handling", 2.5.3.)
+/* Handles the arrival of a C++ exception: the frames below are left. Code of gcc's full grade
+ * runs their exit hooks on the way. (Itanium C++ ABI, "Exception Handling", 2.5.3.)
  *
- * Weak, since a program may have the C++ library linked in, whose own must win; in executables
- * alone, since the next one is looked for in what the program was started with. */
+ * Weak, since a program may have the C++ library linked in, whose own definition must win. Only
+ * in executables, since the next definition is searched in the program's start-up libraries. */
 #include "front.h"
 #include "internal.h"
 

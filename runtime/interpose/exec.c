@@ -54,8 +54,8 @@ struct before {
     bool lent_signal;
 };
 
-/* Those of this thread; a child of vfork has none, and its state is the parent's, but for its
- * signals' actions. */
+/* Stops the ticks of this thread. A child of vfork has none and shares the parent's state, except
+ * for signal actions. */
 static struct before ticks_off(void)
 {
     struct fm_thread *thread = fm_tls_v2.thread;

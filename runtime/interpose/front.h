@@ -19,6 +19,6 @@
 /* A function of the program's own with that name wins. */
 #define FM_FRONT_EXPORT FM_EXPORT __attribute__((weak))
 #define FM_FRONT_WAY(name, companion, next, next_companion)
-/* What is behind our dlclose: for libraries that nobody leaves by it. */
+/* Calls libc's dlclose directly, for libraries from which no frame is left. */
 FM_HIDDEN void fm_front_dlclose_next(void *handle);
 #endif

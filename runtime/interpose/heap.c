@@ -154,7 +154,7 @@ __attribute__((constructor)) static void find_allocator(void)
         __atomic_fetch_or(&fm_process.header->grade_flags, flags, __ATOMIC_RELAXED);
 }
 
-/* What malloc and free change is the first cache line of a record. */
+/* malloc and free change only the first cache line of a record. */
 static_assert(offsetof(struct fm_rec_alloc, at_peak_bytes) == FM_CACHE_LINE, "the second line");
 
 /* memcheck puts blocks of its own in the place of glibc's, under the same names, and tells of a
@@ -192,8 +192,8 @@ record_make(struct fm_thread *thread, struct fm_rec_csd *csd, void *block)
     return fm_at(csd->alloc != 0 ? csd->alloc : lost->alloc);
 }
 
-/* What the running call is charged to, if the frame on top tells it and nothing is unusual; else
- * NULL. */
+/* The record to which the running call is charged, if the top frame has it and nothing is unusual;
+ * else NULL. */
 static inline __attribute__((always_inline)) struct fm_rec_alloc *record_at_hand(uint64_t cfa)
 {
     const struct fm_tls *tls = &fm_tls_v2;
@@ -215,7 +215,7 @@ __attribute__((noinline, cold)) static void take_short_way(struct fm_tls *tls)
         tls->heap_off = 1;
 }
 
-/* The same for all cases; NULL: nothing to do. */
+/* As above for all cases; NULL: nothing to do. */
 __attribute__((noinline)) static struct fm_rec_alloc *record_find(uint64_t cfa, void *block)
 {
     struct fm_tls *tls = &fm_tls_v2;
@@ -242,7 +242,7 @@ __attribute__((noinline, cold)) static void *tell_and_return(void *block)
     return block;
 }
 
-/* Where blocks are not remembered. Returns block. */
+/* Counts when blocks are not tracked. Returns block. */
 __attribute__((noinline)) static void *count_alloc(struct fm_rec_alloc *record, void *block,
                                                    size_t bytes)
 {
@@ -267,7 +267,7 @@ static_assert(offsetof(struct fm_rec_alloc, freed_bytes) ==
                   offsetof(struct fm_rec_flow, bytes) == offsetof(struct fm_rec_flow, blocks) + 8,
               "both are added to with one store");
 
-/* Where blocks are not remembered. */
+/* Counts when blocks are not tracked. */
 static inline __attribute__((always_inline)) void count_free(struct fm_rec_alloc *record,
                                                              size_t usable)
 {
@@ -345,7 +345,7 @@ __attribute__((noinline)) static void note_free_any(void *block, uint64_t cfa)
     NEXT(free)(block);
 }
 
-/* What is usual, in few stores; anything else is left to the longer way. */
+/* Handles the usual case in a few stores; leaves others to the slow path. */
 static inline __attribute__((always_inline)) void *note_alloc(void *block, size_t bytes,
                                                               uint64_t cfa)
 {

@@ -58,7 +58,7 @@ FM_EXPORT void *fm_heap_behind_v1(const char *name)
     return dlsym(RTLD_NEXT, name);
 }
 
-/* Of names that libc has, so that dlsym need not allocate for an error. */
+/* For names that libc has, so that dlsym need not allocate an error message. */
 static void *find(const char *name)
 {
     struct dl_find_object found;

@@ -32,7 +32,7 @@ bool fm_heap_is_next(const void *function) FM_HIDDEN;
 /* Another allocator's functions may call each other by the names that are here, and so may its
  * operator new and delete (new.c): what is asked for from within is not looked at. */
 struct fm_heap_asked {
-    uint64_t cfa;  /* of the outermost function here; 0: none */
+    uint64_t cfa;  /* CFA of the outermost function here; 0: none */
     void *leaving; /* the block that is freed now, which is looked at already */
 };
 extern __thread struct fm_heap_asked fm_heap_asked FM_HIDDEN;

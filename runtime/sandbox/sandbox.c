@@ -21,12 +21,11 @@
 #include "sandbox/gate.h"
 #include "waiting/waiting.h"
 
-#define RESERVE_BYTES ((size_t)256 << 20) /* of addresses: what is not used is no memory */
+#define RESERVE_BYTES ((size_t)256 << 20) /* address space; unused addresses take no memory */
 #define RESERVE_BYTES_LIMITED ((size_t)4 << 20)
 #define LOOKS_MAX 1000000u
-#define PATIENCE_NS                                                              \
-    5000000000u /* for threads that have lost their processor, on a busy machine \
-                 */
+/* for threads that have lost their processor, on a busy machine */
+#define PATIENCE_NS 5000000000u
 
 static fm_lock entering;
 /* Stands for a filter that cannot be read. */

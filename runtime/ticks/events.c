@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the kernel counts for a thread (perf_event_open): its clock, or events in its place. */
+/* Counts by the kernel for a thread (perf_event_open): its CPU clock, or events instead. */
 #include "../files.h"
 #include "../internal.h"
 
@@ -119,7 +119,7 @@ static bool open_event(struct fm_thread *thread, bool samples, bool *user_alone,
     attributes.exclude_kernel = *user_alone;
     int fd = open_for_thread(&attributes);
     if (fd < 0 && fm_process.tick_source == FM_REC_TICK_EVENT && !fm_process.tick_counts) {
-        attributes.exclude_kernel = 1; /* what users may count by themselves */
+        attributes.exclude_kernel = 1; /* as unprivileged users may count */
         *user_alone = true;
         fd = open_for_thread(&attributes);
     }

@@ -33,7 +33,7 @@ struct action { /* the kernel's own, x86-64 */
 
 extern void fm_tick_return(void) FM_HIDDEN; /* return.S */
 
-static struct action behind; /* of the program and its libc */
+static struct action behind; /* the action of the program and its libc */
 static fm_lock lock;
 
 static bool exchange(const struct action *action, struct action *ret_old)
@@ -114,7 +114,7 @@ static const struct action *own_action(void)
     return &own;
 }
 
-/* What was there is known before ours takes its place. */
+/* Reads the existing action before replacing it. */
 void fm_tick_signal_take(void)
 {
     struct action now;

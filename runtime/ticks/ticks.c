@@ -24,9 +24,8 @@
 #define PERF_QUANTUM_NS 100000u
 #define PERF_QUANTUM_LEAST_NS 10000u
 #define PERF_PERIOD_SHORT_NS 400000u
-#define TIMER_NS                                                                    \
-    1000000u /* it comes with the kernel's own tick: HZ, mostly 250, times a second \
-              */
+/* it comes with the kernel's own tick: HZ, mostly 250, times a second */
+#define TIMER_NS 1000000u
 
 #define RET_OPCODE 0xc3
 #define PROLOGUE_BYTES 8 /* endbr64, push %rbp, mov %rsp, %rbp */
@@ -123,10 +122,10 @@ bool fm_is_of_leaf(const struct fm_rec_csd *csd)
     return fm_is_hook_of_leaf(csd->hook_pc);
 }
 
-/* Where the function of the frame has called the foreign code that runs: within the call
- * instruction; 0: not found. Its return address lies below all else of the frame that leads into
- * that function: seen from the frame's end it comes first, as what deeper calls left lies beyond.
- */
+/* Call site, in the frame's function, of the foreign code that is running: an address in the call
+ * instruction; 0: not found. The return address is below all other data of the frame that leads
+ * into that function. So, seen from the frame's end, it comes first; remains of deeper calls are
+ * beyond it. */
 static uint64_t call_into_foreign_code(const struct fm_thread *thread,
                                        const struct fm_rec_frame *top, uint64_t sp)
 {

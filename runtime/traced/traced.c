@@ -34,7 +34,7 @@ static struct {
     unsigned scanned_count;
 } chosen;
 
-/* Of the objects that were compiled with `fathom cc --trace`, one after the other. Weak: mostly
+/* Names in objects compiled with `fathom cc --trace`, one after the other. Weak, because usually
  * there are none. */
 extern const char __start_fm_traced_names[] __attribute__((weak)) FM_HIDDEN;
 extern const char __stop_fm_traced_names[] __attribute__((weak)) FM_HIDDEN;
@@ -285,7 +285,7 @@ static void keep(struct fm_thread *thread, const struct fm_rec_span *span)
     spans->count++;
 }
 
-/* Of several stacks they may end in any order. */
+/* Calls on several stacks may end in any order. */
 void fm_traced_leave(struct fm_thread *thread, struct fm_rec_csd *csd, uint64_t cfa, bool left)
 {
     struct fm_traced *traced = &thread->traced;

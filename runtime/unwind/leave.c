@@ -12,7 +12,7 @@ struct frame {
     const struct fm_unwind_row *row;
     const struct fm_unwind_registers *registers;
     struct fm_unwind_memory *memory;
-    bool left; /* what is stored relative to rbp has been restored */
+    bool left; /* registers saved relative to rbp have been restored */
 };
 
 static bool evaluate(const struct frame *frame, int32_t expression, const uint64_t *cfa,

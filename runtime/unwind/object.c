@@ -10,12 +10,12 @@
 
 #define SEGMENTS_MAX 64u
 
-/* Where the object that this file is linked into begins. */
+/* Start of the object that contains this file. */
 extern const ElfW(Ehdr) __ehdr_start __attribute__((weak, visibility("hidden")));
 
 struct object {
-    const uint8_t *start, *end;  /* of its mappings; holes between segments are not readable */
-    const uint8_t *header;       /* .eh_frame_hdr; NULL: none */
+    const uint8_t *start, *end; /* range of its mappings; holes between segments are not readable */
+    const uint8_t *header;      /* .eh_frame_hdr; NULL: none */
     const ElfW(Phdr) * segments; /* NULL: not known, where a linker left them out */
     unsigned segment_count;
     uint64_t bias;
@@ -90,7 +90,8 @@ static bool object_of(uint64_t address, struct object *ret)
     return true;
 }
 
-/* Where .eh_frame is, by its header: relative to the place, in every object that linkers make. */
+/* Finds .eh_frame from its header. The address is relative to the field, in objects of all known
+ * linkers. */
 static const uint8_t *frames_of(const uint8_t *header)
 {
     int32_t distance;

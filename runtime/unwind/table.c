@@ -11,7 +11,7 @@
 #define ENCODING_UDATA4 0x03
 #define ENCODING_SDATA4_FROM_HEADER 0x3b
 #define HEADER_BYTES 12u /* before the sorted table */
-#define ROW_BYTES 8u     /* of that: start and entry, both from the header on */
+#define ROW_BYTES 8u     /* size of a row: start and entry, both relative to the header */
 
 /* A number of an encoding's format; sets bad for unknown ones. */
 static uint64_t read_format(struct fm_bytes *bytes, uint8_t encoding)
@@ -66,7 +66,7 @@ static bool unit_at(struct fm_unwind_bounds frames, const uint8_t *at, struct fm
     return true;
 }
 
-/* What the letters of a CIE's augmentation say. */
+/* Reads the meaning of a CIE's augmentation letters. */
 static void read_augmentation(struct fm_bytes *bytes, const char *letters, uint64_t count,
                               struct fm_unwind_entry *entry)
 {
@@ -241,7 +241,7 @@ static void set_cfa(struct run *run, enum fm_unwind_how how, uint64_t column, in
     run->row->cfa_value = value;
 }
 
-/* Where an expression begins, at its length, from the segment's start on. */
+/* Offset of an expression (of its length field) from the segment's start. */
 static int32_t read_expression(struct run *run, struct fm_bytes *bytes)
 {
     int64_t from = bytes->at - run->entry->frames.low;

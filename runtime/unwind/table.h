@@ -30,14 +30,14 @@ struct fm_unwind_table {
     struct fm_unwind_bounds frames; /* the segment of .eh_frame, mostly the same one */
 };
 
-/* Where one function's unwind instructions are (FDE), and what they share with others (CIE). */
+/* The unwind instructions of one function (FDE), and those that it shares with others (CIE). */
 struct fm_unwind_entry {
     uint64_t start, end; /* addresses of the code */
     struct fm_unwind_bounds frames;
     struct fm_unwind_bounds common, own; /* instructions: the CIE's, then the FDE's */
     uint64_t code_unit;
     int64_t data_unit;
-    uint8_t encoding; /* of addresses */
+    uint8_t encoding; /* encoding of addresses */
     bool signal;      /* the frame of a signal: the kernel saved all registers */
 };
 
@@ -49,8 +49,8 @@ enum fm_unwind_how {
     FM_UNWIND_IS_CFA,         /* CFA + value */
     FM_UNWIND_IN_REGISTER,    /* value: number */
     FM_UNWIND_AT_EXPRESSION,  /* stored where the expression says; value: see expression_of() */
-    FM_UNWIND_IS_EXPRESSION,  /* what the expression says */
-    FM_UNWIND_REGISTER_OFFSET /* of the CFA alone: register + value */
+    FM_UNWIND_IS_EXPRESSION,  /* the value of the expression */
+    FM_UNWIND_REGISTER_OFFSET /* for the CFA only: register + value */
 };
 
 /* How a frame is left at one instruction. 32-bit values keep a row below 100 bytes: rows stand on

@@ -31,8 +31,8 @@ struct fm_unwind {
     bool exact;       /* ip was interrupted; else it is a return address: look up ip - 1 */
     bool guessed;     /* the last step was a guess */
     bool by_bp;       /* the last step depended on bp */
-    uint64_t ip_slot; /* where the last step read ip; 0: it did not read it from the stack */
-    uint64_t bp_slot; /* the same of bp; 0: bp is as it was, or it was not read from the stack */
+    uint64_t ip_slot; /* address from which the last step read ip; 0: not from the stack */
+    uint64_t bp_slot; /* as above for bp; 0: bp is unchanged, or was not read from the stack */
     uint32_t guesses; /* so far */
     /* The rest belongs to the walk. */
     struct fm_unwind_memory memory;
@@ -48,9 +48,9 @@ void fm_unwind_begin(struct fm_unwind *walk, const struct fm_unwind_registers *r
                      uint64_t low, uint64_t high);
 enum fm_unwind_result fm_unwind_step(struct fm_unwind *walk);
 
-/* What a signal interrupted. */
+/* Registers of the code that a signal interrupted. */
 void fm_unwind_registers_of(const mcontext_t *context, struct fm_unwind_registers *ret);
-/* Of the function that this is inlined into: those that callees keep, and where it is. */
+/* Callee-saved registers and program counter of the function that this is inlined into. */
 static inline __attribute__((always_inline)) void
 fm_unwind_registers_here(struct fm_unwind_registers *ret)
 {

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#define REPEATS_MAX 16u /* of steps with all registers, in one walk */
+#define REPEATS_MAX 16u /* number of steps with all registers, in one walk */
 #define SINCE_LOST UINT32_MAX
 #define ALL_KNOWN ((1u << FM_UNWIND_REGISTERS) - 1)
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who held the lock that a thread waits for, and how long others waited for that.
  *
- * A holder's context is read from its open frames in the file while it runs on: what is read is
- * some context that it was in about then, or none. Its frames and records never go. */
+ * A holder's context is read from its open frames in the file while it runs on. So the result is
+ * some context that it was in at about that time, or none. Its frames and records are never
+ * freed. */
 #include "waiting.h"
 
 #include <errno.h>

@@ -74,7 +74,7 @@ static bool try_semaphore(sem_t *semaphore)
         fm_wait_over(counted, HERE);                                                    \
         return result;                                                                  \
     }
-/* What libc refuses before it looks at the semaphore. */
+/* Arguments that libc rejects before it looks at the semaphore. */
 SEMAPHORE_IF(true, sem_wait, (sem_t * semaphore), (semaphore))
 SEMAPHORE_IF(fm_wait_is_time(CLOCK_REALTIME, until), sem_timedwait,
              (sem_t *restrict semaphore, const struct timespec *restrict until), (semaphore, until))

@@ -63,7 +63,7 @@ extern int __openat64_2(int folder, const char *path, int flags);
     X(freopen64)         \
     X(dlopen)            \
     X(sync)
-/* Of readdir_r, which programs call all the same. */
+/* For readdir_r, which programs still call. */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 FM_WAIT_NEXT(CALLS)
 

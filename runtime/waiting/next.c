@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stands behind the functions in front of libc's. */
+/* Finds the definitions after those in front of libc's. */
 #include "waiting.h"
 
 #include <dlfcn.h>

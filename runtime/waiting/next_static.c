@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stands behind the functions in front of libc's in a fully static program. The linker sends
- * all that others call NAME to __wrap_NAME (--wrap), which is an object of its own for each name
- * (static_stubs.py), so that nothing comes into the program that it does not call; and what that
- * object calls __real_NAME to NAME: to libc's, or to the program's own. */
+/* Finds the definitions after those in front of libc's, in a fully static program. With --wrap the
+ * linker directs calls of NAME to __wrap_NAME. Each is in an object of its own (static_stubs.py),
+ * so that nothing is linked that the program does not call. Calls of __real_NAME in that object go
+ * to NAME: libc's, or the program's own. */
 #include "waiting.h"
 
 #include <errno.h>

@@ -26,7 +26,7 @@ static bool may_read_apart(const char *path)
 {
     static const long calls[] = {56 /* clone */, 2 /* open */, 0 /* read */, 60 /* exit */,
                                  61 /* wait4 */};
-    uint64_t arguments[6] = {APART_FLAGS}; /* of clone */
+    uint64_t arguments[6] = {APART_FLAGS}; /* arguments of clone */
     for (unsigned i = 0; fm_sandbox.on && i < sizeof calls / sizeof calls[0]; i++) {
         if (!fm_sandbox_allows(calls[i], arguments))
             return false;

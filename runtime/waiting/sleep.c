@@ -73,7 +73,8 @@ SIGNAL(sigsuspend, (const sigset_t *mask), (mask))
 SIGNAL(__xpg_sigpause, (int signal), (signal))
 SIGNAL(sigpause, (int mask), (mask))
 SIGNAL(__sigpause, (int signal_or_mask, int is_signal), (signal_or_mask, is_signal))
-/* Of any signal; the tick's is in no set that sigfillset() makes, but in one of ones alone. */
+/* For any signal. The tick's signal is not in a set made by sigfillset(), but in one of all
+ * ones. */
 #define TAKEN(name, parameters, call, is_tick)                     \
     FM_WAIT_SEES(int, name, name, parameters)                      \
     {                                                              \

@@ -137,8 +137,8 @@ static uint64_t stopped_since(const struct fm_rec_thread *rec)
     return FM_UNLIKELY(stopped) ? __atomic_load_n(&fm_process.stopped_at, __ATOMIC_ACQUIRE) : 0;
 }
 
-#define TAKING_OFF_NS \
-    20000 /* the few instructions of take_stop_off(), unless they are interrupted */
+/* the few instructions of take_stop_off(), unless they are interrupted */
+#define TAKING_OFF_NS 20000
 #define TAKING_OFF_LOOKS 5000u
 
 /* While the recording was not stopped, and no handler ran. */
@@ -172,7 +172,7 @@ static void count_wait(struct fm_rec_wait *record, uint64_t elapsed)
     fm_wait_longest(&record->longest, elapsed);
 }
 
-/* What its function did not end. */
+/* Closes a wait that its function did not end. */
 static void close_left(struct fm_thread *thread)
 {
     struct fm_rec_thread *rec = thread->rec;
@@ -271,7 +271,7 @@ static __attribute__((noinline)) bool begin_slowly(unsigned kind, uint64_t objec
     return true;
 }
 
-/* What is usual calls nothing, so no register need be saved. */
+/* The usual case calls nothing, so no register need be saved. */
 bool fm_wait_begin(unsigned kind, uint64_t object, uint64_t cfa)
 {
     const struct fm_tls *tls = &fm_tls_v2;
@@ -446,7 +446,7 @@ void fm_waiting_take_up(struct fm_thread *thread, unsigned index)
     if (aside->since == 0)
         return;
     uint64_t now = fm_wait_clock_now(), stopped_at = stopped_since(rec);
-    if (stopped_at != 0 && stopped_at < now) /* what follows is the stop's */
+    if (stopped_at != 0 && stopped_at < now) /* from then on, the time belongs to the stop */
         now = stopped_at;
     rec->wait_away += now > aside->at ? now - aside->at : 0;
     __atomic_store_n(&rec->wait_since, aside->since, __ATOMIC_RELEASE);

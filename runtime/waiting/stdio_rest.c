@@ -8,7 +8,7 @@ extern size_t __fread_unlocked_chk(void *restrict to, size_t room, size_t size, 
                                    FILE *restrict stream);
 extern char *gets(char *line);
 extern char *__gets_chk(char *line, size_t room);
-/* What getc, putc and puts were, to programs that were compiled before glibc 2.28. */
+/* The functions that getc, putc and puts were in programs compiled for glibc before 2.28. */
 extern int _IO_getc(FILE *stream);
 extern int _IO_putc(int byte, FILE *stream);
 extern int _IO_puts(const char *text);
@@ -83,7 +83,7 @@ OUTPUT_UNLESS(false, int, fputs_unlocked, (const char *restrict text, FILE *rest
               (text, stream))
 OUTPUT_UNLESS(false, int, fflush_unlocked, (FILE * stream), (stream))
 
-/* What is in the buffer is written first. */
+/* These functions first write the buffer's contents. */
 OUTPUT_UNLESS(false, int, fseek, (FILE * stream, long to, int from), (stream, to, from))
 OUTPUT_UNLESS(false, int, fseeko, (FILE * stream, off_t to, int from), (stream, to, from))
 OUTPUT_UNLESS(false, int, fseeko64, (FILE * stream, off64_t to, int from), (stream, to, from))

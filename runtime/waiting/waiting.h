@@ -64,7 +64,8 @@ void fm_wait_resolve(void) FM_HIDDEN; /* all of what follows */
 /* Is it our definition of that name that the program calls? */
 bool fm_wait_is_called(const char *name, const void *own);
 
-/* Of those that wait until then: others are errors, also where there is nothing to wait for. */
+/* Clocks with which calls wait until a time; other clocks are errors, even if there is nothing to
+ * wait for. */
 static inline bool fm_wait_is_clock(clockid_t clock)
 {
     return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;
@@ -125,7 +126,7 @@ static inline __attribute__((always_inline)) void fm_wait_count(unsigned kind, u
  * them. It is filled at the start, or by the first call before: the constructors of libraries. */
 struct fm_wait_name {
     const char *name;
-    void *next; /* where to */
+    void *next; /* the target */
 };
 #if defined(__has_attribute) && __has_attribute(retain)
 #define FM_WAIT_TABLE(section_name) __attribute__((section(section_name), aligned(8), used, retain))
@@ -147,13 +148,13 @@ struct fm_wait_name {
     static FM_WAIT_TABLE("fm_wait_names") struct fm_wait_name names[] = {CALLS(FM_WAIT_NAMED)};
 #endif
 
-/* What the program calls is a jump to where `way` says: to the function here, which sees the call,
- * if what stands behind is libc's, and so is the companion, which that calls too. If not (a library
- * of the program's has a function of that name, or one that was preloaded) right to that function,
- * whose arguments may be any. */
+/* The program's calls jump to `way`. If the next definition is libc's, and so is that of the
+ * companion, which this function also calls, the target is the function here, which records the
+ * call. Otherwise (a library of the program's, or a preloaded one, defines the function) the target
+ * is that definition directly, whose arguments may differ. */
 struct fm_wait_way {
     void **way, *seen;
-    void *next, *companion; /* where they stand; NULL: nobody asks */
+    void *next, *companion; /* addresses of the next definitions; NULL: not needed */
 };
 #define FM_WAIT_FIRST(name)                                                          \
     ".hidden fm_first_" #name "\n\t.globl fm_first_" #name "\n\t.p2align 4\n\t"      \

@@ -15,8 +15,8 @@ _Atomic uint64_t fm_el_live_generation;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     int fd;
-    dev_t device; /* of the live file: the program may have closed the descriptor and reused its
-                     number */
+    dev_t device; /* device of the live file: the program may have closed the descriptor and reused
+                     its number */
     ino_t inode;
     char path[4096];
     struct fm_live_head *head;

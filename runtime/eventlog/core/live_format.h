@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* LOG.live: the buffers of a program that logs to the file LOG. It is a shared mapping, so that the
- * buffers outlive the program. `fathom log recover` appends to LOG the events that are only here.
- * The file is a head of one page, then slots one after the other. Numbers are in the machine's byte
- * order. The program makes stores in the order of its text: it may end between any two of them. */
+/* LOG.live: the buffers of a program that logs to the file LOG. It is a shared mapping, so that
+ * the buffers outlive the program. `fathom log recover` appends to LOG the events that are only
+ * here.
+ *
+ * The file is a head of one page, then slots one after the other. Numbers are in the machine's
+ * byte order. The program makes stores in the order of its text: it may end between any two of
+ * them. */
 #pragma once
 #include <stdint.h>
 

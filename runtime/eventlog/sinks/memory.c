@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The log in memory: a list of chunks whose contents, joined, are the log.  head -> [chunk:
- * blocks...][chunk][gap][chunk] <- tail (partly filled)  Blocks may cross the border of chunks. A
- * gap is a short chunk of its own with one block that says how much is missing. Invariant: `bytes`
- * is the sum of the capacities of the listed chunks. */
+/* The log in memory: a list of chunks whose contents, joined, are the log.
+ *
+ *   head -> [chunk: blocks...][chunk][gap][chunk] <- tail (partly filled)
+ *
+ * Blocks may cross the border of chunks. A gap is a short chunk of its own with one block that
+ * says how much is missing. Invariant: `bytes` is the sum of the capacities of the listed
+ * chunks. */
 #include "core/pool.h"
 #include "core/shared.h"
 #include "core/threads.h"

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The stream sink. Output to a pipe, a terminal or a writer is written by the thread that hands
  * over. Large blocks for a regular file are copied into a queue that a thread of the library
- * writes. So the program pays for a copy, not for the kernel's new pages, and does not wait for the
- * disk until the queue is full.  Invariants: blocks are written in the order in which they were
- * taken. sink, header_due and missing change only while the queue is empty, or by the thread that
- * writes it. */
+ * writes. So the program pays for a copy, not for the kernel's new pages, and does not wait for
+ * the disk until the queue is full.
+ *
+ * Invariants: blocks are written in the order in which they were taken. sink, header_due and
+ * missing change only while the queue is empty, or by the thread that writes it. */
 #include "core/live.h"
 #include "core/pool.h"
 #include "core/threads.h"
