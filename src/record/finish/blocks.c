@@ -11,7 +11,7 @@ struct place {
     uint32_t image, block;
 };
 
-/* Of one pd of the recording. */
+/* A block count for one pd of the recording. */
 struct given {
     uint32_t owner, line;
     struct fm_raw_point point;
@@ -88,7 +88,7 @@ static bool note_lines(struct giving *g, const struct fm_raw_point *raw)
     return true;
 }
 
-/* What has been noted of one pd, line by line. */
+/* Passes on the counts of one pd, line by line. */
 static void hand_over(struct giving *g, fm_pd_of_body of_body, void *data)
 {
     g_array_sort(g->given, given_order);

@@ -9,17 +9,17 @@ struct fm_node_point {
     uint32_t ps;
     const char *file;
     uint32_t line, column, ordinal;
-    uint64_t address; /* of one of its copies */
+    uint64_t address; /* address of one of its copies */
     bool entry;       /* run once a call */
     bool at_home;     /* met in contexts of ps */
     bool met;         /* it has a count */
-    bool not_counted; /* of an entry: of bodies inlined somewhere, where it has no count */
+    bool not_counted; /* for an entry: one of bodies that were inlined, where it has no count */
     bool elsewhere;   /* met in other contexts: if in those alone, it is not ps's */
     uint32_t number;  /* within ps; FM_NONE = dropped */
 };
 
 struct fm_point_count {
-    uint32_t pd; /* of the recording */
+    uint32_t pd; /* pd of the recording */
     uint32_t point;
     uint64_t count;
 };
@@ -28,7 +28,7 @@ struct fm_coverage {
     struct fm_nodes *nodes;
     GArray *points;           /* struct fm_node_point; none: coverage was not recorded */
     GArray *counts;           /* struct fm_point_count */
-    guint *order;             /* of points: by procedure, in the order of the source */
+    guint *order;             /* order of the points: by procedure, as in the source */
     uint32_t *entry_of_ps;    /* into points, FM_NONE; NULL when there are no points */
     uint32_t **node_of_point; /* per image; FM_NONE = an entry point, or of no procedure */
     GHashTable *ids;          /* key text -> point + 1 */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the runtime says that it lost, and what else the reader of the profile must know. */
+/* Losses that the runtime reports, and other facts for readers of the profile. */
 #pragma once
 
 #include "record/finish/images.h"

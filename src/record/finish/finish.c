@@ -43,7 +43,7 @@ static struct fm_joined *joined_new(struct fm_raw_recording *recording,
     return joined;
 }
 
-/* What the user does not want to see. */
+/* Removes functions that the user excludes. */
 static bool leave_out(struct fm_joined *joined, bool **ret_gone, struct fm_finish_notes *notes,
                       GError **error)
 {

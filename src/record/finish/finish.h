@@ -13,26 +13,26 @@ struct fm_finish_opts {
     const char
         *since; /* an earlier copy of the recording: what was counted since then; NULL = all */
     uint64_t since_ns;  /* when that was made, by CLOCK_MONOTONIC; 0 = as the marks tell */
-    bool no_code;       /* where instructions are is not asked for: notes.machine_code stays NULL */
+    bool no_code;       /* do not look for instructions: notes.machine_code stays NULL */
     bool only_existing; /* bodies that were inlined and have no hooks are not put back */
     const char *again;  /* the command that makes the profile again when a process that still runs
                            has  ended; NULL: `fathom finish` of the recording */
     uint64_t ended_ns;  /* when the program ended, by CLOCK_MONOTONIC, for one that was killed; 0 */
     struct fm_known
-        *known;    /* what other recordings learned of the files, record/known/known.h; NULL */
+        *known;    /* facts about program files from other recordings, record/known/known.h; NULL */
     unsigned lost; /* recordings of other processes of the run that are gone: the profile tells */
 };
 
 /* One call of a function that was chosen. */
 struct fm_call_span {
-    uint32_t csd;         /* of the profile */
+    uint32_t csd;         /* csd of the profile */
     uint32_t thread, tid; /* thread: its number, from 1 */
     uint64_t start_ns;    /* since the recording's start */
     uint64_t ns;
     bool left; /* by longjmp, an exception, or the thread's end */
 };
 
-/* What to tell the user beside the profile. */
+/* Facts to tell the user besides the profile. */
 struct fm_finish_notes {
     GPtrArray *lines; /* elements: char *: what was lost or could not be found, one sentence each */
     bool live;        /* the program still runs: this is a profile of now */
@@ -42,11 +42,12 @@ struct fm_finish_notes {
     uint64_t calls;
     uint64_t samples; /* that the times are of */
     uint32_t threads;
-    bool threads_unknown, samples_unknown; /* of some that are added up: the numbers say nothing */
-    struct fm_source_map *source_map;      /* lines of the procedures; may be taken */
-    GArray *spans; /* elements: struct fm_call_span; NULL = none were chosen */
-    bool recount;  /* the profile shares its nodes with an earlier one, fm_finish_again() */
-    struct fm_machine_code *machine_code; /* where their instructions are; may be taken */
+    /* some of the summed recordings lack them, so the numbers mean nothing */
+    bool threads_unknown, samples_unknown;
+    struct fm_source_map *source_map; /* lines of the procedures; may be taken */
+    GArray *spans;                    /* elements: struct fm_call_span; NULL = none were chosen */
+    bool recount; /* the profile shares its nodes with an earlier one, fm_finish_again() */
+    struct fm_machine_code *machine_code; /* locations of the instructions; may be taken */
 };
 
 /* Reads the recording at path and the modules that it names. On success the caller owns *ret
@@ -56,7 +57,7 @@ struct fm_finish_notes {
 FM_MUST_USE bool fm_finish(const char *path, const struct fm_finish_opts *opts,
                            struct fm_profile **ret, struct fm_finish_notes *notes, GError **error);
 
-/* What was joined of a recording that is finished again and again while it is written. */
+/* State of joining a recording that is finished again and again while it is written. */
 struct fm_joined;
 /* As fm_finish(), and *kept (at first NULL) keeps what was joined. When nothing is in the recording
  * that was not called then, only what was counted is read: *ret is a profile with the nodes of the

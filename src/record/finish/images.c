@@ -31,7 +31,7 @@ static uint32_t image_for(const struct fm_images *images, const struct fm_raw_mo
     return images->all->len - 1;
 }
 
-/* Which images had code of theirs recorded: only those are read whole. */
+/* Marks the images with recorded code: only these are read completely. */
 static void mark_used(const struct fm_images *images, bool *used, uint64_t address, uint32_t epoch)
 {
     uint64_t file;

@@ -165,7 +165,7 @@ static uint32_t insert_around(struct fm_inlined *in, uint32_t caller,
     return entered;
 }
 
-/* Who really calls: the innermost of the bodies without hooks around the call. */
+/* The real caller: the innermost body without hooks around the call. */
 static uint32_t caller_of(struct fm_inlined *in, const struct fm_raw_csd *csd)
 {
     const struct fm_image_nodes *image;
@@ -193,7 +193,7 @@ static void give_sample(struct fm_inlined *in, struct fm_raw_sample *sample)
     uint64_t quanta = MIN(sample->quanta, recording->csds[sample->csd].quanta);
     recording->csds[sample->csd].quanta -= quanta;
     recording->csds[entered].quanta += quanta;
-    sample->csd = entered; /* where it is charged */
+    sample->csd = entered; /* the csd that is charged */
 }
 
 static uint32_t pd_of_body(void *data, uint32_t pd, const struct fm_image_nodes *image,

@@ -3,7 +3,7 @@
 
 #include "record/finish/nodes.h"
 
-/* What was put in. */
+/* The inlined bodies that were inserted. */
 struct fm_inlined;
 /* Adds pds and csds to the recording for bodies without hooks; nodes->pd_ps grows with them. gone:
  * fm_nodes_make(). The caller owns what is returned; recording and nodes must outlive it. */

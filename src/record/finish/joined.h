@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the stages made of a recording, up to its profile. */
+/* Results of the stages of joining a recording, up to its profile. */
 #pragma once
 
 #include "record/finish/emit/emit.h"
@@ -13,12 +13,12 @@ struct fm_joined {
     struct fm_inlined *inlined; /* NULL: none is put in */
     GArray *merges;             /* struct fm_merge_step */
     uint32_t *classes;
-    /* Where it is kept. */
-    struct fm_raw_shape *shape; /* of the recording as it was read; NULL: it is not kept */
+    /* Kept for joining again. */
+    struct fm_raw_shape *shape; /* shape of the recording as read; NULL: not kept */
     struct fm_emitted emitted;
     struct fm_profile *profile;      /* that was made of it */
-    struct fm_raw_recording *latest; /* whose counts it has; NULL: its own */
-    GPtrArray *lines;                /* what the program's files told, of the notes */
+    struct fm_raw_recording *latest; /* recording with the latest counts; NULL: its own */
+    GPtrArray *lines;                /* notes from reading the program's files */
     bool incomplete;                 /* likewise */
 };
 

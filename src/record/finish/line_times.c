@@ -80,7 +80,7 @@ static uint32_t line_in(const struct fm_nodes *nodes, const struct fm_image_node
     return line;
 }
 
-/* Of addresses that nobody has asked for yet, the debug information is read. */
+/* Reads debug information for addresses that were not looked up before. */
 static bool find_places(const struct fm_nodes *nodes, uint32_t index, const GArray *all,
                         struct fm_code_place *places, GError **error)
 {
@@ -129,7 +129,7 @@ static void add_image(GArray *times, const struct fm_nodes *nodes, uint32_t inde
     }
 }
 
-/* Of one line there is one. */
+/* Merges entries of the same line. */
 static void unite(GArray *times)
 {
     guint kept = 0;

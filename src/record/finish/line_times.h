@@ -6,7 +6,7 @@
 #include "record/finish/notes.h"
 
 struct fm_line_time {
-    uint32_t ps; /* of the nodes */
+    uint32_t ps; /* ps of the nodes */
     uint32_t line;
     uint64_t quanta;
 };

@@ -41,8 +41,8 @@ static bool same_edge(const struct merger *merger, uint32_t left, uint32_t right
     return a->caller == b->caller && a->css == b->css && pd_ps[a->callee] == pd_ps[b->callee];
 }
 
-/* Where an edge like this one stands, or where there is room for it. Past itself: it may stand
- * there since its caller was another, and an edge like it further on. */
+/* Finds the slot of an edge equal to this one, or a free slot. past_itself: the edge itself may be
+ * there since its caller was another one, and an equal edge further on. */
 static uint32_t *find_place(const struct merger *merger, uint32_t index, bool past_itself)
 {
     const struct fm_raw_csd *csd = &merger->csds[index];
@@ -140,8 +140,8 @@ static void join(struct merger *merger, uint32_t left, uint32_t right)
     }
 }
 
-/* Whatever is open when the recording is finished has been left without an exit. A live recording
- * may be read between the two counts of one call: calls rule. */
+/* Frames that are open when the recording is finished count as left without exit. A live recording
+ * may be read between the two counts of one call; then the number of calls is right. */
 static void close_frames(struct fm_raw_csd *csd)
 {
     csd->excps = MIN(csd->calls, csd->excps + csd->open);
@@ -285,7 +285,8 @@ void fm_merge_again(struct fm_raw_recording *recording, const GArray *steps)
     for (guint i = 0; i < steps->len; i++) /* before there are sums */
         if (all[i].to == FM_RAW_NONE)
             forget_depths(recording, all[i].from);
-    for (uint32_t i = 0; i < recording->csd_count; i++) /* of threads nobody asks for these */
+    /* the threads' csds are not used with these */
+    for (uint32_t i = 0; i < recording->csd_count; i++)
         close_frames(&recording->csds[i]);
     for (guint i = 0; i < steps->len; i++)
         if (all[i].to != FM_RAW_NONE)

@@ -8,7 +8,7 @@
 /* A procedure. */
 struct fm_node_ps {
     uint32_t image; /* FM_NONE for threads, unknown addresses */
-    uint32_t proc;  /* of the image's statics, FM_NONE when synthetic */
+    uint32_t proc;  /* index in the image's statics, FM_NONE when synthetic */
     const char *module, *name, *linkage, *file;
     uint32_t line;
     uint32_t arity;
@@ -31,7 +31,7 @@ struct fm_node_css {
 };
 #define FM_MANY (UINT32_MAX - 1)
 
-/* Of an image: where its procedures and sites have become nodes. */
+/* For an image: the nodes of its procedures and sites. */
 struct fm_image_nodes {
     const struct fm_statics *statics;
     uint32_t *ps_of_proc;  /* FM_NONE = not in the profile; NULL = none is */

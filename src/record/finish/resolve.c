@@ -146,7 +146,7 @@ static void mend_caller(struct resolver *r, struct fm_raw_csd *csd,
     }
 }
 
-/* Of the caller's sites the only one that calls callee, else one without a line. how: "call". */
+/* The only site of the caller that calls callee, else one without a line. how: "call". */
 static uint32_t css_without_place(struct resolver *r, uint32_t ps, uint32_t callee, const char *how)
 {
     static const struct place nowhere = {"", 0, 0};
@@ -264,7 +264,7 @@ static void note_callee(struct resolver *r, uint32_t css_index, uint32_t callee)
         css->only_virtual = false;
 }
 
-/* What was called has the last word on what kind of site it is. */
+/* The callee decides the kind of the site. */
 static void settle_kind(struct fm_node_css *css)
 {
     if (css->kind == FM_SITE_NORMAL && css->actual != FM_NONE && css->actual != css->callee) {

@@ -54,7 +54,8 @@ static struct fm_statics *read_stored(const struct fm_store *store, const char *
     return fm_statics_unpack(data, size);
 }
 
-/* What lacks debug information may have it next time, in a file of its own. */
+/* Images without debug information are not stored: it may be installed later in a file of its
+ * own. */
 static void store_it(const struct fm_store *store, const char *key,
                      const struct fm_statics *statics)
 {

@@ -101,7 +101,7 @@ static const struct field symbol_fields[] = {
 };
 
 static const struct {
-    size_t size;            /* of an element */
+    size_t size;            /* size of an element */
     size_t elements, count; /* offsets in struct fm_statics */
     const struct field *fields;
     size_t field_count;
@@ -304,7 +304,7 @@ static bool mend_part(const struct unpacking *in, int part)
     return true;
 }
 
-/* What holds between elements: order where they are searched by halves, and no circles. */
+/* Checks invariants between elements: order where binary search is used, no cycles. */
 static bool check_order(const struct fm_statics *s)
 {
     bool ok = true;

@@ -16,7 +16,7 @@
 
 #define MAGIC "fmknown3"
 #define ENDING ".statics"
-#define BEGINNING ".writing-" /* of a file that is not whole yet */
+#define BEGINNING ".writing-" /* prefix of a file that is being written */
 #define WRITING_SECONDS 3600  /* older ones were left by a crash */
 #define DEFAULT_BYTES (UINT64_C(256) << 20)
 
@@ -27,7 +27,7 @@ struct fm_store {
 
 struct header {
     char magic[8];
-    uint64_t check; /* of all that follows */
+    uint64_t check; /* checksum of all that follows */
     uint64_t key_size, size;
 };
 

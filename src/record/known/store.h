@@ -13,8 +13,8 @@ struct fm_store;
 struct fm_store *fm_store_open(void);
 void fm_store_close(struct fm_store *store); /* NULL is allowed */
 
-/* What was put under this key, NULL if nothing, or if the file is damaged, not the user's own, or
- * writable for others. Caller unrefs. */
+/* The data stored under this key. NULL if there is none, or if the file is damaged, not the user's
+ * own, or writable for others. The caller unrefs it. */
 GBytes *fm_store_get(const struct fm_store *store, const char *key);
 
 /* Keeps the bytes; what was not used for longest goes when the folder holds more than

@@ -104,7 +104,7 @@ static bool take_csd(struct fm_raw_reading *in, uint32_t ref, uint32_t index, ui
     return raw->via == via;
 }
 
-/* What leaves the pds up to an end. */
+/* Reads the calls of the pds up to pd_end. */
 static bool take_graph(struct fm_raw_reading *in, uint32_t *at_pd, uint32_t pd_end, uint32_t *at)
 {
     const struct fm_raw_recording *recording = in->recording;
@@ -150,7 +150,7 @@ static bool take_threads(struct fm_raw_reading *in)
     return ref == 0;
 }
 
-/* The same few names each time. */
+/* Names recur often: stores each once. */
 static void keep_names(struct fm_raw_reading *in)
 {
     const struct fm_raw_recording_storage *storage = in->storage;

@@ -182,8 +182,8 @@ static bool read_file(struct fm_raw_bytes *bytes, int file, struct fm_rec_header
         g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: %s", bytes->path, g_strerror(errno));
         return false;
     }
-    /* What is in place leads to nothing that is not in place yet, and in a file that grows, nothing
-     * of what was read leads beyond the end that it has when all before is read. */
+    /* Data in the file refers only to data that was written before it. So in a growing file,
+     * reading on until the end does not change gives a copy without dangling references. */
     bool in_order = is_written(&header);
     for (unsigned rounds = 0; rounds < GROWING_ROUNDS; rounds++) {
         /* The file is sparse and may be reserved far beyond what it holds. */

@@ -19,8 +19,8 @@ struct fm_raw_bytes {
  * failure nothing is to be freed. Errors: those of fm_raw_recording_load(). */
 FM_MUST_USE bool fm_raw_bytes_read(struct fm_raw_bytes *bytes, const char *path,
                                    struct fm_rec_header *ret, GError **error);
-/* The same of an open file, in the place of what was read before; on failure nothing is left of
- * that. */
+/* As above, from an open file, replacing what was read before; on failure nothing of that is
+ * left. */
 FM_MUST_USE bool fm_raw_bytes_read_again(struct fm_raw_bytes *bytes, int file,
                                          struct fm_rec_header *ret, GError **error);
 void fm_raw_bytes_done(struct fm_raw_bytes *bytes);

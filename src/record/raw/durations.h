@@ -9,7 +9,7 @@
 FM_MUST_USE bool fm_raw_durations_read(struct fm_raw_recording_storage *storage,
                                        const struct fm_raw_bytes *bytes, uint64_t ref,
                                        uint32_t *ret, GError **error);
-/* Those of the thread that is about to be added. */
+/* Reads those of the thread that is about to be added. */
 FM_MUST_USE bool fm_raw_spans_read(struct fm_raw_recording_storage *storage,
                                    const struct fm_raw_bytes *bytes, uint64_t ref, GError **error);
 /* When all csds are known, as fm_raw_waits_resolve(). */

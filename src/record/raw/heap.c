@@ -74,7 +74,7 @@ static bool read_flows(struct fm_raw_heap_reading *reading, uint32_t first, uint
     return true;
 }
 
-/* What others, or it itself, gave back of what the record at a reference allocated. */
+/* Reads which frees, by others or by the same context, concern blocks allocated at the record. */
 static bool read_out(struct fm_raw_heap_reading *reading, uint32_t first, uint32_t record,
                      struct fm_raw_heap *heap, GError **error)
 {

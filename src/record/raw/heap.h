@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a recording says of the heap: counts by call edge, where blocks went. */
+/* Heap data of a recording: counts by call edge, flows of blocks. */
 #pragma once
 
 #include "record/raw/bytes.h"

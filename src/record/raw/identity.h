@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the beginning of a recording says of its process, without its graph. */
+/* Identity of a recording's process, from the beginning of the file, without its graph. */
 #pragma once
 
 #include <glib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who writes a recording, if it is still written. */
+/* Finds the process that is writing a recording. */
 #include "record/raw/recording.h"
 
 #include <fcntl.h>
@@ -70,7 +70,7 @@ int fm_raw_recording_writer(const char *path)
 bool fm_raw_recording_has_header(const char *path)
 {
     struct fm_rec_header header;
-    return read_header(path, &header) && header.state != 0; /* which is written last */
+    return read_header(path, &header) && header.state != 0; /* state is written last */
 }
 
 #define BEGUN_BYTES_MAX (1u << 20) /* no recording is larger before its header is whole */

@@ -125,7 +125,7 @@ static void bound_samples(struct fm_raw_reading *in, uint32_t first, uint64_t qu
     }
 }
 
-/* Of the callee of the edge that made it. */
+/* Reads the depths of the callee of the edge that created it. */
 static bool read_depths(struct fm_raw_reading *in, uint64_t ref, const struct fm_raw_csd *csd,
                         GError **error)
 {
@@ -480,7 +480,7 @@ static void forget_file(struct fm_raw_reading *in)
         g_array_unref(g_steal_pointer(&in->queue));
 }
 
-/* What is no such text is none: it is not needed. */
+/* Ignores a malformed text: it is not needed. */
 static void read_rank(struct fm_raw_reading *in)
 {
     struct fm_raw_recording *recording = in->recording;

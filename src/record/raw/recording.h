@@ -14,7 +14,7 @@
 #define FM_RAW_NONE UINT32_MAX
 #define FM_RAW_FN_INSERTED UINT64_MAX
 
-/* What is left of a; nothing rather than less. */
+/* a - b, but at least 0. */
 static inline uint64_t fm_raw_less(uint64_t a, uint64_t b)
 {
     return a > b ? a - b : 0;
@@ -64,7 +64,7 @@ struct fm_raw_csd {
 
 /* Calls of one kind that can wait, of a csd; docs/format-recording.md, "Waiting". */
 struct fm_raw_wait {
-    uint32_t next; /* of the csd, 0 = the end */
+    uint32_t next; /* next of the csd, 0 = the end */
     uint32_t kind; /* enum fm_rec_wait_kind */
     uint32_t left, open;
     uint32_t first_blame; /* into blames, a list; 0 = none */
@@ -85,7 +85,7 @@ struct fm_raw_sleep {
     uint32_t csd; /* as read: fm_raw_recording_final_csd() says where it is now */
     uint32_t samples;
     uint64_t ns;   /* that they stand for */
-    bool left_out; /* of what is not looked at: part of its thread's sleep all the same */
+    bool left_out; /* left out of the lists; still part of its thread's sleep */
 };
 
 /* Bytes are as requested. From given_back on only where is_held; else freed_bytes are as malloc
@@ -94,11 +94,11 @@ struct fm_raw_heap {
     uint64_t allocs, bytes, usable_bytes;
     uint64_t frees, freed_bytes;           /* blocks that the edge gave back */
     uint64_t given_back, given_back_bytes; /* blocks that the edge allocated, by whomsoever */
-    uint64_t live_blocks, live_bytes;      /* of those: still held */
+    uint64_t live_blocks, live_bytes;      /* those still live */
     uint64_t peak_blocks, peak_bytes;      /* held when the program held most */
     uint64_t realloc_moved, realloc_kept;
     uint32_t into;      /* the index that these counts were added to; 0 = none */
-    uint32_t lifetimes; /* of the blocks given back: into durations, a list; 0 = not known */
+    uint32_t lifetimes; /* lifetimes of the freed blocks: a list in durations; 0 = not known */
 };
 #define FM_RAW_HEAP_COUNTS (offsetof(struct fm_raw_heap, into) / sizeof(uint64_t))
 
@@ -140,7 +140,7 @@ struct fm_raw_sample {
  * their own. */
 struct fm_raw_point {
     uint64_t pc;    /* behind the callback; of counted ones behind the function's entry hook */
-    uint64_t count; /* of FM_RAW_BLOCK_ENTRY not set */
+    uint64_t count; /* not valid with FM_RAW_BLOCK_ENTRY */
     uint32_t epoch;
     uint32_t pd;
     uint32_t block; /* number of the counter; FM_RAW_NONE: of a callback */
@@ -153,14 +153,14 @@ struct fm_raw_thread {
     uint32_t number, tid; /* number: in order of creation, from 1 */
     bool ended;
     bool without_ticks;         /* none could be had */
-    bool before;                /* of a phase: it had ended when that began */
+    bool before;                /* for a phase: it had ended before the phase began */
     uint32_t root_pd, root_csd; /* indices */
     uint64_t started_in;
     uint64_t user_quanta, instrumentation_quanta, ticks, cpu_ns;
     uint64_t charges, charge_squares; /* ticks that made user_quanta; squares of what each added */
     uint64_t calls_dropped, exits_unmatched;
     uint64_t start_ns,
-        end_ns;           /* of CLOCK_MONOTONIC; end 0: it had not ended, until waits are closed */
+        end_ns;           /* CLOCK_MONOTONIC; end 0: it had not ended, until waits are closed */
     uint64_t last_cpu_ns; /* the latest that is known, without that of stops */
     uint64_t stopped_ns;  /* while the recording was stopped; the stop that lasts: */
     uint64_t stop_since_ns;
@@ -168,7 +168,7 @@ struct fm_raw_thread {
     uint64_t queued_ns;
     bool queue_known;
     bool end_known;     /* not only that it was there at end_ns; when waits are closed */
-    uint32_t open_kind; /* of the wait that is not over; 0 = none */
+    uint32_t open_kind; /* kind of the open wait; 0 = none */
     uint32_t open_csd, open_holder;
     uint64_t open_since_ns, open_object;
     char name[17];
@@ -186,9 +186,10 @@ struct fm_raw_recording {
     const char *path;
     const char *program;
     const char *directory;
-    char *command;             /* the arguments, quoted for a shell; "" = not known */
-    uint32_t rank, rank_count; /* of an MPI program: rank + 1, and how many; 0 = not known */
-    char *host;                /* of such a process; NULL = not known */
+    char *command; /* the arguments, quoted for a shell; "" = not known */
+    /* for an MPI program: rank + 1, and number of ranks; 0 = not known */
+    uint32_t rank, rank_count;
+    char *host; /* host of an MPI process; NULL = not known */
     uint32_t module_count, pd_count, csd_count, point_count, thread_count, mark_count;
     uint32_t sample_count, heap_count, flow_count, depth_count, wait_count, blame_count;
     struct fm_raw_module *modules;
@@ -197,7 +198,7 @@ struct fm_raw_recording {
     struct fm_raw_heap *heaps; /* heaps[0] is all zero */
     struct fm_raw_flow *flows;
     struct fm_rec_depths *depths; /* depths[0] is all zero */
-    bool is_phase;                /* what came before a moment of the run is left out */
+    bool is_phase;                /* events before a moment of the run are left out */
     bool has_totals;              /* pds have totals */
     bool is_held;                 /* blocks remember where they were allocated */
     struct fm_rec_held held;
@@ -215,11 +216,11 @@ struct fm_raw_recording {
     struct fm_raw_sample *samples;
     struct fm_raw_thread *threads; /* in order of their numbers */
     struct fm_raw_mark *marks;     /* in order of time */
-    uint32_t forked_in; /* of a child of fork: the pd whose call was the innermost; FM_RAW_NONE */
+    uint32_t forked_in; /* for a child of fork: the pd of the innermost call; FM_RAW_NONE */
     struct fm_raw_recording_storage *storage;
 };
 
-/* What its ticks are where they are no time: "page faults"; else NULL. */
+/* Name of its ticks when they are not time: "page faults"; else NULL. */
 const char *fm_raw_tick_words(const struct fm_rec_header *header);
 
 /* Reads a recording, live or ended. Caller owns *ret; fm_raw_recording_free(). Errors: FM_ERROR_IO,
@@ -227,7 +228,7 @@ const char *fm_raw_tick_words(const struct fm_rec_header *header);
  * kind of machine). Memory is a small multiple of what the file holds. */
 FM_MUST_USE bool fm_raw_recording_load(const char *path, struct fm_raw_recording **ret,
                                        GError **error);
-/* The same, for fm_raw_recording_load_again(): it takes half as much memory more. */
+/* As above, for fm_raw_recording_load_again(): takes half as much memory in addition. */
 FM_MUST_USE bool fm_raw_recording_load_places(const char *path, struct fm_raw_recording **ret,
                                               GError **error);
 /* Reads the recording that was read by the latter once more, into it: counts, lists and header are
@@ -236,12 +237,11 @@ FM_MUST_USE bool fm_raw_recording_load_places(const char *path, struct fm_raw_re
 FM_MUST_USE bool fm_raw_recording_load_again(const char *path, struct fm_raw_recording *recording);
 /* It will not be read again. */
 void fm_raw_recording_forget_places(struct fm_raw_recording *recording);
-/* What was counted since an earlier copy of the same recording was made (a snapshot), at the moment
- * since_ns of CLOCK_MONOTONIC; 0: as the later one's marks tell. Waits that were not over are
- * closed in it (ended_ns as of fm_raw_recording_close_waits()). Nodes stay, also where nothing was
- * counted. What is held is what was added since then, nothing where there is less; what was held at
- * the most is 0: not known. Longest waits are at most that. Errors: those of loading;
- * FM_ERROR_USAGE: the other is of another process, or later. */
+/* Loads what was counted since an earlier copy of the same recording (a snapshot) was made, at
+ * since_ns of CLOCK_MONOTONIC; 0: as the marks of the later one say. Open waits are closed in it
+ * (ended_ns as in fm_raw_recording_close_waits()). Nodes stay, even without counts. Live memory is
+ * the increase since then, at least 0; peak memory is 0: not known. Longest waits are upper limits.
+ * Errors: those of loading; FM_ERROR_USAGE: the copy is of another process, or later. */
 FM_MUST_USE bool fm_raw_recording_load_since(const char *path, const char *earlier,
                                              uint64_t since_ns, uint64_t ended_ns,
                                              struct fm_raw_recording **ret, GError **error);
@@ -275,7 +275,7 @@ struct fm_raw_shape *fm_raw_shape_new(const struct fm_raw_recording *recording);
 void fm_raw_shape_free(struct fm_raw_shape *shape); /* NULL is allowed */
 /* Whether another reading has just the same nodes, threads and modules. */
 bool fm_raw_shape_is_of(const struct fm_raw_shape *shape, const struct fm_raw_recording *recording);
-/* The same of one that was read again: all but the nodes. */
+/* As above, for a recording that was read again: everything but the nodes. */
 bool fm_raw_shape_has_lists(const struct fm_raw_shape *shape,
                             const struct fm_raw_recording *recording);
 /* A recording with nodes that finishing has changed, or added, gets the counts of another reading

@@ -4,7 +4,7 @@
 
 #include "record/raw/storage.h"
 
-/* What finishing goes by. */
+/* Properties of an edge that finishing uses. */
 struct edge {
     uint32_t caller, callee, flags, epoch;
     uint64_t hook_pc, site, via;
@@ -31,7 +31,7 @@ struct fm_raw_shape {
     struct fm_raw_module *modules; /* their texts are the recording's */
 };
 
-/* Of what makes other nodes. */
+/* Flags of the grade that affect the nodes. */
 static uint32_t grade_of(const struct fm_raw_recording *recording)
 {
     return recording->header.grade_flags &

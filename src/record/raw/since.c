@@ -52,7 +52,7 @@ static void find_pairs(struct fm_raw_since *since)
     }
 }
 
-/* What the edge added to what it held, nothing if it holds less. */
+/* Subtracts earlier live memory; at least 0. */
 static void subtract_heap(struct fm_raw_heap *now, const struct fm_raw_heap *then)
 {
     uint64_t *to = (uint64_t *)now;

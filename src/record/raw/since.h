@@ -7,8 +7,8 @@
 struct fm_raw_since {
     struct fm_raw_recording *now; /* becomes the difference */
     const struct fm_raw_recording *then;
-    uint32_t *then_csd, *then_pd; /* of each of now; FM_RAW_NONE: it is new */
-    uint32_t *now_csd;            /* of each of then */
+    uint32_t *then_csd, *then_pd; /* for each of now; FM_RAW_NONE: it is new */
+    uint32_t *now_csd;            /* for each of then */
 };
 
 /* since_lists.c: what stands in lists of its own. */

@@ -16,7 +16,8 @@ static const struct fm_raw_wait *wait_of_kind(const struct fm_raw_recording *rec
     return NULL;
 }
 
-/* Of one lock and one holder there may be two: of waits that are over, and of one that is not. */
+/* One lock and one holder may have two entries: one for waits that are over, one for an open
+ * wait. */
 static void subtract_blame(const struct fm_raw_since *since, struct fm_raw_blame *blame,
                            struct fm_raw_blame *then)
 {
@@ -31,7 +32,7 @@ static void subtract_blame(const struct fm_raw_since *since, struct fm_raw_blame
     then->ns -= ns;
 }
 
-/* Those in which nothing was waited for leave the list. */
+/* Removes entries without waiting from the list. */
 static uint32_t subtract_blames(const struct fm_raw_since *since, uint32_t first, uint32_t before)
 {
     struct fm_raw_blame *blames = since->now->blames;
@@ -128,8 +129,8 @@ static uint32_t *map_heaps(const struct fm_raw_since *since)
     return map;
 }
 
-/* Of the blocks that an edge allocated, only those of the phase are its own in it: where the others
- * came from is not told. */
+/* Limits flows to the blocks that an edge allocated in the phase. The source of other blocks is not
+ * known. */
 static void bound_flows(struct fm_raw_recording *now)
 {
     g_autofree uint64_t *left = g_new0(uint64_t, now->heap_count + 1u);
@@ -181,7 +182,7 @@ void fm_raw_since_flows(const struct fm_raw_since *since)
 struct place {
     uint64_t pc;
     uint32_t of, epoch; /* edge or procedure, of now */
-    uint32_t block;     /* of procedures' points */
+    uint32_t block;     /* block of the procedures' points */
 };
 
 static guint hash_place(gconstpointer key)
@@ -279,13 +280,13 @@ static void subtract_durations(struct fm_raw_recording *now, struct fm_raw_durat
     if (kept == 0)
         return;
     const struct fm_raw_step *steps = &now->steps[of->step_first];
-    if (of->shortest_ns == then->shortest_ns) /* of the phase: to 1 % */
+    if (of->shortest_ns == then->shortest_ns) /* for a phase: known to 1 % only */
         of->shortest_ns = MAX(of->shortest_ns, step_start(steps[0].step));
     if (of->longest_ns == then->longest_ns)
         of->longest_ns = MIN(of->longest_ns, step_start(steps[kept - 1].step + 1) - 1);
 }
 
-/* Of one edge: indices into both durations. */
+/* For one edge: indices into both durations. */
 static void subtract_of(const struct fm_raw_since *since, uint32_t *now, uint32_t then)
 {
     if (*now == 0 || then == 0)

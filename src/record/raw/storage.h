@@ -4,7 +4,8 @@
 
 #include "record/raw/recording.h"
 
-/* What is no node, nor a module, is listed in shape.c, too: it is taken with the counts. */
+/* Data other than nodes and modules is also listed in shape.c: it is copied together with the
+ * counts. */
 struct fm_raw_recording_storage {
     GArray *modules, *pds, *csds, *heaps, *flows, *depths, *waits, *blames, *durations, *steps,
         *spans, *points, *samples, *sleeps, *threads, *marks;
@@ -20,12 +21,13 @@ struct fm_raw_recording_storage {
  * bit alone: anything else. */
 #define FM_RAW_CSD_MARK 0x80000000u
 
-/* Where the file has a thread, in the order of its list: with the nodes that were read up to it. */
+/* Place of a thread in the file, in the order of its list, with the nodes that were read up to
+ * it. */
 struct fm_raw_thread_place {
     uint32_t ref, root_pd, root_csd, pd_end, csd_end;
 };
 
-/* Where the file has the nodes, by their numbers. Nodes never move in it. */
+/* Places of the nodes in the file, by their numbers. Nodes never move in it. */
 struct fm_raw_places {
     GArray *csds, *pds; /* uint32_t: references */
     GArray *threads;    /* struct fm_raw_thread_place */

@@ -19,7 +19,7 @@ static uint64_t as_ns(const struct fm_rec_header *header, uint64_t ticks)
     return ns < (double)INT64_MAX ? (uint64_t)ns : INT64_MAX;
 }
 
-/* The same of a moment, by CLOCK_MONOTONIC. */
+/* As above for a moment, in CLOCK_MONOTONIC. */
 static uint64_t moment_as_ns(const struct fm_rec_header *header, uint64_t ticks)
 {
     const struct fm_rec_moment *first = &header->wait_first;

@@ -18,8 +18,8 @@ void fm_raw_waits_of_thread(const struct fm_rec_header *header, const struct fm_
  * reference is a csd's, and the rest its index + 1. */
 void fm_raw_waits_resolve(struct fm_raw_recording_storage *storage, const uint32_t *seen,
                           size_t references, uint32_t mark);
-/* Where threads were found asleep, when all csds are known; what leads to none is left out: a look
- * met a frame that was just being made. seen, mark: as there. */
+/* Reads other sleep of threads, when all csds are known. Entries that lead to no csd are dropped:
+ * the sampler met a frame that was just being made. seen, mark: as there. */
 FM_MUST_USE bool fm_raw_sleeps_read(struct fm_raw_recording_storage *storage,
                                     const struct fm_rec_header *header,
                                     const struct fm_raw_bytes *bytes, const uint32_t *seen,

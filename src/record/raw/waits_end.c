@@ -15,8 +15,8 @@ static uint64_t end_of(const struct fm_raw_recording *recording)
     return latest;
 }
 
-/* What a thread waited for when the program ended, or when it was looked at, as so many waits: up
- * to the stop that lasts. Those before it are taken off already. */
+/* Adds the open wait of a thread at the end of the program, or at the time of reading, as `count`
+ * waits, up to a stop that lasts. Earlier stops are already subtracted. */
 static void close_wait(struct fm_raw_recording *recording, const struct fm_raw_thread *thread,
                        uint64_t end, uint32_t count)
 {

@@ -15,8 +15,8 @@
 
 #define RECORDINGS_MAX 256u /* looked at, at once: each has a descriptor */
 #define FOLDER_US 20000     /* at least, from one look for new recordings to the next */
-#define FOLDER_CLOCK_US \
-    100000              /* files that are made within it may leave a folder's time as it was */
+/* files that are made within it may leave a folder's time as it was */
+#define FOLDER_CLOCK_US 100000
 #define COST_SHARE 100  /* the next look is that many times as far as this one took */
 #define ALIVE_LOOKS 97u /* from one check whether a process lives to the next */
 
@@ -44,7 +44,7 @@ struct fm_asleep {
     GPtrArray *before;
     GHashTable *known; /* paths that were found */
     GPtrArray *recordings;
-    struct timespec changed; /* of the folder */
+    struct timespec changed; /* time of the folder's last change */
     gint64 folder_us;
 };
 

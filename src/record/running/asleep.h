@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the threads of a run are asleep outside of calls that are seen to wait: looked at from
- * outside, some hundred times a second, and noted in their recordings (fm_rec_sleeps). The program
- * is not touched: what the kernel tells of its threads, and its recordings, are read. */
+/* Samples from outside where the threads of a run sleep outside of recorded waits, some hundred
+ * times a second, and writes it into their recordings (fm_rec_sleeps). The program is not
+ * disturbed: only the kernel's data about its threads, and its recordings, are read. */
 #pragma once
 
 #include <glib.h>

@@ -29,7 +29,7 @@ enum fm_control_answer {
     FM_CONTROL_FAILED,
 };
 
-/* What a label may be: UTF-8 of 1 to FM_REC_LABEL_BYTES bytes without control characters. */
+/* Checks a label: UTF-8 of 1 to FM_REC_LABEL_BYTES bytes without control characters. */
 FM_MUST_USE bool fm_control_check_label(const char *label, GError **error);
 
 /* Asks, and waits for at most wait_us microseconds until the program has done so. label: "" for
@@ -57,12 +57,13 @@ struct fm_control_status {
     uint32_t pid;
     unsigned pending; /* requests that it has not looked at yet */
     unsigned threads, threads_ended, marks, snapshots;
-    uint64_t bytes, seconds_ns; /* of the file; since it began, until its end if that is known */
-    char process_state;         /* of /proc: 'R', 'S', 'T'...; 0 = not known */
-    char *program;              /* g_free() */
+    /* size of the file; time since its begin, up to its end if that is known */
+    uint64_t bytes, seconds_ns;
+    char process_state; /* from /proc: 'R', 'S', 'T'...; 0 = not known */
+    char *program;      /* g_free() */
 };
 FM_MUST_USE bool fm_control_status(const char *path, struct fm_control_status *ret, GError **error);
-/* The same by its header alone, whatever its size: program is NULL, and no list is counted. */
+/* As above from the header only, whatever the size: program is NULL, and lists are not counted. */
 FM_MUST_USE bool fm_control_status_brief(const char *path, struct fm_control_status *ret,
                                          GError **error);
 void fm_control_status_clear(struct fm_control_status *status);

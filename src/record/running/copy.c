@@ -35,7 +35,7 @@ bool fm_running_copy_to(int from, const struct fm_rec_header *live, int to, uint
     header.snapshot_of = number;
     g_autofree uint8_t *buffer = g_malloc(COPY_BYTES);
     uint64_t at = sizeof header;
-    /* What is copied leads to nothing beyond the end of that moment. */
+    /* The copied data refers to nothing beyond the end at that moment. */
     for (uint64_t end; at < (end = __atomic_load_n(&live->bytes_used, __ATOMIC_ACQUIRE));) {
         ssize_t got = fm_mapped_read_in_order(from, buffer, MIN(COPY_BYTES, end - at), at);
         if (got < 0 && errno == EINTR)

@@ -12,7 +12,7 @@
 
 /* In the map from references: 0 = not seen, else 1 + index, with this bit for an edge. */
 #define EDGE_MARK 0x80000000u
-#define FLOWS_MAX 4096u /* of one record: the runtime keeps the rest in sums */
+#define FLOWS_MAX 4096u /* limit for one record: the runtime keeps the rest in sums */
 
 struct fm_followed_private {
     int file;

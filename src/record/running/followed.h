@@ -13,17 +13,17 @@
 
 #define FM_FOLLOWED_NONE UINT32_MAX
 
-/* What is counted of contexts, edges and functions. Time in quanta (fm_followed_quantum_ns()). */
+/* Counts of contexts, edges and functions. Time in quanta (fm_followed_quantum_ns()). */
 enum fm_followed_measure {
     FM_FOLLOWED_CALLS,
     FM_FOLLOWED_QUANTA,
     FM_FOLLOWED_ALLOCS,
     FM_FOLLOWED_BYTES,
     FM_FOLLOWED_GIVEN_BACK, /* bytes that were allocated here and freed, wherever that was */
-    FM_FOLLOWED_WAIT_NS,    /* of waits that are over */
-    /* Of edges that made their callee; docs/format-recording.md, "Totals inside recursions". Quanta
-     * of the callee's stacks that are not plain; what its plain stacks have beside the edge's own,
-     * modulo 2^64. Of functions they say nothing. */
+    FM_FOLLOWED_WAIT_NS,    /* waits that are over */
+    /* For edges that created their callee; docs/format-recording.md, "Totals inside recursions".
+     * CHARGED: quanta of the callee's stacks that are not plain. MOVED: the difference between its
+     * plain stacks and the edge's own, modulo 2^64. Not used for functions. */
     FM_FOLLOWED_CHARGED,
     FM_FOLLOWED_MOVED,
     FM_FOLLOWED_MEASURES
@@ -60,7 +60,7 @@ struct fm_followed_function {
 
 struct fm_followed {
     char *path;
-    struct fm_rec_header header; /* of the latest reading */
+    struct fm_rec_header header; /* header at the last reading */
     uint64_t readings;
     const struct fm_followed_edge *edges;
     const struct fm_followed_context *contexts;

@@ -43,8 +43,9 @@ static uint32_t parent_of(const struct fm_followed *watch, uint32_t context)
     return maker == FM_FOLLOWED_NONE ? FM_FOLLOWED_NONE : watch->edges[maker].caller;
 }
 
-/* Of each context its own counts, and with all below. Mostly the context that it was made from has
- * a lower number; one with a higher one, and those above that, have been passed already. */
+/* For each context, its own counts, and those with all below. Usually the context from which it was
+ * created has a lower number; when it has a higher one, it and those above it have been visited
+ * already. */
 static void sum_contexts(const struct fm_followed *watch, const struct fm_followed_moment *since,
                          struct fm_followed_counts *self, struct fm_followed_counts *total)
 {

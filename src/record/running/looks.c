@@ -9,7 +9,7 @@
 struct fm_looks {
     struct fm_asleep *asleep;
     GThread *thread; /* NULL: it has not begun, or could not */
-    GMutex mutex;    /* of what follows */
+    GMutex mutex;    /* guards the fields below */
     GCond changed;
     bool is_over;
 };

@@ -9,7 +9,7 @@
 struct file {
     Dwfl *dwfl;
     Dwfl_Module *module;
-    uint64_t bias; /* of libdwfl's addresses against the file's */
+    uint64_t bias; /* difference between libdwfl's addresses and the file's */
 };
 
 struct fm_followed_names {

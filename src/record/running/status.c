@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which recording a process writes, and how its program does. */
+/* Finds the recording that a process writes, and the state of its program. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which objects of a program have no hooks: left from a build without `fathom cc`, most often. */
+/* Finds objects of a program without hooks: usually left from a build without `fathom cc`. */
 #include <string.h>
 
 #include "record/statics/statics.h"
@@ -21,7 +21,7 @@ static char *up_to_folder(const char *path, const char *name)
     return found == NULL ? NULL : g_strndup(path, (gsize)(found - path) + strlen(folder));
 }
 
-/* What tells the recording runtime's objects: a program's, a shared object's. */
+/* Whether it belongs to the recording runtime's objects: a program's, a shared object's. */
 static bool is_in_runtime(const struct fm_proc *proc)
 {
     return strcmp(proc->linkage, "fm_enter_slow_v1") == 0 ||

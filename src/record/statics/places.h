@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where in the source the code at some addresses of a file is from: asked of the debug information
- * itself, for few addresses, as the statics have no table of all lines. */
+/* Source locations of a few code addresses of a file, looked up directly in the debug information,
+ * because the statics have no table of all lines. */
 #pragma once
 
 #include "record/statics/statics.h"
 
 struct fm_code_place {
     uint64_t address; /* in the file, not of the process */
-    const char *file; /* of strings; "" = not known, as is line 0 */
+    const char *file; /* in strings; "" = not known, as is line 0 */
     uint32_t line;
 };
 
@@ -27,14 +27,14 @@ FM_MUST_USE bool fm_statics_rows(const char *path, const struct fm_statics_opts 
                                  GStringChunk *strings, const struct fm_code_range *ranges,
                                  uint32_t count, GArray *rows, GError **error);
 
-/* What data lies at an address. */
+/* The data object at an address. */
 struct fm_data_place {
     uint64_t address; /* in the file */
-    const char *name; /* of strings, demangled; "" = not known */
-    uint64_t offset;  /* of the address in it */
+    const char *name; /* in strings, demangled; "" = not known */
+    uint64_t offset;  /* offset of the address in it */
 };
 
-/* The same of the data at some addresses, in any order: by the symbols alone. */
+/* As above for data at some addresses, in any order: by the symbols only. */
 FM_MUST_USE bool fm_statics_data_places(const char *path, const struct fm_statics_opts *opts,
                                         GStringChunk *strings, struct fm_data_place *places,
                                         uint32_t count, GError **error);

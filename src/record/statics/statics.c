@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is asked of statics once they are made. */
+/* Queries of statics. */
 #include "record/statics/statics.h"
 
 #include "record/statics/hooks_named.h"

@@ -27,7 +27,7 @@ struct fm_proc {
     const char *name;    /* as in the source; from the symbol where there is no debug information */
     const char *linkage; /* the linker's name */
     const char *unit;    /* path of the translation unit, or of the header that defines it; "" */
-    const char *file;    /* where it is declared; "" when unknown */
+    const char *file;    /* file in which it is declared; "" when unknown */
     uint32_t line;       /* 0 = unknown */
     uint32_t arity;      /* FM_ARITY_UNKNOWN */
     bool variadic;
@@ -37,7 +37,7 @@ struct fm_proc {
     bool instrumented;   /* some body of it calls the hooks, and it is not left out */
     bool left_out;       /* by the user's choice: its code is that of the bodies around */
     bool inlined;        /* somewhere, without hooks: its calls are not all recorded */
-    uint64_t entry;      /* of the first out-of-line body; 0 = only inlined */
+    uint64_t entry;      /* entry of the first out-of-line body; 0 = only inlined */
     uint32_t site_first; /* into sites */
     uint32_t site_count;
 };
@@ -85,7 +85,7 @@ struct fm_site {
  * has which is counted by code of its own: for each such line one. */
 struct fm_point {
     uint64_t return_address; /* ascending; of counting code, its end */
-    uint64_t hook;           /* where the entry hook of the block's function ends; 0: a callback */
+    uint64_t hook;           /* end of the entry hook of the block's function; 0: a callback */
     uint32_t scope;          /* innermost, FM_NONE outside all known bodies */
     uint32_t owner;          /* live scope that the block belongs to, FM_NONE */
     const char *file;        /* "" = unknown */
@@ -105,7 +105,7 @@ struct fm_code_line {
     uint32_t point; /* into points; FM_POINT_ENTRY: the first block; FM_NONE: block not known */
 };
 
-/* Where an out-of-line body begins. */
+/* The start of an out-of-line body. */
 struct fm_entry {
     uint64_t address; /* ascending */
     uint32_t proc;

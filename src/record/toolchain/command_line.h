@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the command line of a C or C++ compiler (gcc, clang) asks for. Reads it as the compilers'
- * own drivers do, as far as `fathom cc` must know; everything else is left alone. */
+/* Parses the command line of a C or C++ compiler (gcc, clang), as the compilers' own drivers do, as
+ * far as `fathom cc` needs it; leaves the rest alone. */
 #pragma once
 
 #include <glib.h>

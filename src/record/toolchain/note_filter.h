@@ -9,7 +9,7 @@
 
 struct fm_note_filter {
     GString *held; /* a line that may become the note, so far */
-    bool decided;  /* what is held begins as the note does */
+    bool decided;  /* the held text is known to begin like the note */
     bool inside;   /* a line of which something was handed on */
 };
 

@@ -200,8 +200,9 @@ static bool add_patterns(GString *text, const char *prefix, const GPtrArray *pat
     return true;
 }
 
-/* What the compiler cannot leave out itself the object carries to finishing
- * (runtime/front/choice.h). lists: the compiler has lists of files and functions to leave out. */
+/* Exclusions that the compiler cannot do itself are put into the object for finishing
+ * (runtime/front/choice.h). lists: the compiler supports lists of files and functions to
+ * exclude. */
 static bool add_choice(const struct fm_toolchain *toolchain, const struct fm_command_line *line,
                        bool lists, GPtrArray *arguments, GError **error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `fathom cc` makes of a compiler's command line, and checks of what came out. */
+/* The compiler command line of `fathom cc`, and checks of the result. */
 #pragma once
 
 #include "record/toolchain/command_line.h"
@@ -18,7 +18,7 @@ struct fm_toolchain {
     struct fm_choice exclude, only;
     const char *traced;         /* names of functions, separated by commas; NULL = none */
     bool include_system;        /* record functions of the system's headers, too */
-    const char *runtime_folder; /* where libfathom.a is */
+    const char *runtime_folder; /* folder of libfathom.a */
 };
 
 /* Is there a grade of this name? FM_ERROR_USAGE lists those that there are. */

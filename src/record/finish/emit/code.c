@@ -10,7 +10,7 @@
 
 /* Code of a procedure. */
 struct stretch {
-    uint32_t ps; /* of the profile */
+    uint32_t ps; /* ps of the profile */
     uint32_t image;
     uint64_t low, high;
 };
@@ -70,7 +70,7 @@ static uint32_t body_of(const struct fm_statics *statics, uint32_t scope)
     return scope;
 }
 
-/* Those of an image, by address. */
+/* Adds the ranges of an image, by address. */
 static void add_stretches(GArray *all, const struct fm_nodes *nodes, uint32_t image,
                           const uint32_t *ps_ids, const bool *ran)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the instructions of the procedures are, and how much time fell on which. */
+/* Locations of the procedures' instructions, and the time spent on each. */
 #pragma once
 
 #include "deep/machine/machine_code.h"

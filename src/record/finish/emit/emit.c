@@ -295,7 +295,7 @@ static void emit_dynamics(struct emission *e)
     }
 }
 
-/* Where ticks are no time. */
+/* Names ticks that are not time. */
 static void name_events(struct emission *e)
 {
     const struct fm_rec_header *header = &e->recording->header;
@@ -339,8 +339,8 @@ static void emit_waits(struct emission *e)
     fm_emit_waits(e->recording, e->nodes->images, e->csd_ids, names, e->build, e->notes);
 }
 
-/* Which part of the run this is, where it is not all. A thread that was there all the time knows
- * how long recording was stopped; of older recordings nobody does. */
+/* Describes the part of the run that was recorded, if it is not all. How long recording was stopped
+ * is taken from the thread that was stopped longest; older recordings do not have it. */
 static void emit_extent(const struct emission *e)
 {
     const struct fm_raw_recording *recording = e->recording;
@@ -359,7 +359,7 @@ static void emit_extent(const struct emission *e)
     fm_build_extent(e->build, &extent);
 }
 
-/* What is known beside the graph. */
+/* Writes the facts after the graph. */
 static void emit_facts(struct emission *e)
 {
     const struct fm_raw_recording *recording = e->recording;

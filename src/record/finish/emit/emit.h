@@ -17,8 +17,9 @@ FM_MUST_USE bool fm_emit_profile(struct fm_raw_recording *recording, struct fm_n
                                  uint32_t **classes, const struct fm_coverage *coverage, bool code,
                                  struct fm_emitted *ret_emitted, struct fm_finish_notes *notes,
                                  struct fm_profile **ret, GError **error);
-/* The same with other counts of the same nodes; base: what was written then. Without coverage, and
- * without calls that were timed one by one. FM_ERROR_FORMAT: something else is not the same. */
+/* As above, with other counts of the same nodes; base: the result of that time. Without coverage,
+ * and without calls that were timed one by one. FM_ERROR_FORMAT: something other than counts
+ * differs. */
 FM_MUST_USE bool fm_emit_again(struct fm_raw_recording *recording, struct fm_nodes *nodes,
                                uint32_t *classes, const struct fm_coverage *coverage,
                                const struct fm_emitted *emitted, struct fm_profile *base,

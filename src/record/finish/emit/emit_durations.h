@@ -7,8 +7,7 @@
 #include "record/finish/nodes.h"
 #include "record/raw/recording.h"
 
-/* Those of a list of the recording's durations, as they are of a csd of the profile; the steps are
- * to be freed. */
+/* Sums a list of the recording's durations for a csd of the profile; free the steps. */
 struct fm_durations fm_emit_durations_sum(const struct fm_raw_recording *recording, uint32_t csd,
                                           uint32_t first);
 int fm_emit_durations_compare(const void *a, const void *b); /* by csd, for qsort */

@@ -5,7 +5,7 @@
 
 #include "record/finish/emit/emit_durations.h"
 
-/* Where an index into heaps has gone by merging. */
+/* Follows the index of a heap record through merges. */
 static uint32_t final_heap(const struct fm_raw_recording *recording, uint32_t heap)
 {
     while (recording->heaps[heap].into != 0)

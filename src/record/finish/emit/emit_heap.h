@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who gave back what others had allocated, behind the graph. */
+/* Writes which contexts freed memory that others had allocated, after the graph. */
 #pragma once
 
 #include "deep/build.h"

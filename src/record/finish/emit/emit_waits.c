@@ -77,7 +77,7 @@ static void collect_locks(struct emitting *e)
     g_array_set_clear_func(e->locks, free_lock);
 }
 
-/* Those in one file: by its symbols. */
+/* Names the locks in one file by its symbols. */
 static void name_in_image(struct emitting *e, uint32_t index)
 {
     const struct fm_image *image = fm_images_at(e->images, index);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What threads waited for, behind the graph: by kind, locks by name, who held them, times. */
+/* Writes the waits of threads after the graph: by kind, locks by name, their holders, times. */
 #pragma once
 
 #include "deep/build.h"

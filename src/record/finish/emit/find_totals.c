@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What each function's contexts cost of the stacks that hold it, from what ticks charged
- * (runtime/ticks/totals.c): of plain stacks by the contexts that they end in, up the path of calls
- * that made these; of the others as it was charged. */
+/* Totals of each function's contexts over the stacks that contain it, from the ticks' charges
+ * (runtime/ticks/totals.c): plain stacks by the contexts in which they end, up the path of calls
+ * that created these; other stacks as they were charged. */
 #include "record/finish/emit/totals.h"
 
 static uint32_t made_by(const struct fm_raw_recording *recording, uint32_t pd)

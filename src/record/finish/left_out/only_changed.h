@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Of a recording that is the difference of two moments: contexts in which nothing was counted go.
- */
+/* For a recording that is the difference of two moments: removes contexts in which nothing was
+ * counted. */
 #pragma once
 
 #include "record/raw/recording.h"

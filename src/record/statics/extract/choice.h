@@ -3,6 +3,6 @@
 
 #include "record/statics/statics.h"
 
-/* What the user does not want to see has no hooks any more: left_out instead of instrumented, and
- * no live scopes. choices: patterns of char *, runtime/front/choice.h. */
+/* Removes the hooks of functions that the user excludes: they become left_out instead of
+ * instrumented, and have no live scopes. choices: patterns of char *, runtime/front/choice.h. */
 void fm_choice_leave_out(struct fm_statics *statics, const GPtrArray *choices);

@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "record/statics/hooks_named.h"
 
-/* What a register holds, as far as it tells a virtual call: loaded from offset 0 of an object
- * (perhaps the table of virtual functions), then loaded from that table. */
+/* Contents of a register, as far as needed to recognise a virtual call: a value loaded from offset
+ * 0 of an object (perhaps its vtable), then one loaded from that table. */
 enum held { HELD_OTHER, HELD_TABLE, HELD_FUNCTION };
 
 struct disassembly {

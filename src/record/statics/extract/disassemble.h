@@ -4,7 +4,7 @@
 #include "record/statics/extract/bodies.h"
 #include "record/statics/extract/units.h"
 
-/* What bounds the blocks of code. */
+/* Kinds of borders of code blocks. */
 enum fm_bound_kind {
     FM_BOUND_POINT,  /* a coverage callback */
     FM_BOUND_ENTER,  /* an entry hook */
@@ -22,7 +22,7 @@ struct fm_block_bound {
 /* Code that counts a block (runtime/assembler/expand.c), or the entry hook of a function whose
  * blocks are counted. */
 struct fm_counter {
-    uint64_t begin;   /* where the block begins: of a hook where the code does that it stands in */
+    uint64_t begin;   /* begin of the block: of its hook, if the block begins with one */
     uint64_t address; /* behind the instruction that counts */
     uint64_t limit;   /* end of the stretch of code */
     uint32_t scope;

@@ -25,7 +25,7 @@ struct frame {
 
 struct lambda {
     uint32_t proc;
-    void *class_address; /* of the die */
+    void *class_address; /* address of the DIE */
 };
 
 struct walk {
@@ -68,8 +68,8 @@ static bool canonical_die(const Dwarf_Die *die, Dwarf_Die *ret)
     return false;
 }
 
-/* Where the procedure is defined: a member function of C++ is declared in its class. Of what is
- * only declared, that place. */
+/* The DIE that defines the procedure: C++ member functions are declared in their class. For a
+ * declaration only, that. */
 static Dwarf_Die defining_die(const Dwarf_Die *die)
 {
     Dwarf_Die at = *die;
@@ -270,7 +270,7 @@ static uint32_t add_scope(struct walk *walk, const struct fm_scope *scope)
     return fm_bodies_add_scope(walk->bodies, scope, walk->unit_index);
 }
 
-/* Where nothing says in which file a function is defined, the lines of its code do. */
+/* If no DIE says in which file a function is defined, the line table of its code does. */
 static void place_by_code(struct walk *walk, struct fm_proc *proc)
 {
     struct fm_place place;
@@ -373,8 +373,8 @@ static uint32_t visit_inlined(struct walk *walk, Dwarf_Die *die, uint32_t parent
     return scope;
 }
 
-/* What the entries of the innermost frame are defined in: "space::outer(int)::"; "": no function,
- * class or namespace. */
+/* Scope of the entries in the innermost frame: "space::outer(int)::"; "": no function, class or
+ * namespace. */
 static char *owner_of(const struct walk *walk)
 {
     char *owner = g_strdup("");

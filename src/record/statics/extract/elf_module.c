@@ -54,7 +54,7 @@ static void read_symbols(struct fm_elf *elf)
             .size = sym.st_size,
             .name = g_string_chunk_insert(elf->strings, name),
             .function = type != STT_NOTYPE,
-            /* of what chooses among functions it is the other name that tells */
+            /* for an ifunc, the other name is the useful one */
             .global = GELF_ST_BIND(sym.st_info) != STB_LOCAL && type != STT_GNU_IFUNC,
         };
         g_array_append_val(elf->symbols, symbol);

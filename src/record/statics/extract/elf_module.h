@@ -21,7 +21,7 @@ struct fm_got_entry {
 
 struct fm_elf {
     const char *path;
-    GStringChunk *strings;    /* those of the statics: names outlive the file */
+    GStringChunk *strings;    /* strings of the statics: names outlive the file */
     Dwfl_Callbacks callbacks; /* libdwfl keeps a pointer to them */
     Dwfl *dwfl;
     Dwfl_Module *module;

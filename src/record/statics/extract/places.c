@@ -27,7 +27,7 @@ static uint32_t lower_bound(const struct placing *in, uint64_t address)
     return first;
 }
 
-/* Those of the addresses that lie in the unit. */
+/* Finds the places of the addresses in the unit. */
 static void place_in_unit(struct placing *in, Dwarf_Die *die)
 {
     uint32_t unit = FM_NONE;
@@ -111,7 +111,7 @@ static void add_row(struct rowing *in, Dwarf_Die *die, Dwarf_Line *line, uint64_
         in->rows->len > 0 ? &g_array_index(in->rows, struct fm_code_place, in->rows->len - 1)
                           : NULL;
     if (last != NULL && !first && last->address == address)
-        *last = row; /* of several the last one counts */
+        *last = row; /* among several the last one counts */
     else if (last == NULL || first || last->line != row.line || last->file != row.file)
         g_array_append_val(in->rows, row);
 }

@@ -14,7 +14,7 @@
 #include "record/statics/extract/blocks.h"
 #include "record/statics/extract/disassemble.h"
 
-#define CALL_BYTES 5 /* of a direct call */
+#define CALL_BYTES 5 /* length of a direct call */
 
 struct run {
     uint64_t low, high;
@@ -379,7 +379,7 @@ static void reorder(struct builder *b)
     b->points = sorted;
 }
 
-/* What was found of blocks that code of their own counts. The order of all is by address. */
+/* Adds blocks that have counting code of their own. All are ordered by address. */
 static void add_blocks(struct builder *b)
 {
     GArray *points = b->points;

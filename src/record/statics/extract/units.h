@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 struct fm_units {
-    GStringChunk *strings; /* of the statics; paths are interned there */
+    GStringChunk *strings; /* strings of the statics; paths are interned there */
     GArray *dies;          /* Dwarf_Die of each unit with code */
     GHashTable *paths;     /* libdw's pointer -> absolute path */
 };
@@ -27,7 +27,7 @@ Dwarf_Die *fm_units_die(const struct fm_units *units, uint32_t unit);
 const char *fm_units_name(struct fm_units *units, Dwarf_Die *die);
 /* The path that a unit gives as relative, made absolute and tidy; path may be NULL: "". */
 const char *fm_units_path(struct fm_units *units, Dwarf_Die *die, const char *path);
-/* Where in the source the code at an address is from. *ret_begin: where that row of the table of
- * lines begins. False, and a place that is not known, when there is none; unit may be FM_NONE. */
+/* Source location of the code at an address. *ret_begin: begin of that row of the line table.
+ * False, with an unknown place, when there is none; unit may be FM_NONE. */
 bool fm_units_place(struct fm_units *units, uint32_t unit, uint64_t address, struct fm_place *ret,
                     uint64_t *ret_begin);
