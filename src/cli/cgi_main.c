@@ -10,6 +10,6 @@ int main(int argc, char **argv)
     static char name[] = "cgi";
     setlocale(LC_ALL, "");
     if (argc > 0)
-        argv[0] = name; /* of the command, as help and errors say it */
+        argv[0] = name; /* the command's name, as in help and errors */
     return fm_cmd_cgi(argc, argv);
 }

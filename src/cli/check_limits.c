@@ -17,8 +17,9 @@ static bool has_wish(const struct fm_limits_wish *wish)
     return wish->files != NULL || wish->limits != NULL;
 }
 
-/* What is exact, of the whole program, when nobody says more; where nothing is, as in samples of
- * another tool, what was sampled. What one of both does not know is left out. */
+/* The default limits: total counts that are exact. If a profile has none, as with samples of
+ * another tool, then the sampled measure. Measures that one of the two profiles lacks are left
+ * out. */
 static bool add_ordinary_limits(struct fm_limits *limits, const struct fm_profile *before,
                                 const struct fm_profile *after, GError **error)
 {

@@ -7,7 +7,7 @@
 struct fm_limits_wish {
     char **against;                 /* runs of the base; NULL = none */
     char *again;                    /* a second run of the same build; NULL = none */
-    char **files;                   /* of limits; NULL = none */
+    char **files;                   /* files with limits; NULL = none */
     char **limits;                  /* given as such; NULL = none */
     char *junit, *sarif, *markdown; /* files to write, "-" = standard output; NULL = none */
     int looks;                      /* 0 = one look */

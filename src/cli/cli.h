@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the commands share. One file a command: cmd_<name>.c with fm_cmd_<name>(); its manual page
- * is docs/man/fathom-<name>.1.scd. */
+/* Shared by the commands. One file a command: cmd_<name>.c with fm_cmd_<name>(); its manual page is
+ * docs/man/fathom-<name>.1.scd. */
 #pragma once
 
 #include <glib.h>

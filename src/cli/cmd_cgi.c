@@ -16,7 +16,7 @@
 #include "serve/cgi/config.h"
 #include "serve/response.h"
 
-#define WORK_US 5000 /* of reading, between two looks at what clients want */
+#define WORK_US 5000 /* time for reading before the next check for clients */
 
 struct cgi {
     struct fm_cgi_config config;
@@ -399,7 +399,7 @@ static int run(struct cgi *cgi, const struct settings *settings, int argc, char 
 
 static int parse(struct settings *settings, int *argc, char ***argv)
 {
-    static gboolean accepted; /* what is so anyway */
+    static gboolean accepted; /* options that change nothing */
     const GOptionEntry entries[] = {
         {"server-process", 's', G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &accepted, NULL, NULL},
         {"no-server-process", 0, 0, G_OPTION_ARG_NONE, &settings->no_server,

@@ -26,7 +26,7 @@ struct check {
     GString *page;
     JsonArray *told; /* --json: the problems go here; NULL = they are printed */
     uint64_t pages, unavailable, formats, problems;
-    GHashTable *lacking;  /* what pages lack -> how many of them */
+    GHashTable *lacking;  /* data that pages lack -> number of such pages */
     uint64_t done, total; /* pages, for the progress */
 };
 
@@ -46,7 +46,7 @@ static void tell_problem(struct check *check, const struct fm_query *query, cons
         printf("        further ones are only counted\n");
 }
 
-/* What must hold of a page whatever is on it; NULL = it does. */
+/* Checks conditions that every page must meet; NULL = it does. */
 static const char *judge(enum fm_format format, const GString *page)
 {
     g_autoptr(JsonParser) parser = NULL;

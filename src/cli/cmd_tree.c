@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a measure goes, context by context: the tree page on the terminal. */
+/* Prints where a measure goes, context by context: the tree page on the terminal. */
 #include <string.h>
 
 #include "cli/cli.h"

@@ -83,7 +83,7 @@ static bool check_bodies(const char *path, GArray *facts, GError **error)
 
 /* --- feedback --- */
 
-/* What the report prints as sums must be sums. */
+/* Whether values that the report prints as sums are sums. */
 static bool is_sound(const struct fm_candidate *candidate)
 {
     const struct fm_parallel_metrics *m = &candidate->metrics;

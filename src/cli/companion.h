@@ -8,7 +8,7 @@
 #include "cli/hint.h"
 
 struct fm_companion_fact {
-    const char *name; /* what must hold */
+    const char *name; /* condition that must be true */
     bool holds;
     char *detail;
 };

@@ -9,8 +9,8 @@
 #include "cli/hint.h"
 #include "exchange/import/import.h"
 
-/* What pages will call it: its own name, with that of its folder or a number behind it where two
- * have one name. */
+/* The name that pages will use: the file's own name; when two are equal, with the folder's name or
+ * a number. */
 static char *path_of(const struct fm_cli_imported *imported, const char *path)
 {
     g_autofree char *whole = g_canonicalize_filename(path, NULL);

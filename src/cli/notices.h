@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program that serves others says meanwhile, on standard error. Nobody may be reading there:
- * a line that does not fit is left out, and nothing ever waits for it. */
+/* Messages on standard error of a program that serves others. Nobody may be reading there: a line
+ * that does not fit into the pipe is dropped, and the program never waits. */
 #pragma once
 
 /* "fathom COMMAND: TEXT" as a line, but not the same one twice running. Line breaks within are

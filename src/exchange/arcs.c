@@ -56,8 +56,8 @@ static int by_arc(const void *left, const void *right)
 /* One call of a context, before equal ones are added up. */
 struct call {
     struct fm_exchange_arc arc;
-    uint32_t node; /* whose total it has; 0 = none */
-    uint32_t csd;  /* whose cost was given; 0 = it was not */
+    uint32_t node; /* node that has its total; 0 = none */
+    uint32_t csd;  /* csd that has its recorded cost; 0 = not recorded */
 };
 
 static struct call *collect(const struct fm_exchange_nodes *nodes, const uint32_t *function,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which measures go out, under which names and units. */
+/* Chooses the measures to export, with their names and units. */
 #include <string.h>
 
 #include "exchange/nodes.h"

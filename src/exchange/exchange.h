@@ -18,7 +18,7 @@ struct fm_export_options {
 
 struct fm_export_format {
     const char *name;    /* "pprof" */
-    const char *suffix;  /* of files: "pb.gz" */
+    const char *suffix;  /* suffix of files: "pb.gz" */
     const char *summary; /* for --help */
     bool stacks;         /* min_share has a meaning */
     bool (*write)(const struct fm_analysis *a, const struct fm_export_options *options,

@@ -131,7 +131,7 @@ static bool take(struct fm_figures *f, const char *key, char *const *fields, uns
         f->sample_count = number;
         return whole && count == 2 && number_of(fields[1], &f->sample_squares);
     }
-    return whole; /* of a later version: passed over */
+    return whole; /* a field of a later version is ignored */
 }
 
 bool fm_figures_parse(const char *text, size_t size, struct fm_figures *ret)

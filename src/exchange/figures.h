@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the columns of our own exports are, in one line of text: for formats that have a place which
- * others pass over. Without it an import has to guess which column is time, how long a quantum is
- * and how many samples it rests on.
+/* Describes the columns of fathom's exports in one line of text, for formats with a place that
+ * other readers ignore. Without it an import has to guess which column is time, how long a
+ * quantum is, and how many samples it is based on.
  *
  *   figures: calls=1 known=113 natures=0 heap_period=0 samples=200,200000000
  *            quanta=cpu,quanta,quanta,1000,1000000 column=live_bytes,live_bytes,bytes,1
  *
- * quanta: column, measure, unit, what a quantum is in the column, ticks per second; skip: a column
- * of the same in another unit. */
+ * quanta: column, measure, unit, size of a quantum in the column's unit, ticks per second; skip:
+ * a column that repeats another in other units. */
 #pragma once
 
 #include "exchange/nodes.h"
 
 #define FM_FIGURES_MARK "figures: "
-/* Of callgrind files: the calls on the next line were not counted, and it says 1. */
+/* In callgrind files: the calls on the next line were not counted, and the 1 there is a
+ * placeholder. */
 #define FM_FIGURES_UNCOUNTED "# fathom: not counted"
 #define FM_FIGURES_NAME_MAX 33u /* bytes, with the NUL */
 
@@ -25,11 +26,11 @@ struct fm_figures_column {
 struct fm_figures {
     bool told;        /* there is such a line */
     bool calls;       /* how often functions were called was counted */
-    uint32_t known;   /* of the first eight measures, a bit each */
+    uint32_t known;   /* bits for the first eight measures */
     uint32_t natures; /* fm_run_info.nature, without FM_NATURE_ARCS */
     uint64_t heap_period, sample_count, sample_squares;
     struct fm_figures_column quanta; /* "" for a column: there is none */
-    uint64_t in_column;              /* what a quantum is there, 1 or more */
+    uint64_t in_column;              /* size of a quantum in the column's unit, at least 1 */
     uint64_t ticks_per_second;       /* 0: quanta are no time */
     char skip[FM_FIGURES_NAME_MAX];
     unsigned count; /* further measures, in their order */

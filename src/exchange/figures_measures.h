@@ -7,10 +7,10 @@
 
 struct fm_import_figures {
     struct fm_figures told;
-    unsigned measures[FM_MEASURES_MAX]; /* of told.columns; 0 = there was no room */
+    unsigned measures[FM_MEASURES_MAX]; /* measures for told.columns; 0 = there was no room */
 };
 
-/* What a column is: values are divided by divide. calls: they are no measure. */
+/* Meaning of a column: values are divided by divide. calls: call counts, not a measure. */
 struct fm_import_figure {
     bool skip, calls;
     unsigned measure;
@@ -19,6 +19,6 @@ struct fm_import_figure {
 
 /* told is there, the measures not yet: makes them, and what the header says. */
 void fm_import_figures_begin(struct fm_import_figures *figures, struct fm_stacks *stacks);
-/* What is not told of is passed over. */
+/* Columns that are not described are skipped. */
 struct fm_import_figure fm_import_figures_of(const struct fm_import_figures *figures,
                                              const char *column);

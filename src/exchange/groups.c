@@ -8,7 +8,7 @@ struct search {
     const size_t *first;
     const uint32_t *to;
     uint32_t *number, *low, *group; /* [count]; 0 = not yet */
-    size_t *next;                   /* what is to be followed */
+    size_t *next;                   /* nodes still to follow */
     GArray *path, *open;            /* uint32_t */
     uint32_t numbers, groups;
 };

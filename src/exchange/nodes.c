@@ -10,7 +10,7 @@ struct visit {
     uint32_t pd, parent, css, thread;
 };
 
-/* What stands below the root without a place is no function: a thread, a signal. */
+/* Nodes below the root without a place are not functions: a thread, a signal. */
 static bool is_thread(const struct fm_profile *p, uint32_t pd)
 {
     return !fm_profile_is_function(p, p->pd_ps[pd]);
@@ -43,7 +43,7 @@ static void order(struct fm_exchange_nodes *nodes)
     g_autoptr(GArray) stack = g_array_new(FALSE, FALSE, sizeof(struct visit));
     nodes->nodes = g_new0(struct fm_exchange_node, p->pd_count + 1);
     nodes->count = 0;
-    /* What nothing leads to stands below the root: last, since the stack is. */
+    /* Nodes that nothing leads to are put below the root. Last ones first, since it is a stack. */
     for (uint32_t pd = p->pd_count; pd >= 1; pd--) {
         if (nodes->tree_csd[pd] == 0 && pd != p->root_pd)
             g_array_append_val(

@@ -58,13 +58,13 @@ static inline int64_t fm_exchange_total(const struct fm_exchange_nodes *nodes, u
 {
     return nodes->total[(size_t)column * nodes->count + node];
 }
-/* Of FM_NATURE_ARCS: what a call costs in all, as it was given; calls: how many there were. */
+/* For FM_NATURE_ARCS: the recorded total cost of a call; calls: their number. */
 int64_t fm_exchange_given(const struct fm_exchange_nodes *nodes, unsigned column, uint32_t csd);
 /* Whether some column of the node's own is not 0. */
 bool fm_exchange_has_own(const struct fm_exchange_nodes *nodes, uint32_t node);
 /* The number of the column of that name, fathom's or the other; column_count when there is none. */
 unsigned fm_exchange_column(const struct fm_exchange_nodes *nodes, const char *name);
-/* What readers look at first: processor time if there is enough of it to tell, else calls. */
+/* The column that readers see first: CPU time if there is enough of it, else calls. */
 unsigned fm_exchange_main_column(const struct fm_exchange_nodes *nodes);
 /* The columns with that one first: turn counts from 0. */
 unsigned fm_exchange_column_in_turn(const struct fm_exchange_nodes *nodes, unsigned turn);

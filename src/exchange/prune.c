@@ -14,11 +14,11 @@ static bool is_small(const struct fm_exchange_nodes *nodes, uint32_t node, doubl
     return true;
 }
 
-/* What becomes of each node: kept, the first small child of a kept one (a node of its own), or part
- * of such a one. */
+/* Result for each node: kept; the first small child of a kept one (a node of its own); or merged
+ * into such a one. */
 static uint32_t place(struct fm_exchange_nodes *nodes, double share, uint32_t *to)
 {
-    g_autofree uint32_t *rest = g_new0(uint32_t, nodes->count); /* of a kept node, by old index */
+    g_autofree uint32_t *rest = g_new0(uint32_t, nodes->count); /* for kept nodes, by old index */
     uint32_t count = 1;
     to[0] = 0;
     for (uint32_t i = 1; i < nodes->count; i++) {

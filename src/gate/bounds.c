@@ -38,7 +38,8 @@ static int compare_sums(struct product left, struct product more, struct product
     return left.about < about ? -1 : left.about > about;
 }
 
-/* Of after against its bound: after / n_after against bound + before / n_before and the like. */
+/* Compares the value after with its bound: after / n_after with bound + before / n_before, or the
+ * like. */
 static int compare_bound(const struct fm_limit *limit, const struct fm_amount *amount,
                          int64_t scale)
 {

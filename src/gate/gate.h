@@ -24,16 +24,16 @@ struct fm_judgement {
     double allowed;         /* the greatest (least, for >=) value that keeps the limit */
     char *why;              /* a sentence; NULL: kept, with nothing to say */
     char *note;             /* more that why says; NULL = nothing */
-    char *path;             /* of the context that differs most; NULL = none */
-    char *cause;            /* what explains the difference there; NULL = none */
-    char *file;             /* of the function meant; NULL = none */
+    char *path;             /* path of the context that differs most; NULL = none */
+    char *cause;            /* cause of the difference there; NULL = none */
+    char *file;             /* file of the function; NULL = none */
     uint32_t line;
 };
 
 struct fm_gate {
     GArray *judgements;                   /* struct fm_judgement, one for each limit, in order */
     unsigned count[FM_VERDICT_ERROR + 1]; /* by verdict */
-    const char *names[FM_SIDES];          /* of the files; before NULL: there is no base */
+    const char *names[FM_SIDES];          /* names of the files; before NULL: there is no base */
 };
 
 struct fm_gate_options {

@@ -25,10 +25,10 @@ bool fm_places_is_in(const struct fm_places *places, uint32_t ps, const char *pl
 
 /* --- bounds --- */
 
-/* What a limit is about, of both sides, in the measure's own unit. */
+/* The quantity of a limit, for both sides, in the measure's own unit. */
 struct fm_amount {
     int64_t value[FM_SIDES];
-    int64_t calls[FM_SIDES]; /* what it is divided by, 1 or more */
+    int64_t calls[FM_SIDES]; /* divisor, at least 1 */
     bool uncounted;          /* it should be divided by calls that were not counted */
 };
 

@@ -93,7 +93,7 @@ static const char *find_operator(const char *line, const struct operator_text **
 struct unit_text {
     const char *text;
     enum fm_limit_unit unit;
-    int64_t factor; /* of seconds: nanoseconds */
+    int64_t factor; /* nanoseconds in the unit */
 };
 static const struct unit_text units[] = {
     {"KiB", FM_LIMIT_BYTES, 1024},

@@ -21,9 +21,9 @@ struct fm_limit_step {
 };
 
 enum fm_limit_subject {
-    FM_LIMIT_TOTAL, /* of the whole program */
-    FM_LIMIT_PATH,  /* of contexts */
-    FM_LIMIT_NEW,   /* what contexts in a place cost more than before; nothing pays for it */
+    FM_LIMIT_TOTAL, /* the whole program */
+    FM_LIMIT_PATH,  /* contexts */
+    FM_LIMIT_NEW,   /* increase of the contexts in a place; decreases do not offset it */
 };
 enum fm_limit_operator { FM_AT_MOST, FM_BELOW, FM_EQUAL, FM_AT_LEAST, FM_ABOVE };
 enum fm_limit_bound {

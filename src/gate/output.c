@@ -158,7 +158,8 @@ static void append_text_object(struct fm_json *json, const char *name, const cha
     fm_json_end(json);
 }
 
-/* Where the function stands; else the limit itself, for who shows no result without a place. */
+/* Location of the function; else of the limit itself, for tools that show no result without a
+ * location. */
 static void append_location(struct fm_json *json, const struct fm_judgement *it)
 {
     bool function = it->file != NULL && *it->file != '\0';

@@ -19,7 +19,8 @@
 #define EVERY_MS 250 /* at most so often */
 #define LOOK_MS 50   /* whether it may */
 #define TRIES_MAX 40u
-/* Of memory that one generation leaves to the next: the kernel is not asked for it each time. */
+/* Memory that one generation leaves to the next, so that it need not be requested from the kernel
+ * each time. */
 #define KEPT_BLOCK_BYTES (32 << 20)
 #define KEPT_BYTES (256 << 20)
 #define MOMENTS_MAX 100u /* each is a copy of the recording */
@@ -31,11 +32,11 @@ struct one {
     struct fm_cli_growing *all;
     char *recording, *profile;
     struct fm_making *making;
-    /* Of a phase: whose, from when, and until when (seconds since the start; < 0: it goes on). What
-     * it is made of may be a copy of the recording. */
+    /* For a phase: the run it is part of, its begin and end (seconds since the start; < 0: it
+     * continues). It may be made from a copy of the recording. */
     struct one *whole;
     double from_s, until_s;
-    struct moment *moment;                /* of what is no phase: the latest that was set */
+    struct moment *moment;                /* for a whole run: the moment set last */
     GThread *worker;                      /* while one is being made */
     bool spare;                           /* by what processors have left over, see spare.h */
     struct fm_prepared_profile *prepared; /* that was made; NULL */
@@ -43,7 +44,7 @@ struct one {
     bool served;                          /* the server has it */
     bool over;                            /* nothing more comes */
     unsigned tries;                       /* before it could be served */
-    char *problem;                        /* of the latest: g_free */
+    char *problem;                        /* error of the last attempt: g_free */
     char *text;
     gint64 begun_us; /* the latest, and what the process had used then */
     uint64_t used_ns;
@@ -64,7 +65,7 @@ struct fm_cli_growing {
     struct fm_server *server;
     guint timer, turn;
     bool busy;  /* one is being made: what the files say is read by one at a time */
-    bool ended; /* what is being made is not asked for any more */
+    bool ended; /* the result of the running work is no longer needed */
     struct fm_spare processors;
 };
 
@@ -129,8 +130,8 @@ static char *say_phase(const struct one *one, const struct fm_control_status *st
                                  one->from_s);
 }
 
-/* What `fathom record` has made of a recording before it removed that: NAME.data, which has those
- * named NAME.PID.INSTANCE.rec, too, unless there is one of this process. NULL: there is none. */
+/* The profile that `fathom record` made of a recording before it removed that: the process's own,
+ * or NAME.data, in which recordings named NAME.PID.INSTANCE.rec are summed. NULL: there is none. */
 static char *finished_profile(const char *recording)
 {
     size_t size = strlen(recording) - (g_str_has_suffix(recording, ".rec") ? strlen(".rec") : 0);
@@ -245,7 +246,8 @@ static void *work(void *data)
     return NULL;
 }
 
-/* What pages of the latest one cost counts, too. */
+/* Whether the last profile's CPU time is small compared with the time since; includes the CPU time
+ * of showing its pages. */
 static bool has_rested(const struct one *one)
 {
     uint64_t passed_ns = (uint64_t)(g_get_monotonic_time() - one->begun_us) * 1000;
@@ -277,7 +279,7 @@ static bool is_due(const struct one *one)
             has_ended(one));
 }
 
-/* Those that somebody waits for come first, the others by turns. */
+/* Profiles that are not yet served come first; the others take turns. */
 static gboolean on_time(void *data)
 {
     struct fm_cli_growing *all = data;
@@ -468,7 +470,7 @@ void fm_cli_growing_end_phases(struct fm_cli_growing *all)
     }
 }
 
-/* What the phases are in the end, when all of them are made. */
+/* Serves a phase; when all of it has been made, sets its final text. */
 static void serve_phase(struct one *one)
 {
     g_autoptr(GError) error = NULL;
@@ -483,7 +485,8 @@ static void serve_phase(struct one *one)
     fm_server_grow(one->all->server, one->profile, one->text, false);
 }
 
-/* Of one whose recording is in no profile: a child that only became another program, say. */
+/* Reports the end of a process whose recording is in no profile: for example a child that only
+ * became another program. */
 static void tell_end(struct one *one)
 {
     if (!one->served)

@@ -14,14 +14,15 @@ struct fm_cli_growing; /* all of a command */
 struct fm_cli_growing *fm_cli_growing_new(void);
 /* Waits for what is being made and removes it. */
 void fm_cli_growing_free(struct fm_cli_growing *all);
-/* Of "pid:N" and of recordings: puts the path of a profile of now, g_free, in the place of *path;
- * others are left alone. Errors: those of fm_control_path(), of fm_finish() and of writing. */
+/* For "pid:N" and recordings: replaces *path by the path of a profile of the present state, g_free;
+ * other paths are left unchanged. Errors: those of fm_control_path(), of fm_finish() and of
+ * writing. */
 FM_MUST_USE bool fm_cli_growing_take(struct fm_cli_growing *all, char **path, GError **error);
 /* The profiles are in the server: from now on they are kept up to date on the main loop, while
  * somebody looks at them, by at most a third of a processor, a tenth where others wait for one. */
 void fm_cli_growing_begin(struct fm_cli_growing *all, struct fm_server *server);
 
-/* The same for a server that begins without any. */
+/* As above, for a server that starts without profiles. */
 void fm_cli_growing_serve(struct fm_cli_growing *all, struct fm_server *server);
 /* From now on the recording NAME.rec is one of them, if it was not: its profile is added to the
  * server as soon as there is one. Errors: there is no folder for it. */

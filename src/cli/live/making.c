@@ -13,7 +13,7 @@ struct fm_making {
     uint64_t since_ns;
     struct fm_known *known;
     bool known_is_own;
-    struct fm_joined *joined;       /* of the latest that was made whole; NULL */
+    struct fm_joined *joined;       /* result of the last complete joining; NULL */
     struct fm_profile_shape *shape; /* likewise */
 };
 
@@ -79,7 +79,7 @@ static bool write_all(struct fm_making *making, struct fm_profile *profile,
     return ok;
 }
 
-/* Of a program that runs, and that somebody looks at: counts alone, where nothing else is new. */
+/* For a running program with a reader: updates only the counts if nothing else is new. */
 static bool make_again(struct fm_making *making, const struct fm_finish_opts *opts,
                        bool *ret_running, struct fm_prepared_profile **ret_prepared, GError **error)
 {

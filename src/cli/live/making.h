@@ -12,8 +12,9 @@ struct fm_making;
 struct fm_prepared_profile;
 /* Both paths are borrowed. */
 struct fm_making *fm_making_new(const char *recording, const char *profile);
-/* What came since a copy of it was made, at that moment; knows what the other one knows, which must
- * outlive it: one thread at a time for both. NULL: since the beginning. Paths are borrowed. */
+/* Makes profiles of what was recorded since `since`, a copy of the recording made at that moment.
+ * It uses data of `whole`, which must outlive it; one thread at a time may use both. since NULL:
+ * from the beginning. Paths are borrowed. */
 struct fm_making *fm_making_new_since(const struct fm_making *whole, const char *recording,
                                       const char *profile, const char *since, uint64_t since_ns);
 void fm_making_free(struct fm_making *making); /* removes the profile */

@@ -10,14 +10,14 @@
 
 struct fm_making;
 struct fm_cli_now {
-    char *path; /* of a profile */
-    char *text; /* what is to be said of it; NULL = it is no program's that runs, but a file */
-    char *recording, *profile, *lines; /* of what is made; NULL = nothing was */
+    char *path; /* path of a profile */
+    char *text; /* text for the reader; NULL = a profile file, not a running program */
+    char *recording, *profile, *lines; /* files that were made; NULL = none */
     struct fm_own_folder folder;       /* that it is made in */
     struct fm_making *making;
 };
 
-/* Of "pid:N" and of recordings NAME.rec the profile is made in a folder of its own; other names are
+/* For "pid:N" and recordings NAME.rec, makes the profile in a temporary folder; other names are
  * those of profiles. fm_cli_now_clear(), also after an error. Errors: those of fm_control_path(),
  * of fm_finish() and of writing. */
 FM_MUST_USE bool fm_cli_now_take(const char *name, struct fm_cli_now *ret, GError **error);

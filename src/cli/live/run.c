@@ -24,7 +24,7 @@ struct fm_live_run {
     struct fm_cli_growing *growing;
     unsigned followed;
     bool ended, quit;
-    int status;            /* of the program */
+    int status;            /* exit status of the program */
     int (*finish)(void *); /* in a thread */
     void *finish_user;
     GHashTable *profiles; /* that it made */
@@ -82,7 +82,7 @@ void fm_live_run_free(struct fm_live_run *run)
 
 /* --- while it runs --- */
 
-/* Those that have come since the last look. */
+/* Looks for recordings that were created since the last look. */
 static void look_for_more(struct fm_live_run *run, unsigned max)
 {
     g_autoptr(GPtrArray) found = fm_raw_recordings_of_run(run->base, run->known);
@@ -167,7 +167,7 @@ int fm_live_run_finish(struct fm_live_run *run, int (*finish)(void *user), void 
     g_return_val_if_fail(finish != NULL && profiles != NULL, 1);
     if (run->quit)
         return finish(user);
-    look_for_more(run, UINT32_MAX); /* of those that lived shortly, too */
+    look_for_more(run, UINT32_MAX); /* also those of short-lived processes */
     run->finish = finish;
     run->finish_user = user;
     run->profiles = profiles;

@@ -8,11 +8,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ENOUGH 0.75        /* of a processor */
+#define ENOUGH 0.75        /* spare fraction of a CPU */
 #define LOOK_NS 200000000u /* the kernel counts in hundredths of a second */
 #define LOWEST 19
 
-/* Of all processors, since the machine's start; 0 = not told. */
+/* Idle time of all CPUs since boot; 0 = not known. */
 static uint64_t idle_ns(void)
 {
     g_autofree char *text = NULL;
@@ -47,5 +47,5 @@ void fm_spare_look(struct fm_spare *spare)
 
 void fm_spare_only(void)
 {
-    (void)setpriority(PRIO_PROCESS, 0, LOWEST); /* of the thread: Linux */
+    (void)setpriority(PRIO_PROCESS, 0, LOWEST); /* on Linux, of the thread only */
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of `fathom log` share. */
+/* Shared by the parts of `fathom log`. */
 #pragma once
 
 #include <stdint.h>

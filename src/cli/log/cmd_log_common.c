@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of `fathom log` share: times, gaps, signals. */
+/* Shared by the parts of `fathom log`: times, gaps, signals. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>

@@ -16,12 +16,12 @@ struct cut {
     bool definitions;
     bool with_blocks; /* the header declares block markers */
     bool headed;
-    uint64_t block; /* of the input */
+    uint64_t block; /* block of the input */
     uint64_t kept, events;
     struct fm_eventlog_writer *writer;
 };
 
-/* What later events cannot be understood without. */
+/* Whether later events cannot be understood without it. */
 static bool is_definition(uint16_t number)
 {
     static const uint16_t numbers[] = {

@@ -17,7 +17,7 @@ struct follow {
     gboolean keep;
     double wait_s, idle_s, hold_s;
     struct fm_eventlog_reorder *reorder;
-    struct fm_eventlog_header *header; /* of what reorder holds */
+    struct fm_eventlog_header *header; /* header for the events that reorder holds */
     uint64_t late;
     char *token, *token_file;
     gint64 heard_us; /* when the last bytes came */

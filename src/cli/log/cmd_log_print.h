@@ -16,7 +16,7 @@ struct fm_cmd_log_printer {
     uint8_t *type_chosen;  /* 65,536 */
     uint8_t *capability_chosen; /* 65,536; index 0 = none */
     uint64_t from_ns, to_ns;
-    GHashTable *names; /* of interned strings */
+    GHashTable *names; /* texts of interned strings */
     GString *out;
     bool failed; /* standard output cannot be written: stop */
     uint64_t printed;

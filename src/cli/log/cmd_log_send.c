@@ -60,7 +60,7 @@ static bool send_message(void *user, const struct fm_monitor_message *message, G
     return link->held->len < HELD_BYTES || flush_link(link, error);
 }
 
-/* What the monitor sends: the state that the events before left, the header, then events. */
+/* Sends what a monitor sends: the state after the earlier events, the header, then events. */
 struct message_stream {
     struct fm_monitor_splitter splitter;
     struct fm_monitor_state *state;

@@ -79,8 +79,8 @@ static struct fm_hooks *one_hook(fm_hook_function *function, void *data)
     return hooks;
 }
 
-/* Where states are saved reading begins at the interval, else at the begin of the trace: it would
- * have to be read up to there in any case. */
+/* With saved states, reading begins at the interval; otherwise at the begin of the trace, which
+ * would have to be read in any case. */
 static void request_interval(struct fm_trace_reader *reader, struct interval *interval)
 {
     struct fm_events_request *request = fm_events_request_new(interval);
@@ -153,7 +153,7 @@ static bool print(struct fm_statistics *statistics, const struct fm_log_stat_by 
     return true;
 }
 
-/* What could not be read: said after what could. */
+/* Reports what could not be read, after the results. */
 static int end_status(const struct fm_trace *trace)
 {
     g_autofree char *damage = fm_trace_damage(trace);
@@ -163,7 +163,7 @@ static int end_status(const struct fm_trace *trace)
     return FM_EXIT_FAILED;
 }
 
-/* What is asked for of the trace. False: none of it is there. */
+/* Finds the part of the interval that the trace has. False: none. */
 static bool find_span(const char *path, const struct interval *interval, uint64_t *ret_start,
                       uint64_t *ret_end, GError **error)
 {

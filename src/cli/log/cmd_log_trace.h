@@ -28,7 +28,7 @@ FM_MUST_USE bool fm_cmd_log_trace_open(struct fm_cmd_log_trace *reading, const c
 /* Until nothing more comes, or, of a file that may still be written, nothing more is there. */
 FM_MUST_USE bool fm_cmd_log_trace_read_whole(struct fm_trace *trace, GError **error);
 void fm_cmd_log_trace_read(struct fm_cmd_log_trace *reading);
-/* What could not be read goes to standard error. Returns the exit status. */
+/* Reports on standard error what could not be read. Returns the exit status. */
 int fm_cmd_log_trace_done(struct fm_cmd_log_trace *reading, const char *command);
 
 int fm_cmd_log_cat_trace(struct fm_cmd_log_printer *printer, const char *path, char **filters);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What differs between two profiles of a program, and why. */
+/* Prints the differences between two profiles of a program, and their causes. */
 #include <stdio.h>
 #include <string.h>
 

@@ -484,7 +484,7 @@ static unsigned parse_sections(char **only)
     return sections == 0 ? SECTION_ALL : sections;
 }
 
-/* What comes of a profile is printed by the command that is for it. */
+/* Files made of a profile are printed by their own command. */
 static int dump_companion(const char *path, enum fm_cli_file_kind kind, bool json)
 {
     char *bodies[] = {(char *)(uintptr_t) "procrep", (char *)(uintptr_t) "--file",

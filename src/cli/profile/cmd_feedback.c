@@ -20,7 +20,7 @@
 /* Options write into the parameters. */
 static_assert(_Generic((gint64 *)NULL, int64_t * : 1, default : 0), "gint64 is another type");
 
-/* What was asked for; texts are numbers and names that set_params() reads into params. */
+/* The options of `create`; texts are numbers and names that set_params() parses into params. */
 struct creating {
     gboolean report, debug, implicit, conjunctions, intermodule, no_dependent, dependent;
     int verbosity;
@@ -196,8 +196,8 @@ static void lengthen_verbosity(char **argument)
     *argument = (char *)(uintptr_t)g_intern_string(whole);
 }
 
-/* What GLib's parser does not know: -v3, and --no-NAME of a boolean, which takes back an earlier
- * --NAME and is taken back by a later one. */
+/* Handles options that GLib's parser does not support: -v3, and --no-NAME for a boolean, where the
+ * last of --NAME and --no-NAME decides. */
 static void settle(int *argc, char **argv)
 {
     static const char *const booleans[] = {
@@ -231,7 +231,7 @@ static void settle(int *argc, char **argv)
     }
 }
 
-/* What `create` takes, writing into o; g_free. */
+/* The options of `create`, which write into o; g_free. */
 static GOptionEntry *create_entries(struct creating *o)
 {
 /* Each of these exists under a second, longer name. */

@@ -10,7 +10,7 @@
 
 #define PROFILES_MAX 10000u
 
-/* Those in the folder itself, by name. */
+/* Adds the profiles in the folder, without its subfolders, by name. */
 static bool add_folder(const char *folder, GPtrArray *paths, GError **error)
 {
     GError *problem = NULL;

@@ -28,7 +28,7 @@
 struct merging {
     gboolean across_builds, common, union_programs, keep_going, allow_repeats, mpi, ranks, no_ranks;
     char *output;
-    char *ranks_of, *ranks_from; /* what fathom-merge-mpi asks for: merge_ranks.h */
+    char *ranks_of, *ranks_from; /* internal options of fathom-merge-mpi: merge_ranks.h */
     gboolean ranks_later;        /* likewise: it will, when all is added */
     char *tell;                  /* likewise: the file in which each file is told of */
 };
@@ -38,7 +38,7 @@ static bool is_stdout(const char *output)
     return g_strcmp0(output, "-") == 0;
 }
 
-/* The same file again, whatever it is called. */
+/* Whether the file was seen before, even under another name. */
 static bool is_repeat(GHashTable *seen, const char *path)
 {
     struct stat status;
@@ -57,7 +57,7 @@ struct reading {
     const char *path;
     struct fm_profile *profile; /* NULL: error */
     uint8_t hash[FM_PART_HASH_BYTES];
-    struct fm_source_map *lines;  /* of a C program; NULL = none */
+    struct fm_source_map *lines;  /* for a C program; NULL = none */
     struct fm_machine_code *code; /* likewise */
     GError *error;
 };
@@ -99,7 +99,7 @@ static void begin_reading(struct reading *reading, const char *path, struct fm_p
         read_file(reading); /* no thread can be had: not meanwhile, then */
 }
 
-/* What is known of the files so far. */
+/* Facts about the files read so far. */
 struct seen {
     GHashTable *files;    /* by device and inode */
     GHashTable *contents; /* hash -> path, of Mercury's */
@@ -110,7 +110,7 @@ struct seen {
     GArray *ranks_of;    /* uint32_t: each one's rank + 1; 0 = none */
     bool sums;           /* there were others */
     bool statistics;     /* some had statistics: they are kept without being asked for */
-    struct fm_rank_info ranks; /* of the last sum */
+    struct fm_rank_info ranks; /* statistics of the last sum */
 };
 
 /* Takes the statistics of a sum. */
@@ -166,7 +166,7 @@ static bool is_again(const struct fm_merge *merge, const struct seen *seen,
     return true;
 }
 
-/* What is beside the profile, which is somebody else's now. */
+/* Releases the data of files beside the profile, whose ownership has moved. */
 static void clear_beside(struct reading *reading)
 {
     g_clear_pointer(&reading->lines, fm_source_map_free);
@@ -227,7 +227,8 @@ static unsigned add_files(const struct merging *o, struct fm_merge *merge, struc
     for (unsigned i = 0; i < count && !*ret_stopped; i++) {
         GError *error = NULL;
         const char *next = i + 1 < count ? paths[i + 1] : NULL;
-        /* What is told of a file says whether it is another: told of are all. */
+        /* When facts are reported for each file, fathom-merge-mpi decides about repeats, so none is
+         * an error here. */
         if (!o->allow_repeats && seen->told == NULL && is_repeat(seen->files, paths[i])) {
             g_set_error(&error, FM_ERROR, FM_ERROR_UNAVAILABLE, FM_TOLD_TWICE, paths[i]);
             end_reading(&reading);
@@ -271,7 +272,7 @@ static bool write_beside(const struct fm_merge_beside *beside, const struct fm_p
         return true;
     g_autofree char *lines_path = fm_source_map_path(output);
     g_autofree char *code_path = fm_machine_code_path(output);
-    if (beside->lines == NULL) /* what is there is of an older sum */
+    if (beside->lines == NULL) /* an existing file is that of an older sum */
         g_unlink(lines_path);
     if (beside->code == NULL)
         g_unlink(code_path);
@@ -334,7 +335,7 @@ static int compare_ranks(const void *a, const void *b, void *user)
     return ranks[i] != ranks[j] ? (ranks[i] < ranks[j] ? -1 : 1) : i < j ? -1 : i > j;
 }
 
-/* Those of one rank one after another. */
+/* Sorts files by rank. */
 static GPtrArray *files_by_rank(const struct seen *seen)
 {
     GPtrArray *paths = g_ptr_array_new();

@@ -15,7 +15,7 @@ struct listing {
     const struct fm_procrep *procrep;
     char **procs; /* --proc: names; NULL = all */
     bool as_json;
-    bool *found;         /* of procs: printed */
+    bool *found;         /* for each of procs: printed */
     GString *out;        /* not yet printed */
     struct fm_json json; /* appends to out */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a profile of a C program says beside its graph (docs/format-data.md, facts). */
+/* Facts about a C program's run after the graph of a profile (docs/format-data.md, facts). */
 #pragma once
 
 #include "base/text/json.h"

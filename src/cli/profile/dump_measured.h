@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a profile says by context beside its measures: waits, locks, threads, the heap, durations.
- */
+/* Data by context other than the measures: waits, locks, threads, the heap, durations. */
 #pragma once
 
 #include "base/text/json.h"

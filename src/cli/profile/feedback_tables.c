@@ -71,7 +71,7 @@ static void write_push(struct fm_json *json, const char *name, const struct fm_p
     fm_json_end(json);
 }
 
-/* What the report prints as derived. */
+/* Derived figures of the report. */
 struct derived {
     double overheads, speedup, saving, dead;
 };

@@ -18,7 +18,7 @@ struct fm_merge_body {
 };
 
 struct fm_merge_bodies {
-    char *path; /* of the first; NULL = none yet */
+    char *path; /* path of the first file; NULL = none yet */
     uint8_t hash[FM_CONTENT_HASH_BYTES];
     bool differ; /* so none is of all */
 };

@@ -27,7 +27,8 @@ static void tell_missing(const struct fm_profile *sum)
         fprintf(stderr, "fathom merge: note: %s\n", sentence);
 }
 
-/* Of a file that is left out of the sum, or of a sum, the hash is not that of a part. */
+/* Whether the profile is of one process. A sum, or a file left out of the sum, has no hash as a
+ * part. */
 static bool is_process(const struct fm_mapped_file *file)
 {
     struct fm_process_fact process = {0};

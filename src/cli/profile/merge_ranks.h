@@ -19,9 +19,9 @@ struct fm_merge_ranks {
 FM_MUST_USE bool fm_merge_ranks_add(const struct fm_merge_ranks *ranks, char **paths,
                                     unsigned count, bool sums, struct fm_profile *sum);
 
-/* What many processes do (src/merge-mpi/): the statistics of some files, to a file of their own,
- * which is not written where they make no sense; the status is FM_MERGE_RANKS_UNFIT where the files
- * alone tell that: there are sums of several ranks among them, or a rank is of several runs; */
+/* For fathom-merge-mpi (src/merge-mpi/): writes the statistics of some files to a file of their
+ * own, unless they make no sense. The status is FM_MERGE_RANKS_UNFIT when the files themselves show
+ * that: some are sums of several ranks, or a rank has files of several runs. */
 #define FM_MERGE_RANKS_UNFIT 3
 int fm_merge_ranks_share(const struct fm_merge_ranks *ranks, const char *sum_path, char **paths,
                          unsigned count, const char *output);

@@ -6,7 +6,7 @@
 
 struct fm_merge_told {
     struct fm_writer *writer;
-    GString *line; /* of a file that was read: what stands between state and why; else empty */
+    GString *line; /* for a file that was read: the text between state and reason; else empty */
 };
 
 bool fm_merge_told_new(const char *path, struct fm_merge_told **ret, GError **error)

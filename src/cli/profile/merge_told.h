@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is told of each file to fathom-merge-mpi (merge/told.h). */
+/* Facts about each file, for fathom-merge-mpi (merge/told.h). */
 #pragma once
 
 #include "base/compiler.h"
@@ -13,7 +13,8 @@ FM_MUST_USE bool fm_merge_told_new(const char *path, struct fm_merge_told **ret,
 void fm_merge_told_file(struct fm_merge_told *told, const struct fm_merge *merge,
                         const struct fm_profile *profile, const uint8_t hash[FM_PART_HASH_BYTES],
                         const struct fm_merge_body *body);
-/* What became of it, or of one that could not be read; error NULL: added. */
+/* Ends the facts of a file with its result, also for one that could not be read; error NULL:
+ * added. */
 void fm_merge_told_end(struct fm_merge_told *told, const GError *error);
 /* Writes all of it; frees told. */
 FM_MUST_USE bool fm_merge_told_finish(struct fm_merge_told *told, GError **error);

@@ -176,7 +176,7 @@ static const char *rank_of_process(void)
     return NULL;
 }
 
-/* What the options say of when to record: "2s", "500ms", "1.5m"; without a unit: seconds. */
+/* Parses the times of recording options: "2s", "500ms", "1.5m"; without a unit: seconds. */
 static bool parse_duration(const char *text, uint64_t *ret_ns)
 {
     static const struct {
@@ -228,7 +228,7 @@ static int set_times(const struct times *times)
     return -1;
 }
 
-/* What is finished when the program has ended. */
+/* A run whose program has ended, to be finished. */
 struct ended_run {
     struct fm_finishing *how;
     const char *base, *program;
@@ -241,7 +241,7 @@ static int finish_ended(void *user)
     return fm_cli_finish_run(run->how, run->base, run->before, run->program);
 }
 
-/* What the files of NAME begin with; g_free(). */
+/* The prefix of the files of NAME; g_free(). */
 static char *base_of(const char *name)
 {
     g_autofree char *trimmed = g_strdup(name);
@@ -488,7 +488,7 @@ static int parse(int argc, char **argv, struct record_options *ret, int *ret_com
                         "  fathom record --keep=7 -o web -- ./server");
 }
 
-/* What is recorded, in the environment of the program. -1: done. */
+/* Passes the options to the runtime in the program's environment. -1: success. */
 static int tell_runtime(const struct record_options *options)
 {
     GError *error = NULL;

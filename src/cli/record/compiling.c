@@ -32,8 +32,8 @@ struct compiling {
     struct fm_note_filter filter;
 };
 
-/* Where colours and the width of lines depend on a terminal it gets one: nothing is translated on
- * the way. */
+/* Gives the compiler a terminal if colours and line width depend on one; its output is passed on
+ * unchanged. */
 static bool open_terminal(struct compiling *self)
 {
     struct termios settings;
@@ -138,8 +138,8 @@ static bool hand_on(struct compiling *self)
     return got > 0;
 }
 
-/* What the compiler left behind when it ended. Who still has its standard error, as a server that
- * it started, is not waited for. */
+/* Passes on the compiler's remaining output after its end. Does not wait for processes that still
+ * have its standard error, such as a server that it started. */
 static void hand_on_rest(struct compiling *self)
 {
     struct pollfd more = {.fd = self->ours, .events = POLLIN};
@@ -150,7 +150,7 @@ static void hand_on_rest(struct compiling *self)
     write_all(out);
 }
 
-/* What the terminal sends the compiler has, too. */
+/* Passes signals from the terminal on to the compiler. */
 static void pass_signals(struct compiling *self)
 {
     struct signalfd_siginfo info;

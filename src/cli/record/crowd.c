@@ -107,7 +107,7 @@ static char *file_name_of(const char *program)
     return g_strdup(base[0] == '\0' ? "program" : base);
 }
 
-/* Of programs with one name in several folders the second is NAME-2. */
+/* When programs in several folders have the same name, the second is NAME-2. */
 static void name_outputs(GPtrArray *groups, const char *base, guint own)
 {
     g_autoptr(GHashTable) taken = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `fathom record` and `fathom finish` share. */
+/* Shared by `fathom record` and `fathom finish`. */
 #pragma once
 
 #include <stdbool.h>
@@ -21,7 +21,7 @@ struct fm_finishing {
     const char *debug_path; /* folders of separate debug files; NULL */
     const char *when;       /* only what is below this function; NULL: all */
     const char *since;      /* an earlier copy of the recording: only what came then; NULL */
-    const char *again;      /* what makes the profile of a process that still runs again; NULL */
+    const char *again;      /* command that makes the profile of a running process again; NULL */
     enum fm_join join;      /* several recordings */
     bool keep;              /* do not remove the raw recording */
     bool keep_sources;      /* store the source files beside the profile */
@@ -34,12 +34,12 @@ struct fm_finishing {
     uint64_t ended_ns;      /* when the program ended, by CLOCK_MONOTONIC; 0 = not known */
     uint64_t began_ns;      /* when it was started, since 1970; its process */
     uint32_t pid;
-    struct fm_known *known; /* what the files say, for several recordings; NULL */
+    struct fm_known *known; /* facts about program files, shared by several recordings; NULL */
     GHashTable *profiles;   /* to be filled: path of a recording -> of the profile that has it, both
                                owned; NULL */
 };
 
-/* What came of it. */
+/* The result. */
 struct fm_finished {
     uint64_t calls;
     bool unfinished; /* the program still runs, or files of it are missing: its recording stays */

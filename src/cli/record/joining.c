@@ -23,7 +23,7 @@ struct joining {
     const struct fm_finishing *how;
     struct fm_group *group;
     struct fm_merge *merge;
-    struct fm_finish_notes notes; /* of all */
+    struct fm_finish_notes notes; /* notes on all recordings */
     GHashTable *texts;            /* note -> how many processes */
     unsigned count;
     unsigned without; /* processes that have no call of the function that is asked for */
@@ -99,7 +99,7 @@ static bool add_before(struct joining *j, GError **error)
     return true;
 }
 
-/* What cannot be added is no error of the run: it has a profile of its own, then. */
+/* A profile that cannot be added is not an error of the run: it is then written by itself. */
 static bool add_member(struct joining *j, struct fm_member *member)
 {
     struct fm_finish_notes notes;

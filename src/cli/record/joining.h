@@ -7,7 +7,8 @@
 
 /* all, program, none. */
 bool fm_join_parse(const char *text, enum fm_join *ret);
-/* What joins the recordings of the run BASE, into OUTPUT.data (NULL: BASE.data); g_free(). */
+/* Command that joins the recordings of the run BASE into OUTPUT.data (NULL: BASE.data);
+ * g_free(). */
 char *fm_cli_join_command(enum fm_join join, const char *base, const char *output);
 /* Makes BASE.data, and BASE.PROGRAM.data of further programs, of recordings. These are removed when
  * all profiles are written, that of the first process last, so that whoever is killed meanwhile can

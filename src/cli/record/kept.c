@@ -36,7 +36,7 @@ static void run_free(gpointer data)
     g_free(run);
 }
 
-/* What recording and finishing write; others' files of such names are left alone. */
+/* Whether recording or finishing writes files of such names; other files are left alone. */
 static bool is_written_by_us(const char *name)
 {
     static const char *const endings[] = {FM_PROFILE_ENDING,
@@ -162,8 +162,8 @@ static bool is_in_use(const char *folder, const struct run *run)
     return false;
 }
 
-/* Of a recorder that was killed before anything was recorded the lock alone is there; how a run
- * failed is of no use without its profile. */
+/* Whether a run has no more than its lock and its error file. A recorder that was killed early
+ * leaves only a lock, and an error without profile is useless. */
 static bool is_rest(const struct run *run)
 {
     for (guint i = 0; i < run->names->len; i++) {
@@ -185,8 +185,8 @@ static struct run *find_run(const GPtrArray *runs, const char *base)
     return NULL;
 }
 
-/* What has ended now is the newest, also where the clock was set back, or counts too coarsely: the
- * time of its files says so from now on. */
+/* Makes the run that has just ended the newest by the times of its files, even if the clock was set
+ * back or is too coarse. */
 static void make_newest(const char *folder, struct run *own, GPtrArray *runs)
 {
     gint64 newest_ns = G_MININT64;

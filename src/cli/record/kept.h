@@ -10,7 +10,7 @@
 
 /* A run that is being recorded. */
 struct fm_kept_run {
-    char *base; /* what its files begin with */
+    char *base; /* prefix of its files */
     int lock;   /* held until it is ended: nobody removes files of it */
 };
 

@@ -29,11 +29,11 @@ struct fm_rotating {
     const char *name, *run;
     GPtrArray *before;
     struct fm_known *known;
-    char *folder;            /* of the copies */
+    char *folder;            /* folder of the copies */
     GHashTable *copies;      /* path of a recording -> struct copy of the latest phase's end */
     GHashTable *taken;       /* paths of snapshots that were a phase's end */
     struct fm_kept_run kept; /* the phase that goes on */
-    unsigned number;         /* of copies */
+    unsigned number;         /* number of copies */
     uint64_t next_ns;
 };
 
@@ -79,7 +79,7 @@ bool fm_rotating_begin(const struct fm_finishing *how, const struct fm_rotation 
     return true;
 }
 
-/* Where the name of a snapshot of a recording goes on behind the recording's: ".snap3.rec". */
+/* The part of a snapshot's name after that of its recording: ".snap3.rec". */
 static const char *snapshot_part(const char *path)
 {
     const char *part = g_strrstr(path, ".snap");
@@ -118,9 +118,9 @@ static struct copy *copy_new(struct fm_rotating *rotating, const char *recording
 
 struct phase {
     struct fm_rotating *rotating;
-    struct fm_merge *merge; /* of several processes */
+    struct fm_merge *merge; /* sum of several processes */
     struct fm_profile *first;
-    struct fm_finish_notes notes; /* of the first */
+    struct fm_finish_notes notes; /* notes on the first one */
     unsigned count;
     GHashTable *copies; /* as those of rotating: theirs, when all is written */
     bool failed, unwritten;
@@ -133,7 +133,8 @@ static void tell(struct phase *phase, const char *recording, GError *error)
     phase->failed = true;
 }
 
-/* What is no sum with the others (another program) stands beside, by its process. */
+/* Writes profiles that cannot be summed with the others (of another program) under the name of
+ * their process. */
 static void write_alone(struct phase *phase, const struct fm_profile *profile,
                         struct fm_finish_notes *notes)
 {
@@ -146,7 +147,7 @@ static void write_alone(struct phase *phase, const struct fm_profile *profile,
     }
 }
 
-/* What could not be written is in the next phase: it begins where this one did. */
+/* Copies that could not be written are part of the next phase, which begins where this one did. */
 static void take_copies(struct phase *phase)
 {
     GHashTableIter iter;

@@ -16,7 +16,7 @@
 #include "record/statics/statics.h"
 #include "record/toolchain/toolchain.h"
 
-/* Of more processes only the first has all of its summary printed. */
+/* number of processes whose summary is printed in full; of more processes, only the first one's */
 #define WHOLE_SUMMARIES 3
 
 /* A child that tells nobody of its end (clone without a signal) is no process of the program's, but
@@ -51,7 +51,7 @@ static bool is_of_run(int pid, const char *base)
     return false;
 }
 
-/* Of BASE.PID.N.rec; 0 = the program's own. */
+/* Process number in BASE.PID.N.rec; 0 = the program's own. */
 static int process_in_name(const char *path, const char *base)
 {
     return path[strlen(base)] == '.' ? atoi(path + strlen(base) + 1) : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `fathom record` does with what the processes of a run have left. */
+/* Handles the recordings of a run's processes after its end in `fathom record`. */
 #pragma once
 
 #include "cli/record/finishing.h"

@@ -152,7 +152,7 @@ static void print_table(const struct fm_profile *profile, const struct fm_analys
               stderr);
 }
 
-/* Those that the program marked, with their CPU time. */
+/* Prints the phases that the program marked, with their CPU time. */
 static void print_phases(const struct fm_profile *profile)
 {
     g_autoptr(GArray) phases = fm_run_phases(profile);
@@ -207,7 +207,7 @@ void fm_cli_print_totals(const struct fm_profile *profile, const struct fm_finis
  */
 #define FIRST_CALL_SECONDS 1e-6
 
-/* What made the hooks expensive: new contexts, or the number of calls. */
+/* Says what made the hooks expensive: new contexts, or the number of calls. */
 static void print_hooks_cause(const struct fm_profile *profile, double own, double hooks,
                               uint64_t calls)
 {
@@ -276,8 +276,8 @@ void fm_cli_print_summary(const struct fm_profile *profile, const struct fm_fini
         return;
     }
     fm_cli_print_totals(profile, notes);
-    g_autofree char *waited =
-        fm_run_sentence(profile); /* where the time went that is no CPU time */
+    /* where time other than CPU time went */
+    g_autofree char *waited = fm_run_sentence(profile);
     if (waited != NULL)
         fprintf(stderr, "%s\n", waited);
     print_not_recorded(profile);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `fathom record` and `fathom finish` say of a run when its profile is made. */
+/* The summary that `fathom record` and `fathom finish` print when a run's profile is made. */
 #pragma once
 
 #include "deep/profile.h"

@@ -78,7 +78,7 @@ static int open_event(const struct event *event, bool user_alone)
     return (int)syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* Where the setting is low enough it is something else. */
+/* When the kernel's setting is low enough, the refusal has another cause. */
 static void tell_refusal(const struct event *event, GError **error)
 {
     g_autofree char *text = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `fathom record --tick` takes. */
+/* The values of `fathom record --tick`. */
 #pragma once
 
 #include <glib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a program that runs spends its time, in the terminal. */
+/* Shows in the terminal where a running program spends its time. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -78,13 +78,13 @@ static double ticks_of(const struct screen *screen, const struct fm_followed_cou
     return fm_followed_ticks(screen->top->watch, counts->of[FM_FOLLOWED_QUANTA]);
 }
 
-/* Of times; events are whole. */
+/* For times; events are integers. */
 static int decimals_of(const struct screen *screen)
 {
     return fm_raw_tick_words(&screen->top->watch->header) == NULL ? 3 : 0;
 }
 
-/* Where there are fewer columns the name has its place, and some numbers have not. */
+/* On narrow screens, some numbers are left out in favour of the name. */
 static bool has_room(int numbers)
 {
     return getmaxx(stdscr) >= numbers + NAME_COLUMNS;
@@ -245,7 +245,7 @@ static void draw_help(void)
         put_cut(HEAD_LINES + (int)i, A_NORMAL, lines[i]);
 }
 
-/* Of one function: its callers, itself, what it calls. */
+/* For one function: its callers, itself, its callees. */
 static void draw_rows(struct screen *screen)
 {
     const struct fm_top *top = screen->top;
@@ -389,7 +389,7 @@ static bool run(struct screen *screen, double delay, GError **error)
         gint64 left = next - g_get_monotonic_time();
         timeout((int)CLAMP(left / 1000, 0, 1000));
         int key = getch();
-        if (key == KEY_RESIZE) /* what the terminal made of its contents is not known */
+        if (key == KEY_RESIZE) /* the terminal may have changed its contents */
             clearok(curscr, TRUE);
         if (key != ERR && key != KEY_RESIZE && !on_key(screen, key))
             break;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `fathom top` shows: rows of functions, sorted and searched, with what they did since a
- * moment and since the reading before. */
+/* Table of `fathom top`: rows of functions, sorted and searched, with counts since a moment and
+ * since the previous reading. */
 #pragma once
 
 #include "record/running/names.h"
@@ -35,18 +35,20 @@ struct fm_top {
     struct fm_followed *watch;
     struct fm_followed_names *names;
     struct fm_followed_moment *since; /* NULL: since the beginning */
-    /* Of CLOCK_MONOTONIC: of that moment, of the latest reading, and of that at which it ran. */
+    /* CLOCK_MONOTONIC of that moment, of the last reading, and of the last time that the program
+     * was running. */
     uint64_t since_ns, read_ns, alive_ns;
     bool running; /* the program, at the latest reading */
     enum fm_top_order order;
-    char *search;      /* "" = all; part of a name, whatever the case */
-    uint32_t function; /* whose callers and callees are shown; FM_FOLLOWED_NONE: all functions */
-    GArray *rows;      /* struct fm_top_row: all, or the callers */
-    GArray *callees;   /* of one function */
+    char *search;          /* "" = all; part of a name, whatever the case */
+    uint32_t function;     /* function whose callers and callees are shown; FM_FOLLOWED_NONE: all
+                              functions */
+    GArray *rows;          /* struct fm_top_row: all, or the callers */
+    GArray *callees;       /* for one function */
     struct fm_top_row one; /* that function itself */
     struct fm_followed_counts all;
     GArray *found;            /* struct fm_followed_row: of all functions, at the latest reading */
-    GHashTable *calls_before; /* of function: calls at the reading before */
+    GHashTable *calls_before; /* by function: calls at the previous reading */
     uint64_t before_ns;
 };
 

@@ -12,8 +12,8 @@
 
 #define LEAVE_BYTES 256
 
-/* Where the program itself fails (SIGABRT, say) nobody comes back from the handler: what a terminal
- * needs is prepared, as nothing but write() and tcsetattr() may be called there. */
+/* After a failure of the program itself (SIGABRT, say) the handler does not return. What a terminal
+ * needs is prepared in advance, as the handler may call nothing but write() and tcsetattr(). */
 static const int failing[] = {SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE};
 static struct {
     struct termios before;

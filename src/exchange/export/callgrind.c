@@ -8,7 +8,7 @@
 #include "exchange/export/internal.h"
 #include "exchange/figures.h"
 
-/* Of an arc: the format has no way to say that its calls were not counted. */
+/* For an arc whose calls were not counted: the format cannot express that. */
 #define LEAST_CALLS 1
 
 struct callgrind {
@@ -44,7 +44,7 @@ static void put_costs(struct callgrind *x, const char *begin, const int64_t *cos
     fm_writer_bytes(x->out, line->str, line->len);
 }
 
-/* Of the whole: the root is no function of the file. */
+/* Writes the totals of the program: the root is not a function of the file. */
 static void put_totals(struct callgrind *x, const char *begin)
 {
     int64_t all[FM_EXCHANGE_COLUMNS_MAX];

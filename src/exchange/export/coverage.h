@@ -29,5 +29,5 @@ const uint32_t *fm_export_coverage_file(const struct fm_export_coverage *coverag
 GArray *fm_export_coverage_lines(const struct fm_export_coverage *coverage, const uint32_t *ps,
                                  uint32_t count);
 int64_t fm_export_coverage_calls(const struct fm_export_coverage *coverage, uint32_t ps);
-/* What is left out. */
+/* Adds notes on what is left out. */
 void fm_export_coverage_note(const struct fm_export_coverage *coverage, GPtrArray *notes);

@@ -45,7 +45,7 @@ bool fm_export(const struct fm_export_format *format, const struct fm_analysis *
                     format->name);
         return false;
     }
-    /* What the recording says of itself holds for what is made of it, too. */
+    /* Notes of the recording also apply to exports of it. */
     for (uint32_t i = 0; i < a->profile->run_info.note_count; i++)
         fm_export_note(notes, "%s", a->profile->run_info.notes[i]);
     return format->write(a, options, out, notes, error);

@@ -142,7 +142,7 @@ static void write_stacks(struct firefox *x, uint32_t first, uint32_t end)
     fm_json_end(json);
 }
 
-/* Where each of the thread's functions begins. */
+/* Writes the line at which each of the thread's functions begins. */
 static void write_lines(struct firefox *x, const char *name)
 {
     fm_json_array(&x->json, name);

@@ -68,7 +68,7 @@ static void put_all(struct gcov *x)
     uint32_t at = 0, count;
     fm_json_object(&x->json, NULL);
     fm_json_text(&x->json, "format_version", "1");
-    fm_json_text(&x->json, "gcc_version", "fathom"); /* who wrote it: readers show it, no more */
+    fm_json_text(&x->json, "gcc_version", "fathom"); /* the writer, which readers only display */
     fm_json_text(&x->json, "current_working_directory", folder != NULL ? folder : "");
     fm_json_text(&x->json, "data_file", p->program_name);
     fm_json_array(&x->json, "files");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What formats and their notes are written with. */
+/* Helpers to write formats, and notes on them. */
 #include <string.h>
 
 #include "exchange/export/internal.h"

@@ -30,7 +30,7 @@ static void put(struct pprof *x, const FathomPprof__Profile *part)
     fm_gzip_write(x->gzip, x->packed->data, fathom_pprof__profile__pack(part, x->packed->data));
 }
 
-/* What a sample charges on an average, weighted by what they charge; a tick where nobody says. */
+/* Average quanta of a sample, weighted by its quanta; one tick if it is not recorded. */
 static uint64_t quanta_a_sample(const struct fm_profile *p)
 {
     const struct fm_run_info *run = &p->run_info;
@@ -146,7 +146,7 @@ static void put_function(struct pprof *x, uint64_t id, const char *name, const c
     put(x, &part);
 }
 
-/* Those that stand in some stack. */
+/* Writes the functions that occur in some stack. */
 static void put_functions(struct pprof *x)
 {
     uint32_t count = x->profile->ps_count;

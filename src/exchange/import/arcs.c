@@ -17,14 +17,14 @@ struct arc {
 struct fm_import_arcs {
     struct fm_stacks *stacks;
     unsigned columns;
-    unsigned measures[FM_MEASURES_MAX]; /* of a column, or NO_MEASURE */
+    unsigned measures[FM_MEASURES_MAX]; /* measures of the columns, or NO_MEASURE */
     GArray *self;                       /* uint64_t[columns] a function */
     GArray *outside;                    /* uint64_t a function: calls by nobody that is known */
     GArray *lines;                      /* uint32_t a function */
     GArray *arcs;                       /* struct arc, by site */
     GArray *costs;                      /* uint64_t[columns] an arc */
     bool costs_known;
-    uint64_t sums[FM_MEASURES_MAX]; /* of all functions' own */
+    uint64_t sums[FM_MEASURES_MAX]; /* sums of all functions' self costs */
 };
 
 struct fm_import_arcs *fm_import_arcs_new(const char *program, const char *origin, unsigned columns)
@@ -170,7 +170,7 @@ uint32_t fm_import_arcs_functions(const struct fm_import_arcs *arcs)
 struct graph {
     struct fm_import_arcs *arcs;
     uint32_t functions, arc_count, groups;
-    uint32_t *group;       /* of a function, callees before callers */
+    uint32_t *group;       /* group of each function; callees come before callers */
     bool *entered;         /* [functions] from outside the program's functions */
     size_t *into_first;    /* [functions + 1] */
     uint32_t *into;        /* arcs by callee */
@@ -263,8 +263,8 @@ static uint64_t *entry_costs_of(const struct graph *g, uint32_t function)
     return &g->entry_costs[(size_t)function * g->arcs->columns];
 }
 
-/* What a group costs with all that it calls, and the calls that it is charged to: all of them by
- * their number where nobody knows, else those from outside with what the others leave. */
+/* Charges a group's total to the calls from outside. If no cost of calls is recorded, in proportion
+ * to their numbers; otherwise the remainder goes to the entries from outside of the program. */
 static void charge_group(const struct graph *g, const uint32_t *members, uint32_t count,
                          const uint64_t *leaving, unsigned column, GArray *shares)
 {
@@ -330,8 +330,8 @@ static void charge_calls(struct graph *g)
 
 struct made {
     struct fm_build *build;
-    uint32_t *pd, *entry_csd; /* of a function */
-    uint32_t *csd;            /* of an arc */
+    uint32_t *pd, *entry_csd; /* by function */
+    uint32_t *csd;            /* by arc */
 };
 
 static void add_costs(const struct graph *g, const struct made *made, uint32_t csd, uint64_t calls,

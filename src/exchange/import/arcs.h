@@ -22,8 +22,8 @@ struct fm_import_arcs *fm_import_arcs_new(const char *program, const char *origi
 void fm_import_arcs_free(struct fm_import_arcs *arcs); /* NULL is allowed */
 /* For functions, measures, notes: of functions, no frames. */
 struct fm_stacks *fm_import_arcs_stacks(struct fm_import_arcs *arcs);
-/* Which measure a column is; one that is none goes nowhere. Of FM_EXITS: the calls of a function,
- * so that those from outside are known, too. */
+/* Sets the measure of a column; columns without measure are dropped. FM_EXITS: a function's calls,
+ * so that calls from outside are known, too. */
 void fm_import_arcs_column(struct fm_import_arcs *arcs, unsigned column,
                            enum fm_measure_id measure);
 
@@ -41,10 +41,10 @@ void fm_import_arcs_uncounted(struct fm_import_arcs *arcs, const struct fm_stack
 /* Calls by nobody that is known. */
 FM_MUST_USE bool fm_import_arcs_outside(struct fm_import_arcs *arcs, uint32_t function,
                                         uint64_t calls);
-/* Where it stands in its file; the first that is said holds. */
+/* Line of the function in its file; the first one counts. */
 void fm_import_arcs_line(struct fm_import_arcs *arcs, uint32_t function, uint32_t line);
 
-/* What all functions cost themselves; how many functions there are. */
+/* Sum of all functions' self costs; number of functions. */
 uint64_t fm_import_arcs_sum(const struct fm_import_arcs *arcs, unsigned column);
 uint32_t fm_import_arcs_functions(const struct fm_import_arcs *arcs);
 

@@ -36,7 +36,7 @@ struct callgrind {
     struct slice function_file; /* file when the function began */
     uint32_t function;          /* UINT32_MAX: none yet */
     struct slice called_object, called_file, called;
-    bool uncounted; /* what the next line says of calls is no number of them */
+    bool uncounted; /* the call count on the next line is a placeholder */
     bool calling;   /* the next line is what these calls cost */
     uint64_t calls, called_line;
     bool any_calls;
@@ -63,7 +63,7 @@ static size_t key_size(struct slice line)
     return size > 0 && size < line.size && line.at[size] == ':' ? size : 0;
 }
 
-/* Of others' files many lack the first line that valgrind writes; none lacks its events. */
+/* Files of other tools may lack valgrind's first line, but all have an events line. */
 bool fm_import_is_callgrind(const struct fm_import_input *input)
 {
     struct fm_import_text text;
@@ -291,7 +291,7 @@ static bool read_totals(const struct callgrind *in, struct slice value, uint64_t
     return true;
 }
 
-/* What else the head says is nothing that a profile has a place for. */
+/* Other fields of the head have no place in a profile. */
 static bool read_head(struct callgrind *in, struct slice line, size_t key, GError **error)
 {
     struct slice value = {line.at + key + 1, line.size - key - 1};

@@ -107,7 +107,7 @@ static unsigned find_quanta(const struct fm_import_events *events, uint64_t *ret
 static void choose_told(struct fm_import_events *events, struct fm_import_arcs *arcs)
 {
     fm_import_figures_begin(&events->figures, fm_import_arcs_stacks(arcs));
-    /* Of a call as of all that a thread does, how it ended nobody knows. */
+    /* For a call, as for a whole thread, the kind of exit is not known. */
     fm_build_unknown(fm_stacks_build(fm_import_arcs_stacks(arcs)), FM_CALLSEQS);
     for (unsigned i = 0; i < events->count; i++) {
         const char *name = events->titles == NULL

@@ -17,7 +17,7 @@ struct fm_import_events {
     struct fm_import_event all[FM_IMPORT_EVENTS_MAX];
     GHashTable *units;  /* name -> unit, of those that were described; NULL = of none */
     GHashTable *titles; /* name -> long name, likewise */
-    struct fm_import_figures figures; /* of our own exports */
+    struct fm_import_figures figures; /* for fathom's own exports */
 };
 
 /* False: there are too many. */

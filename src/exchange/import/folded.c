@@ -145,7 +145,7 @@ static bool choose_unit(struct folded *in, const char *unit, GError **error)
     return true;
 }
 
-/* What one sample stands for nobody told; not more than the least of the numbers. */
+/* The value of a sample is not given: it is at most the smallest of the numbers. */
 static void set_samples(struct folded *in)
 {
     struct fm_build_header *header = fm_build_header(fm_stacks_build(in->stacks));

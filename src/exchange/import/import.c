@@ -102,7 +102,7 @@ static bool unpack(const char *name, const uint8_t *bytes, size_t size, GByteArr
 
 /* --- recognising --- */
 
-/* What PowerShell writes by ">" is UTF-16. NULL: it is none. */
+/* PowerShell's ">" writes UTF-16. NULL: the text is not UTF-16. */
 static char *to_utf8(const uint8_t *bytes, size_t *size)
 {
     bool little = *size >= 2 && bytes[0] == 0xff && bytes[1] == 0xfe;

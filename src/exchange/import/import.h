@@ -6,8 +6,9 @@
 #include "deep/profile.h"
 
 struct fm_import_options {
-    const char *format;  /* a name of the table; NULL = by the file's content */
-    const char *program; /* what it is a profile of; NULL = by the file's name. gmon: its file */
+    const char *format; /* a name of the table; NULL = by the file's content */
+    /* name of the profiled program; NULL = from the file's name. gmon: its file */
+    const char *program;
     const char *unit; /* folded: what a number counts: samples, ns, us, ms, bytes; NULL = samples */
 };
 
@@ -25,7 +26,7 @@ extern const struct fm_import_format *const fm_import_formats;
  * _UNAVAILABLE (no stack is in it), _USAGE (no such format or unit, or no format is recognised). */
 FM_MUST_USE bool fm_import(const char *path, const struct fm_import_options *options,
                            struct fm_profile **ret, GError **error);
-/* The same of bytes. name is used in messages and, its folder taken off, as the program's. */
+/* As above, from bytes. name is used in messages and, without folder, as the program's name. */
 FM_MUST_USE bool fm_import_bytes(const char *name, const uint8_t *bytes, size_t size,
                                  const struct fm_import_options *options, struct fm_profile **ret,
                                  GError **error);
@@ -33,13 +34,13 @@ FM_MUST_USE bool fm_import_bytes(const char *name, const uint8_t *bytes, size_t 
  * it cannot be read. */
 bool fm_import_recognises(const char *path);
 
-/* What cannot be imported, as far as it is known. */
+/* A known format that cannot be imported. */
 struct fm_import_known {
     const char *what; /* "perf's own file" */
-    const char *help; /* what reads it, or makes of it what can be imported; "%s" is for the path */
+    const char *help; /* command that reads it or converts it; "%s" is the path */
 };
 /* By the first bytes; false: not known. */
 bool fm_import_is_known(const uint8_t *bytes, size_t size, struct fm_import_known *ret);
-/* Of a file, gzipped or not: a sentence for people, g_free(); NULL: it is not known, or can be
+/* Describes a file, gzipped or not, in a sentence, g_free(); NULL: it is unknown, or can be
  * imported. */
 char *fm_import_describe(const char *path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the readers of formats share. */
+/* Shared by the readers of formats. */
 #pragma once
 
 #include "exchange/import/import.h"
@@ -48,8 +48,8 @@ bool fm_import_number(const char *text, size_t size, uint64_t *ret);
 char *fm_import_measure_name(const char *text, size_t size);
 /* Adds to a sum that must fit 63 bits: false when it does not. */
 bool fm_import_sum(uint64_t *sum, uint64_t value);
-/* Of the first eight all but those of the mask are not known. How calls ended no file tells: they
- * all stand as exits, of which a reader sees the calls alone. */
+/* Marks measures among the first eight that are not in the mask as not known. No file says how
+ * calls ended: all count as exits, and readers see only the number of calls. */
 void fm_import_only_knows(struct fm_build *build, uint32_t known);
 #define FM_IMPORT_CALLS (1u << FM_EXITS | 1u << FM_CALLSEQS)
 

@@ -8,7 +8,7 @@
 #include "exchange/import/internal.h"
 
 #define HEAD_BYTES ((size_t)64 << 10)
-#define TAR_AT 257u /* where a tape archive says what it is */
+#define TAR_AT 257u /* offset of a tar archive's magic */
 
 struct beginning {
     const char *bytes;

@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 
-/* What is kept of a text takes as much as one of this size. */
+/* Shorter texts are not stored: an entry takes as much memory. */
 #define SHORTEST 48u
 #define PLACES_FIRST (1u << 12)
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which number a text led to before: where the same stacks come again and again, each is taken
- * apart once. Texts are borrowed. */
+/* Remembers the number that a text led to, so that repeated stacks are parsed once. Texts are
+ * borrowed. */
 #pragma once
 
 #include <stddef.h>
@@ -11,8 +11,8 @@ struct fm_import_memo;
 struct fm_import_memo *fm_import_memo_new(void);
 void fm_import_memo_free(struct fm_import_memo *memo); /* NULL is allowed */
 
-/* Where the number of a text stands, 0 at first, valid until the next call. beside: what else makes
- * it one. NULL: nothing is remembered of it, as it is short or there is no memory. */
+/* Pointer to the number of a text, initially 0, valid until the next call. beside: a second part of
+ * the key. NULL: the text is not stored, because it is short or memory is missing. */
 uint32_t *fm_import_memo_at(struct fm_import_memo *memo, const char *text, size_t size,
                             uint32_t beside);
 

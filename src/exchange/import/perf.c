@@ -126,7 +126,7 @@ static bool is_event(struct slice word)
     return word.size >= 2 && word.at[word.size - 1] == ':' && !is_time(word);
 }
 
-/* What follows the time: a period, an event, either or both. */
+/* Parses the fields after the time: a period, an event, either or both. */
 static bool parse_event(struct slice rest, struct header *ret)
 {
     struct slice word = take_word(&rest);
@@ -373,8 +373,8 @@ static bool begin_sample(struct perf *in, const struct header *header, GError **
     return true;
 }
 
-/* Which of several events comes first in the file is chance: pages begin with time, or else with
- * what was sampled first. */
+/* The order of several events in the file is random: pages begin with time, or else with the event
+ * that was sampled first. */
 static void choose_main(struct perf *in, const struct fm_import_input *input)
 {
     struct fm_import_text text;
@@ -391,8 +391,8 @@ static void choose_main(struct perf *in, const struct fm_import_input *input)
     }
 }
 
-/* Of an open sample: a frame, the place of the one before, or what is not understood. False: the
- * line is a sample of its own. */
+/* Parses a line within a sample: a frame, the source line of the one before, or text to ignore.
+ * False: the line begins a new sample. */
 static bool take_within(struct perf *in, struct slice line, struct header *header)
 {
     struct frame frame;

@@ -12,8 +12,7 @@
 #define NS_PER_SECOND 1000000000u
 #define TELLING_FIELDS 4096u /* by which the format is recognised */
 #define TYPE_BYTES_MAX 22u   /* two tags and numbers */
-/* What unpacking may take: so many times the bytes that are unpacked, and so many times the file.
- */
+/* Memory limits for unpacking: multiples of the unpacked size, and of the file size. */
 #define MEMORY_TIMES 32u
 #define MEMORY_TIMES_OF_FILE 400u
 #define MEMORY_ALWAYS ((uint64_t)1 << 20)
@@ -49,10 +48,10 @@ struct pprof {
     GHashTable *functions, *locations, *mappings; /* id -> index + 1 */
     struct column *columns;                       /* [n_sample_type] */
     uint32_t known, left_out;         /* left_out: sample types that there is no room for */
-    const Location *widest;           /* of them */
-    uint64_t frames;                  /* of all samples so far */
-    struct fm_import_figures figures; /* of our own exports */
-    const char *thread;               /* of the sample that is being read, NULL = none */
+    const Location *widest;           /* location with most of them */
+    uint64_t frames;                  /* frames of all samples so far */
+    struct fm_import_figures figures; /* for fathom's own exports */
+    const char *thread;               /* thread of the current sample, NULL = none */
 };
 
 /* Fields stand in any order: Go begins with the time. So all of the first have to be of the format,
@@ -146,8 +145,8 @@ static bool is_allocation(const char *name)
     return strcmp(name, "alloc_objects") == 0 || strcmp(name, "alloc_space") == 0;
 }
 
-/* Of a profile without time and allocations, as one of what is in use: the default, which is the
- * last if the file names none. */
+/* Chooses the sample type of a profile without time and allocations, such as one of memory in use:
+ * the default, which is the last if the file names none. */
 static size_t choose_other(const struct pprof *in, const char *wanted)
 {
     const Profile *p = in->profile;
@@ -164,7 +163,7 @@ static size_t choose_other(const struct pprof *in, const char *wanted)
     return best;
 }
 
-/* Which sample type becomes the measure that pages begin with: processor time, or the default. */
+/* Chooses the sample type of the measure with which pages begin: CPU time, or the default. */
 static size_t choose_main(const struct pprof *in)
 {
     const Profile *p = in->profile;
@@ -261,7 +260,7 @@ static void set_heap_period(struct pprof *in)
         fm_build_nature(fm_stacks_build(in->stacks), FM_NATURE_HEAP_SAMPLED, (uint64_t)p->period);
 }
 
-/* What one sample charges: the period. */
+/* Sets the value of a sample: the period. */
 static void set_samples(struct pprof *in, size_t main_column)
 {
     g_assert(main_column <= in->profile->n_sample_type);
@@ -441,7 +440,7 @@ static bool read_samples(struct pprof *in, GError **error)
             if (!push_location(in, sample->location_id[j - 1], &line, error))
                 return false;
         }
-        if (sample->n_location_id == 0) /* where it was is not known; that it was is */
+        if (sample->n_location_id == 0) /* its place is not known, but it happened */
             fm_stacks_push(in->stacks, fm_stacks_function(in->stacks, &(struct fm_stacks_name){0}),
                            0);
         if (!add_values(in, sample, error))

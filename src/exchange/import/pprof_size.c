@@ -55,7 +55,8 @@ static bool next_field(const uint8_t *bytes, size_t size, size_t *at, struct fie
     return true;
 }
 
-/* Of a sample or a location: labels and lines are messages, all else is numbers. */
+/* Size of the unpacked parts of a sample or location: labels and lines are messages, the rest are
+ * numbers. */
 static uint64_t unpacked_inside(const struct field *message)
 {
     static const unsigned nested[] = {[FIELD_SAMPLE] = 3, [FIELD_LOCATION] = 4};

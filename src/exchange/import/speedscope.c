@@ -18,26 +18,26 @@ struct speedscope {
     struct fm_stacks *stacks;
     GArray *frames;                   /* struct fm_json_value */
     GArray *open;                     /* guint: frames that events have opened */
-    uint32_t *functions;              /* of frames, UINT32_MAX = not asked for yet */
+    uint32_t *functions;              /* by frame, UINT32_MAX = not yet needed */
     bool own, alone;                  /* our own export; one profile only */
-    struct fm_import_figures figures; /* of our own exports */
+    struct fm_import_figures figures; /* for fathom's own exports */
     struct fm_import_memo *memo;      /* stacks below a thread -> call in context */
     uint32_t known;
     uint64_t sums[FM_MEASURES_MAX];
     uint32_t sampled, evented;
-    uint64_t samples; /* of time, one by one */
+    uint64_t samples; /* single samples of time */
     double squares;
     /* The profile that is being read. */
     char *profile_name;
-    char *thread; /* of our own: what it is of; "" */
+    char *thread; /* in fathom's exports: the thread; "" */
     uint32_t thread_frame, thread_function;
     const char *place; /* in the text, of the sample or event that is being read; NULL = none */
     unsigned measure;
-    uint64_t divide;        /* what is whole, by this */
-    bool skip;              /* what is told by another profile, too */
+    uint64_t divide;        /* divisor of integers */
+    bool skip;              /* another profile in the file has the same data */
     bool calls, one_by_one; /* each weight is a sample's, no sum of several */
     double factor;
-    double rest; /* what was lost by rounding so far */
+    double rest; /* rounding error so far */
 };
 
 static bool fail(const struct speedscope *in, GError **error, const char *format, ...)
@@ -164,7 +164,7 @@ static void use(struct speedscope *in, unsigned measure, double factor)
         in->known |= 1u << measure;
 }
 
-/* Of our own exports: the name tells the column. False: it is none of theirs. */
+/* In fathom's exports the profile's name gives the column. False: it is not one of them. */
 static bool choose_own(struct speedscope *in)
 {
     const char *colon = g_strrstr(in->profile_name, ": ");
@@ -308,7 +308,7 @@ static bool read_sample(struct speedscope *in, struct fm_json_value sample,
     return !any || add(in, fm_stacks_call(in->stacks), weight, error);
 }
 
-/* What is read of a profile, found in one pass: its samples are most of the file. */
+/* Members of a profile that are needed, found in one pass, because samples are most of the file. */
 enum { TYPE, UNIT, NAME, START, SAMPLES, WEIGHTS, EVENTS, MEMBERS };
 static const char *const members[MEMBERS] = {
     [TYPE] = "type",       [UNIT] = "unit",       [NAME] = "name",    [START] = "startValue",
@@ -341,7 +341,7 @@ static bool read_sampled(struct speedscope *in, const struct fm_json_value *of, 
                : fail(in, error, "expected as many \"weights\" as \"samples\"");
 }
 
-/* What ends must be what began last: else its time would be another's. */
+/* Frames must be closed in reverse order; otherwise time would be charged to another one. */
 static bool close_frame(struct speedscope *in, struct fm_json_value frame, GError **error)
 {
     double number;
@@ -417,7 +417,7 @@ static bool read_evented(struct speedscope *in, const struct fm_json_value *of, 
             return false;
     }
     in->place = NULL;
-    /* What is open at the end was called, too. */
+    /* Frames that are open at the end were called, too. */
     while (fm_stacks_depth(in->stacks) > base) {
         fm_stacks_add(in->stacks, FM_EXITS, 1);
         fm_stacks_cut(in->stacks, fm_stacks_depth(in->stacks) - 1);

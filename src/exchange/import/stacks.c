@@ -281,9 +281,9 @@ static bool grow_edges(struct fm_stacks *stacks)
     return true;
 }
 
-/* Which of a pd's slots the call has. Calls at one line may be one through a pointer or several:
- * each callee has a site then. Where no line is known all are one site: with a site a callee each
- * of the function's contexts would have a slot for each callee that it has in any of them. */
+/* Slot of the call in its caller's pd. Calls at one line may be one call through a pointer or
+ * several, so each callee has its own site. Calls without line share one site: with a site for each
+ * callee, every context of the function would need a slot for each callee of any of them. */
 static uint32_t slot_of(struct fm_stacks *stacks, const struct frame *above, uint32_t callee,
                         uint32_t line)
 {

@@ -27,17 +27,17 @@ struct fm_build *fm_stacks_build(struct fm_stacks *stacks);
 /* A further measure by another tool's name for it, made one of ours ([a-z][a-z0-9_]*) and unlike
  * the others'. 0: there is no room for it. */
 unsigned fm_stacks_add_measure(struct fm_stacks *stacks, const char *name, const char *unit);
-/* The same, of whose unit a count is so much (fm_measure.scale). */
+/* As above, with the unit's scale (fm_measure.scale). */
 unsigned fm_stacks_add_scaled(struct fm_stacks *stacks, const char *name, const char *unit,
                               double scale);
-/* What quanta are, when they are no time. unit: NULL = the name. */
+/* Names the quanta when they are not time. unit: NULL = the name. */
 void fm_stacks_name_quanta(struct fm_stacks *stacks, const char *name, const char *unit);
 
 /* The proc static of a function, and of the whole program, which has the pd too. */
 uint32_t fm_stacks_ps(const struct fm_stacks *stacks, uint32_t function);
 uint32_t fm_stacks_root_pd(const struct fm_stacks *stacks);
 
-/* What makes a function one: need not be terminated, and NUL bytes end it. */
+/* Identity of a function. The texts need not be terminated, and end at a NUL byte. */
 struct fm_stacks_name {
     const char *name;
     size_t size;
@@ -45,25 +45,26 @@ struct fm_stacks_name {
     size_t unit_size;
     const char *file; /* with its path; NULL = not known */
     size_t file_size;
-    uint32_t line; /* of the function; 0 = not known; part of what makes it one only if */
+    uint32_t line; /* line of the function; 0 = not known; part of the identity only if */
     bool begins;   /* it is known to begin there, and the name is no function's */
     bool outside;  /* no function: a thread, or what stacks that were cut stand below */
 };
-/* The same number for the same function: 0, 1, 2, ... */
+/* Returns the same number for the same function: 0, 1, 2, ... */
 uint32_t fm_stacks_function(struct fm_stacks *stacks, const struct fm_stacks_name *name);
 
 /* A call of a function at a line of another, 0 = not known. */
 struct fm_stacks_call {
     uint32_t caller, callee, line; /* functions */
     uint32_t file;    /* 0: the line is in the caller's own; else a number for another file, */
-    const char *text; /* of this name */
+    const char *text; /* text of this name */
     size_t size;
 };
-/* The same number for the same call: 0, 1, 2, ... Each callee at a line has a site of its own. */
+/* Returns the same number for the same call: 0, 1, 2, ... Each callee at a line has a site of its
+ * own. */
 uint32_t fm_stacks_site(struct fm_stacks *stacks, const struct fm_stacks_call *call);
 /* That some of its calls are not counted. */
 void fm_stacks_site_uncounted(struct fm_stacks *stacks, uint32_t site);
-/* Which of its caller's slots it is. */
+/* Its index among its caller's slots. */
 uint32_t fm_stacks_slot(const struct fm_stacks *stacks, uint32_t site);
 
 /* How many frames there are, and to keep the outermost ones only. */

@@ -33,14 +33,14 @@ struct symbols {
 struct map {
     uint64_t start, end;
     char *path;
-    struct symbols *symbols; /* of the folder's list; NULL: there are none */
+    struct symbols *symbols; /* symbols from the folder's list; NULL: none */
 };
 
 /* A program that a process ran from then on: exec begins another. */
 struct session {
     uint64_t from; /* ns */
     char *name;
-    GArray *maps; /* of the folder's; NULL: not asked for yet */
+    GArray *maps; /* maps of the folder; NULL: not yet needed */
 };
 
 struct uftrace {
@@ -269,7 +269,7 @@ static void take_session(struct uftrace *in, uint32_t process, const char *line)
     g_array_append_val(list, session);
 }
 
-/* What the process ran at that time; before its own first session, what its parent did. */
+/* Memory maps of the process at that time; before its own first session, those of its parent. */
 static GArray *maps_at(struct uftrace *in, uint32_t process, uint64_t time)
 {
     struct session *found = NULL, *later = NULL;
@@ -381,7 +381,7 @@ static bool read_thread(struct uftrace *in, uint32_t thread, uint32_t process, G
     g_autoptr(FmMappedFile) file = NULL;
     uint64_t last = 0;
     if (!g_hash_table_add(in->read, GUINT_TO_POINTER(thread)))
-        return true; /* of a process that was forked and ran a program both lines tell */
+        return true; /* a process that was forked and then executed a program has both lines */
     if (!g_file_test(path, G_FILE_TEST_EXISTS))
         return true; /* it called nothing */
     if (!fm_mapped_file_open(path, &file, error))
@@ -409,7 +409,7 @@ static bool read_task(struct uftrace *in, const char *line, GError **error)
     return true;
 }
 
-/* What the records need to be understood: programs, libraries, who forked whom. */
+/* Reads what the records need: programs, libraries, forks. */
 static void note_task(struct uftrace *in, const char *line)
 {
     uint32_t process = (uint32_t)number_in(line, " pid=");

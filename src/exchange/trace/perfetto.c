@@ -12,7 +12,7 @@ enum { SLICE_BEGIN = 1, SLICE_END = 2, INSTANT = 3, COUNTER = 4 };
 enum { STATE_CLEARED = 1, NEEDS_STATE = 2 };
 #define GROUP_UUID 1u     /* the tracks of kinds: this and the kind */
 #define LANE_UUID 0x1000u /* the tracks of lanes: this and the index */
-#define FIELD_PACKET 0x0a /* of Trace: number 1, with a length */
+#define FIELD_PACKET 0x0a /* field of Trace: number 1, with a length */
 
 enum item_kind { ITEM_SEGMENT, ITEM_NUMBER, ITEM_MARK, ITEM_FLOW_OUT, ITEM_FLOW_IN };
 struct item {
@@ -113,7 +113,7 @@ static void write_track(struct fm_trace_export *x, uint64_t uuid, uint64_t paren
     write_packet(x, &packet);
 }
 
-/* What a sequence has told of names. */
+/* Names that a sequence has defined. */
 struct sequence {
     struct fm_trace_export *x;
     uint32_t number;

@@ -10,7 +10,7 @@ struct fm_trace_export;
 
 struct fm_trace_export_format {
     const char *name;    /* "chrome" */
-    const char *suffix;  /* of files: "json" */
+    const char *suffix;  /* suffix of files: "json" */
     const char *summary; /* for --help */
     void (*begin)(struct fm_trace_export *x);
     void (*end)(struct fm_trace_export *x);

@@ -27,7 +27,7 @@ struct gmon {
     GArray *symbols;
     unsigned histograms;
     uint64_t rate;    /* ticks per second, 0 = no histogram so far */
-    uint64_t ticks;   /* of all */
+    uint64_t ticks;   /* sum of all ticks */
     uint64_t outside; /* ticks in no function */
     unsigned blocks;  /* the measure of blocks; 0 = there were none */
     bool any_calls;
@@ -113,7 +113,7 @@ static bool check_histogram(struct gmon *in, const uint8_t *head, GError **error
 {
     uint64_t low = u64_at(head), high = u64_at(head + 8), bins = u32_at(head + 16);
     uint64_t rate = u32_at(head + 20);
-    in->at = head; /* what is wrong is told at its beginning */
+    in->at = head; /* errors are reported at its beginning */
     if (++in->histograms > HISTOGRAMS_MAX)
         return fail(in, FM_ERROR_LIMIT, error, "more than %u histograms", HISTOGRAMS_MAX);
     if (high <= low || bins == 0 || bins > high - low)

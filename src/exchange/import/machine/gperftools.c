@@ -109,8 +109,8 @@ static uint64_t frame_at(const struct cpu *in, const struct record *record, uint
     return word_at(in->input, in->form, record->frames + frame * in->form.width);
 }
 
-/* Where the records end, and whether all that are deep enough have the same second frame: the code
- * that returns from a signal's handler, in older files. */
+/* Finds the end of the records, and whether all deep enough stacks have the same second frame: in
+ * older files, the code that returns from a signal handler. */
 static void look_through(struct cpu *in)
 {
     struct record record;

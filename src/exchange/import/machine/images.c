@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Of a file that code was mapped from. */
+/* A file from which code was mapped. */
 struct image {
     char *path;
     bool opened;

@@ -14,7 +14,7 @@ void fm_import_images_free(struct fm_import_images *images); /* NULL is allowed 
 
 struct fm_import_image_place {
     const struct fm_import_symbol *symbol; /* NULL: not known */
-    const char *path;                      /* of the file; NULL: the address is in none */
+    const char *path;                      /* path of the file; NULL: the address is in no file */
 };
 /* Both pointers are valid until images go. */
 struct fm_import_image_place fm_import_images_at(struct fm_import_images *images, uint64_t address);

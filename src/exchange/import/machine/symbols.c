@@ -26,8 +26,8 @@ static int by_address(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-/* Of code; labels of assembler files have no type, and are functions to who wrote them where they
- * can be linked to. */
+/* Whether a symbol is a function. Labels of assembler files have no type; global ones count as
+ * functions. */
 static bool is_function(const GElf_Sym *symbol)
 {
     unsigned type = GELF_ST_TYPE(symbol->st_info);
@@ -52,7 +52,7 @@ static bool is_code(Elf *elf, const GElf_Sym *symbol, uint64_t *ret_end)
 static void add_section(GArray *all, Elf *elf, Elf_Scn *section, const GElf_Shdr *header)
 {
     Elf_Data *data = elf_getdata(section, NULL);
-    const char *file = NULL; /* what is local stands behind its file's name */
+    const char *file = NULL; /* local symbols come after the name of their file */
     if (data == NULL || header->sh_entsize == 0)
         return;
     for (size_t i = 0; i < header->sh_size / header->sh_entsize && i < INT32_MAX; i++) {

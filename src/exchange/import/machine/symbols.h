@@ -20,5 +20,5 @@ struct fm_import_symbol {
 FM_MUST_USE bool fm_import_symbols_read(const char *path, GArray **ret, GError **error);
 /* NULL: the address is in no function. */
 const struct fm_import_symbol *fm_import_symbols_at(const GArray *symbols, uint64_t address);
-/* Where the first function behind an address begins; UINT64_MAX: there is none. */
+/* Address of the first function after an address; UINT64_MAX: none. */
 uint64_t fm_import_symbols_next(const GArray *symbols, uint64_t address);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What makes a function one: its name, unit and file. */
+/* Identity of functions: name, unit and file. */
 #include <string.h>
 
 #include "base/text/demangle.h"

@@ -13,7 +13,7 @@ struct function {
     uint32_t pd;   /* its context on the stack, of several the innermost; 0 = it is not there */
     bool nameless; /* stands for code of several functions (functions.c) */
     uint32_t line; /* that tells it from others of its name; 0 = none does */
-    size_t name;   /* of its text among the texts: name, unit and file */
+    size_t name;   /* offset of its text: name, unit and file */
     size_t size;
 };
 
@@ -58,11 +58,11 @@ struct fm_stacks {
     uint32_t edge_mask, edge_used;
     uint32_t edge_count; /* all together */
     GArray *frames; /* the stack, and behind it what was on it before: stacks often begin alike */
-    uint32_t depth; /* of the stack */
+    uint32_t depth; /* depth of the stack */
     GHashTable *measures; /* their names */
-    GString *further;     /* those that pages of contexts do not show, with commas between */
+    GString *further;     /* measures that pages of contexts do not show, separated by commas */
     struct index by_name, by_site;
-    struct fm_import_totals *totals; /* of stacks that are not plain */
+    struct fm_import_totals *totals; /* totals of stacks that are not plain */
     bool no_memory;                  /* for more edges: what comes is left out, and finish fails */
     uint64_t too_deep;
     uint32_t skipped; /* frames on the stack beyond the greatest depth */

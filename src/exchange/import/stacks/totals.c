@@ -143,7 +143,7 @@ static void calls_clear(struct calls *calls)
     g_free(calls->to);
 }
 
-/* Which contexts are of recursions of several; [pd_count + 1], g_free. */
+/* Which contexts belong to recursions of several functions; [pd_count + 1], g_free. */
 static bool *find_recursions(const struct fm_profile *profile, const struct calls *calls)
 {
     uint32_t groups, pds = profile->pd_count + 1;
@@ -166,8 +166,8 @@ static uint32_t *find_makers(const struct fm_profile *profile)
     return makers;
 }
 
-/* Which contexts have their function on the path of calls that made them; [pd_count + 1], g_free.
- */
+/* Which contexts have their own function on the path of calls that created them; [pd_count + 1],
+ * g_free. */
 static bool *find_nested(const struct fm_profile *profile, const struct calls *calls,
                          const uint32_t *makers)
 {
@@ -218,7 +218,8 @@ static void records_init(struct fm_inclusive_info *info, const struct fm_profile
     info->values = g_new0(uint64_t, (size_t)info->count * info->width + 1);
 }
 
-/* What each context costs on plain stacks: contexts are numbered after those that made them. */
+/* Cost of each context on plain stacks: contexts have higher numbers than those that created
+ * them. */
 static uint64_t *plain_totals(const struct fm_import_totals *totals,
                               const struct fm_profile *profile, const uint32_t *makers,
                               unsigned measure)

@@ -31,6 +31,6 @@ void fm_import_totals_leave(struct fm_import_totals *totals, uint32_t index, uin
 
 /* To the profile, when all frames are left. */
 void fm_import_totals_tell(struct fm_import_totals *totals, struct fm_profile *profile);
-/* Of a profile without contexts (FM_NATURE_ARCS): what was given for the calls of a function from
- * others, and no more than its recursion costs. */
+/* For a profile without contexts (FM_NATURE_ARCS): the recorded cost of a function's calls from
+ * others, but at most its recursion's cost. */
 void fm_import_totals_of_arcs(struct fm_profile *profile);
