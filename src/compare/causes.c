@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What explains a difference. For each context p below u, with n calls, w own cost a call and c
+/* Causes of a difference. For each context p below u, with n calls, w own cost a call and c
  * total cost a call, before (A) and after (B):
  *
  *   calls   (n_B - n_B(u) n_A / n_A(u)) c_A     more from here than the caller's own calls explain
  *   self    n_B (w_B - w_A)
  *   a new context: its total; a vanished one: calls with n_B = 0; nothing below either
  *
- * What one build inlines (compare.h: uncounted) has no number of calls: it ran as often as its
- * caller. Where it is a context in one build alone, its costs are its caller's own.
+ * A function that one build inlines (compare.h: uncounted) has no number of calls: it ran as
+ * often as its caller. If it is a context in one build only, its costs count as its caller's
+ * own.
  *
- * These add up to the difference of the whole, exactly, since total = own + the children's totals
- * and the terms telescope. */
+ * These add up to the difference of the whole, exactly, since total = own + the children's
+ * totals and the terms telescope. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,7 +129,7 @@ static void explain_inlined(struct search *s, uint32_t pd, uint32_t u)
                               .value = (double)s->v.total[FM_AFTER][pd] - vanished});
 }
 
-/* What they cost is their caller's own. */
+/* Their costs count as their caller's own. */
 static void give_inlined_to_callers(struct search *s)
 {
     for (uint32_t at = s->c->order_count; at-- > 1;) {

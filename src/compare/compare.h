@@ -82,7 +82,7 @@ void fm_compare_free(struct fm_compare *compare); /* NULL is allowed */
 
 /* One number of both sides. FM_MEASURES_MAX stands for calls. */
 #define FM_COMPARE_CALLS ((enum fm_measure_id)FM_MEASURES_MAX)
-/* Of the whole program. */
+/* Total of the whole program. */
 int64_t fm_compare_total(const struct fm_compare *compare, enum fm_measure_id measure,
                          enum fm_side side);
 
@@ -114,9 +114,9 @@ const char *fm_compare_certainty(const struct fm_compare *compare, enum fm_measu
 bool fm_compare_parse_measure(const struct fm_compare *compare, const char *text,
                               enum fm_measure_id *ret);
 const char *fm_compare_measure_title(const struct fm_compare *compare, enum fm_measure_id measure);
-/* The same in a reader's words: "bytes held when most were". */
+/* As above in words for readers: "bytes live at the peak". */
 const char *fm_compare_measure_words(const struct fm_compare *compare, enum fm_measure_id measure);
-/* What a value is multiplied by for the unit that is shown: seconds of time, bytes. */
+/* Factor from a value to the displayed unit: seconds, bytes. */
 double fm_compare_scale(const struct fm_compare *compare, enum fm_measure_id measure);
 /* The measure to look at first: time where it differs by more than chance, else the first of calls,
  * allocations and bytes that differs. */
@@ -140,7 +140,7 @@ enum fm_cause_kind {
 struct fm_cause_context {
     uint32_t pd;
     uint32_t of[FM_SIDES];   /* pd, but before it was REPLACED */
-    double net;              /* of the difference, after what is set against it */
+    double net;              /* difference after subtracting its opposite parts */
     int64_t calls[FM_SIDES]; /* -1: not counted */
     int64_t value[FM_SIDES]; /* SELF: own cost, else total */
     uint32_t against;        /* how many smaller differences below are set against it */
@@ -162,12 +162,13 @@ struct fm_causes {
     enum fm_measure_id measure;
     bool sampled;      /* time: differences are estimated */
     double difference; /* after - before of the whole: the sum of all net */
-    double sum;        /* of their absolute values */
+    double sum;        /* sum of absolute values */
     GArray *causes;    /* struct fm_cause, largest first; those that cannot be told last */
     double not_told;   /* sum of net of those */
 };
 
-/* What explains the difference of a measure (FM_FIRST_INHERITED or later, or FM_COMPARE_CALLS). */
+/* Finds the causes of the difference of a measure (FM_FIRST_INHERITED or later, or
+ * FM_COMPARE_CALLS). */
 void fm_causes_find(const struct fm_compare *compare, enum fm_measure_id measure,
                     struct fm_causes *ret);
 void fm_causes_clear(struct fm_causes *causes);

@@ -21,9 +21,10 @@ void fm_pairs_find_renames(struct fm_pairs *pairs, const struct fm_profile *befo
 /* Call sites of paired procedures: the longest common subsequence. */
 void fm_pairs_find_sites(struct fm_pairs *pairs, const struct fm_profile *before,
                          const struct fm_profile *after);
-/* Where a side does not know at which lines a procedure calls, both are made to know as little: a
- * site that has no line would meet none that has one, and each call would be gone and be new. The
- * tables of sites must be the profiles' own. Returns of how many procedures lines were lost. */
+/* If one side lacks the line numbers of a procedure's calls, they are removed on the other side,
+ * too: otherwise sites with and without line would not match, and each call would seem to vanish
+ * and appear. The tables of sites must be the profiles' own. Returns the number of procedures that
+ * lost lines. */
 uint32_t fm_pairs_fold_sites(const struct fm_pairs *pairs, struct fm_profile *before,
                              struct fm_profile *after);
 

@@ -33,7 +33,7 @@ static char *key_of(const struct fm_ps *ps, enum fm_matched how)
     g_assert_not_reached();
 }
 
-/* Of each key the one procedure that is left with it; REPEATED when there are several. */
+/* By key: the one unmatched procedure with it; REPEATED when there are several. */
 #define REPEATED UINT32_MAX
 
 static GHashTable *unpaired(const struct fm_profile *p, const uint32_t *paired, enum fm_matched how)

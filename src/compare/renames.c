@@ -13,8 +13,8 @@
 
 enum direction { CALLS, IS_CALLED_BY };
 
-/* What a left-over procedure calls and is called by: neighbours that have a counterpart, by their
- * number in before, and itself. */
+/* Neighbours of an unmatched procedure: callees and callers that have a counterpart, by their
+ * number in before, and the procedure itself. */
 struct neighbours {
     uint32_t ps;
     GHashTable *calls; /* guint64* (direction << 32 | neighbour) -> double* */

@@ -15,7 +15,7 @@ struct fm_runs_difference {
     struct fm_runs_side before, after;
     bool exact;       /* all runs of a side agree */
     bool interval;    /* low and high are known: both sides have two runs or more */
-    double low, high; /* of after's mean - before's, at 99 % */
+    double low, high; /* mean of after - mean of before, at 99 % */
     bool told;        /* exact and another, or an interval without 0 */
 };
 

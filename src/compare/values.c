@@ -31,7 +31,7 @@ static void add_up(const struct fm_compare *c, enum fm_measure_id measure, enum 
         add(&values->total[side][p->csd_caller[c->tree_csd[pd]]], values->total[side][pd]);
     }
     values->calls[side][p->root_pd] = 1;
-    /* What has cost was there, also when no call of it is counted. */
+    /* A context with costs existed, even if none of its calls is counted. */
     for (uint32_t at = c->order_count; at-- > 1;) {
         uint32_t pd = c->order[at];
         if (values->calls[side][pd] <= 0) {

@@ -216,7 +216,7 @@ struct fm_run_info {
     struct fm_heap_info heap_info;
     struct fm_duration_info durations;  /* durations of the traced functions */
     struct fm_inclusive_info inclusive; /* totals inside recursions */
-    struct fm_rank_info rank_info;      /* of sums: per-rank statistics */
+    struct fm_rank_info rank_info;      /* for sums: per-rank statistics */
     struct fm_wait_info wait_info;      /* all empty where waiting was not recorded, and in sums
                                            of profiles of which not all tell it */
 };
@@ -383,10 +383,10 @@ uint32_t fm_profile_ranks_shared(const struct fm_profile *profile);
 uint32_t fm_profile_rank(const struct fm_profile *profile);
 /* Takes what info owns. */
 void fm_profile_set_ranks(struct fm_profile *profile, struct fm_rank_info *info);
-/* The same of totals inside recursions; those without a record are none. */
+/* As above, for totals inside recursions; contexts without a record have none. */
 void fm_profile_set_inclusive(struct fm_profile *profile, struct fm_inclusive_info *info);
 
-/* Which pds are of a recursion of several; [pd_count + 1], g_free(). O(nodes). */
+/* Which pds belong to a recursion of several functions; [pd_count + 1], g_free(). O(nodes). */
 bool *fm_profile_recursions(const struct fm_profile *profile);
 
 /* Reads a profile, version 8 or 9, either flavour. On success the caller owns *ret;

@@ -17,7 +17,7 @@ struct ctf_log {
     GPtrArray *lanes; /* holds struct lane */
     GHashTable *by_capability;
     struct lane *last;
-    size_t last_length; /* of its block when it was given out */
+    size_t last_length; /* length of its block when it was returned */
     size_t held;        /* bytes of all blocks but for that */
     size_t round_bytes;
     uint64_t latest_ns;

@@ -9,7 +9,7 @@
 #include "merge/internal.h"
 
 struct total {
-    const char *name; /* of the measure, as in fm_merge.measures */
+    const char *name; /* name of the measure, as in fm_merge.measures */
     GArray *values;   /* uint64_t a node */
 };
 
@@ -62,8 +62,8 @@ void fm_merge_walk_clear(struct fm_merge_walk *walk)
     *walk = (struct fm_merge_walk){0};
 }
 
-/* Which contexts are of one recursion: what lies between the ends of a call that closes one, in the
- * tree by which they were reached. */
+/* Which contexts belong to one recursion: those between the ends of a call that closes a cycle, in
+ * the tree by which they were reached. */
 struct groups {
     uint32_t *parents; /* union-find, the root of a group is its outermost */
     uint32_t *depth;
@@ -146,7 +146,7 @@ static void choose_measures(struct fm_merge *m, const struct fm_profile *profile
     }
 }
 
-/* What each context costs with all that was reached from it. */
+/* Cost of each context with everything reached from it. */
 static uint64_t *totals_of(const struct fm_profile *profile, const struct fm_merge_walk *walk,
                            enum fm_measure_id measure, uint64_t factor)
 {
@@ -186,7 +186,7 @@ static void add_measure(struct fm_merge *m, const struct fm_profile *profile,
     }
 }
 
-/* Of recursions, those without a record are not known. */
+/* In recursions, totals of contexts without a record are not known. */
 static void mark(struct fm_merge *m, const struct fm_profile *profile,
                  const struct fm_merge_walk *walk, struct groups *g, const uint32_t *nodes)
 {
@@ -230,7 +230,7 @@ void fm_merge_totals_rescale(struct fm_merge *m, uint64_t factor)
 
 /* --- the sum --- */
 
-/* What was added to nodes that have become one since. */
+/* Adds up what was recorded for nodes that have since been merged. */
 static void join_classes(struct fm_merge *m)
 {
     struct fm_merged_totals *totals = m->totals;

@@ -198,8 +198,8 @@ static bool unite(uint32_t *up, uint32_t a, uint32_t b)
     return one != other;
 }
 
-/* Of one sum two whom one process has started that was not recorded itself, as a shell is. Of
- * several files they may be two runs. */
+/* Whether two parts were started by one unrecorded process, such as a shell, within one sum. In
+ * several files they may be of two runs. */
 static bool are_siblings(const struct part_of_file *one, const struct part_of_file *other)
 {
     return one->file == other->file && one->process->parent_pid != 0 &&

@@ -21,8 +21,8 @@ void fm_rank_places_init(struct fm_rank_places *places, const struct fm_profile 
 void fm_rank_places_clear(struct fm_rank_places *places);
 bool fm_rank_places_has(const struct fm_rank_places *places,
                         const uint8_t hash[FM_PART_HASH_BYTES]);
-/* Of a process's profile of this hash, or of a sum of that alone, or of parts of one place.
- * FM_NO_PLACE: it is not in the sum, or of several. */
+/* Place of a process's profile with this hash, or of a sum of only that, or of parts of one place.
+ * FM_NO_PLACE: it is not in the sum, or in several places. */
 uint32_t fm_rank_places_of(const struct fm_rank_places *places, const struct fm_profile *profile,
                            const uint8_t hash[FM_PART_HASH_BYTES]);
 

@@ -19,7 +19,7 @@ struct fm_ranks {
     struct fm_analysis *analysis;
     struct fm_locate *locate;
     struct fm_rank_places places;
-    uint32_t place; /* of the files that are looked at; FM_NO_PLACE = none yet */
+    uint32_t place; /* place of the files in question; FM_NO_PLACE = none yet */
     struct fm_rank_files files;
     char *why; /* the files of a place are of several runs; NULL */
     struct fm_rank_info info;
@@ -42,7 +42,7 @@ static uint32_t entry_of(const struct fm_analysis *a, uint32_t clique)
 }
 
 struct choice {
-    double share; /* of all, of the measure that it has most of */
+    double share; /* share of the total of the measure that it has most of */
     uint32_t pd, clique;
 };
 
@@ -140,7 +140,7 @@ static void choose_rows(struct fm_ranks *r)
         r->strip_of[strips[strip]] = strip;
 }
 
-/* What is known of each row. */
+/* Notes what is known of each row. */
 static void note_rows(struct fm_ranks *r)
 {
     r->present = g_new0(uint64_t, r->info.row_count + 1u);
@@ -341,16 +341,16 @@ static void end_place(struct fm_ranks *r)
 struct below {
     const struct fm_profile *profile;
     const struct fm_rank_info *info;
-    struct fm_rank_places places; /* of the profile */
-    uint32_t *place_of;           /* of the result, by place of the profile */
+    struct fm_rank_places places; /* places of the profile */
+    uint32_t *place_of;           /* places in the result, by place in the profile */
     uint32_t *row_of; /* by clique of the result: of the profile's info + 1; 0: nothing of
                          it is there; SEVERAL: more than one clique, or one without a row */
     unsigned measure_of[FM_RANK_MEASURES_MAX]; /* by measure of the result; SEVERAL: all have 0 */
 };
 
-/* What the ranks of the profile have in a clique of the result is known where the profile enters it
- * by one clique: with all that it calls, the others of a recursion that the result joins among
- * them, that is the same part of the program. */
+/* The ranks' values for a clique of the result are known where the profile enters it through one
+ * clique. With all its callees (further cliques of a recursion that the result merges) that is the
+ * same part of the program. */
 static void map_rows(const struct fm_ranks *r, const struct fm_analysis *a,
                      const struct fm_located *where, struct below *below)
 {

@@ -34,9 +34,9 @@ bool fm_ranks_holds(const struct fm_ranks *ranks, const struct fm_profile *profi
 FM_MUST_USE bool fm_ranks_add(struct fm_ranks *ranks, const struct fm_profile *profile,
                               const uint8_t hash[FM_PART_HASH_BYTES], const char *name,
                               GError **error);
-/* Of what was added; the caller owns what is in *ret. A rank of which files are missing is left
- * out. False with *ret_why (g_free()), as of fm_ranks_fit(): the files of a rank are of several
- * runs. Frees ranks. */
+/* Finishes the statistics; the caller owns the contents of *ret. Ranks with missing files are left
+ * out. False with *ret_why (g_free()), as fm_ranks_fit(): the files of a rank are of several runs.
+ * Frees ranks. */
 FM_MUST_USE bool fm_ranks_finish(struct fm_ranks *ranks, struct fm_rank_info *ret, char **ret_why);
 /* How many profiles, or ranks, the statistics of a sum are over. */
 uint64_t fm_ranks_count(const struct fm_profile *sum);

@@ -16,23 +16,24 @@
 #include "digest/source_index.h"
 
 #define NODES_A_STEP 200000
-#define NODES_LARGE (1u << 20)         /* of profiles that are checked beside what else is done */
+#define NODES_LARGE (1u << 20)         /* profiles with more nodes are checked in a second thread */
 #define NODES_A_CHECK 20000            /* there, in one step */
 #define BYTES_LARGE ((size_t)16 << 20) /* files that are read with a thread beside */
 #define WAIT_US 1000                   /* for it, in a step */
-#define RESERVE_FRACTION 0.2           /* of a file: then it is known which measures it has */
+#define RESERVE_FRACTION 0.2           /* fraction of a file after which its measures are known */
 
 struct fm_deep_recording_job {
     struct fm_deep_recording *recording;
-    struct fm_roots *roots;           /* where what lies beside it is opened; NULL = anywhere */
+    struct fm_roots *roots; /* folders in which files beside it are opened; NULL = anywhere */
     enum fm_deep_recording_part part; /* the one that is next */
     struct fm_profile_job *reading;
     struct fm_analysis_job *analysing;
     struct fm_checking *checking;
-    struct fm_worker *checker; /* of a large profile: does the checks beside the last summaries */
-    bool recursions_found;     /* there; nobody else looks at it */
+    /* for a large profile: checks it while the last summaries are computed */
+    struct fm_worker *checker;
+    bool recursions_found;         /* there; nobody else looks at it */
     struct fm_procrep_job *bodies; /* NAME.procrep, while it is read */
-    unsigned extras;               /* of FM_PART_SUMMARIES, that are done */
+    unsigned extras;               /* number of extras of FM_PART_SUMMARIES that are done */
     bool alone;                    /* nothing lies beside it */
     bool large;                    /* it is read with a thread beside */
 };
@@ -67,7 +68,8 @@ static void ask_for_pages(void *reading, void *array, size_t bytes)
     fm_profile_job_ask_for(reading, array, bytes);
 }
 
-/* What the analysis will need, an array a step, while the thread beside has little to do. */
+/* Allocates arrays that the analysis will need, one a step, while the second thread has little to
+ * do. */
 static void reserve(struct fm_deep_recording_job *job)
 {
     if (!job->large || fm_profile_job_fraction(job->reading) < RESERVE_FRACTION)
@@ -232,7 +234,7 @@ static void begin_checks(struct fm_deep_recording_job *job)
     job->checker = fm_worker_new(check_beside, job);
 }
 
-/* What belongs to the summaries beside the sums: one a step. True when all are there. */
+/* Computes the summaries other than sums, one a step. True when all are done. */
 static bool step_extras(struct fm_deep_recording_job *job, uint32_t nodes)
 {
     struct fm_deep_recording *recording = job->recording;
@@ -308,7 +310,7 @@ static enum fm_job_state step_checks(struct fm_deep_recording_job *job, uint32_t
     return FM_JOB_DONE;
 }
 
-/* Of Mercury's programs nothing can be said without bodies: the page tells why. */
+/* For Mercury programs nothing is known without bodies; the page says why. */
 static enum fm_job_state step_recursion(struct fm_deep_recording_job *job, uint32_t nodes)
 {
     struct fm_deep_recording *recording = job->recording;
@@ -347,7 +349,7 @@ double fm_deep_recording_job_fraction(const struct fm_deep_recording_job *job,
     if (job->analysing != NULL)
         return fm_analysis_job_part_fraction(job->analysing);
     if (part == FM_PART_SUMMARIES)
-        return 1; /* what is left of it is short */
+        return 1; /* the rest is short */
     if (part == FM_PART_RECURSION)
         return job->recording->recursion_types == NULL
                    ? 0

@@ -15,7 +15,7 @@ struct fm_identities;      /* digest/identity/identities.h */
 struct fm_hot;             /* digest/hottest.h */
 struct fm_recursion_types; /* body/recursion_types.h */
 
-/* What a recording's pages can be made of so far. Each holds what stands before it. */
+/* How much of a recording is known so far. Each level includes those before it. */
 enum fm_known {
     FM_KNOWN_NOTHING,
     FM_KNOWN_HEADER,  /* profile: what its file's header says, and not one node */
@@ -29,7 +29,7 @@ enum fm_known {
  * threads may make pages of it at once. */
 struct fm_deep_recording {
     enum fm_known known;
-    char *path; /* of the .data file */
+    char *path; /* path of the .data file */
     char *name; /* its base name */
     struct fm_profile *profile;
     struct fm_analysis *analysis;
@@ -37,9 +37,9 @@ struct fm_deep_recording {
     struct fm_contour *contour;       /* NULL unless usable */
     char *contour_message;            /* NULL when there is nothing to tell */
     struct fm_flame_cache *flames;    /* pages share what took long; from FM_KNOWN_COSTS on */
-    struct fm_site_cache *sites;      /* the same */
+    struct fm_site_cache *sites;      /* as above */
     struct fm_identities *identities; /* from FM_KNOWN_COSTS on */
-    struct fm_hot *hot;               /* what is dearest: from FM_KNOWN_COSTS on */
+    struct fm_hot *hot;               /* the most expensive parts: from FM_KNOWN_COSTS on */
     struct fm_invariant *invariants;  /* checked once, when opened */
     unsigned invariant_count;
     struct fm_recursion_types *recursion_types;
@@ -50,7 +50,7 @@ struct fm_deep_recording {
     char *source_map_message;   /* why a file that is there cannot be used, or NULL */
     struct fm_source_texts *source_texts; /* sources kept with a C recording; NULL: none */
     char *source_texts_message;           /* why a file that is there cannot be used, or NULL */
-    struct fm_machine_code *machine_code; /* of a C recording; NULL: none */
+    struct fm_machine_code *machine_code; /* for a C recording; NULL: none */
     char *machine_code_message;           /* why a file that is there cannot be used, or NULL */
 };
 
@@ -60,8 +60,8 @@ struct fm_deep_recording {
  * worth to be kept for many pages of a server, stay NULL. */
 FM_MUST_USE bool fm_deep_recording_open(const char *path, const struct fm_progress *progress,
                                         struct fm_deep_recording **ret, GError **error);
-/* The same from a profile in memory, which it takes, also on failure. The contour file, if any, is
- * the one that belongs to path; path need not exist. */
+/* As above, for a profile in memory; takes ownership, also on failure. The contour file, if any, is
+ * the one for path; path need not exist. */
 FM_MUST_USE bool fm_deep_recording_new(const char *path, struct fm_profile *profile,
                                        const struct fm_progress *progress,
                                        struct fm_deep_recording **ret, GError **error);

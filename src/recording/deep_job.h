@@ -23,15 +23,16 @@ const char *fm_deep_recording_part_name(enum fm_deep_recording_part part);
 
 struct fm_deep_recording_job;
 
-/* The same of an open file, which it takes. What is read beside it is opened beneath roots too;
- * NULL: anywhere. */
+/* As above, for an open file; takes ownership. Files beside it are also opened beneath roots; NULL:
+ * anywhere. */
 FM_MUST_USE bool fm_deep_recording_job_new_file(struct fm_mapped_file *file, struct fm_roots *roots,
                                                 struct fm_deep_recording_job **ret, GError **error);
-/* Of a profile in memory, which it takes; what is read beside it lies where path says. */
+/* For a profile in memory; takes ownership. Files beside it are looked up at path. */
 struct fm_deep_recording_job *fm_deep_recording_job_new_profile(const char *path,
                                                                 struct fm_profile *profile);
-/* Of one that has the nodes of an earlier one (fm_build_new_recount()), of which there is what
- * follows from them; takes the profile, and the lines instead of reading what lies beside it. */
+/* For a profile that shares the nodes of an earlier one (fm_build_new_recount()), and so also data
+ * that depends on the nodes only. Takes ownership of the profile, and of the lines instead of
+ * reading them from files. */
 struct fm_deep_recording_job *fm_deep_recording_job_new_recount(const char *path,
                                                                 struct fm_profile *profile,
                                                                 struct fm_analysis *base,
@@ -45,7 +46,7 @@ enum fm_job_state fm_deep_recording_job_step(struct fm_deep_recording_job *job,
 /* How much of the part is done, 0 to 1. */
 double fm_deep_recording_job_fraction(const struct fm_deep_recording_job *job,
                                       enum fm_deep_recording_part part);
-/* What is known so far: its field known tells what may be looked at. Belongs to the job. */
+/* The part that is known so far: the field `known` says what may be used. Owned by the job. */
 const struct fm_deep_recording *
 fm_deep_recording_job_recording(const struct fm_deep_recording_job *job);
 /* The whole, after FM_PART_CHECKS or later; the caller owns it. What the last part keeps is NULL

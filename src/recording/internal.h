@@ -8,9 +8,10 @@ struct fm_recordings {
     struct fm_recordings_options options;
     struct fm_engine *engine;
     struct fm_roots *roots;
-    GHashTable *given; /* of paths that may be opened wherever they lead; all others below roots */
-    GPtrArray *list;   /* struct fm_recording, of both classes */
-    uint64_t clock;    /* counts uses */
+    /* paths that may be opened wherever they lead; all others must be below roots */
+    GHashTable *given;
+    GPtrArray *list;      /* struct fm_recording, of both classes */
+    uint64_t clock;       /* counts uses */
     GHashTable *prepared; /* path -> struct fm_prepared_profile, until its file is read */
 };
 
@@ -38,8 +39,8 @@ void fm_recording_use(struct fm_recording *recording);
 /* The real path that a request's file names below some root, or NULL; of a file, or of a folder
  * that is a trace. Caller frees. */
 char *fm_recordings_below_roots(const struct fm_recordings *all, const char *file);
-/* The same of a file that lies beside one that was named to be opened: its name ends with `has`
- * where the other's ends with `instead`. It may be opened from then on. */
+/* As above, for a file beside one that was named to be opened: its name ends with `has` where the
+ * other's ends with `instead`. It may be opened from then on. */
 char *fm_recordings_beside(struct fm_recordings *all, const char *name, const char *has,
                            const char *instead);
 /* FM_ERROR_NOT_FOUND: "NAME: not one of the opened traces, ...". */
@@ -53,7 +54,7 @@ void fm_recordings_not_found(const struct fm_recordings *all,
 
 /* --- prepared.c --- */
 
-/* Of what was handed over for a path, and nobody has asked for yet. */
+/* The kind of a result that was handed over for a path and not yet used. */
 enum fm_offered { FM_OFFERED_NOTHING, FM_OFFERED_FILE, FM_OFFERED_RECOUNT };
 enum fm_offered fm_recordings_offered(const struct fm_recordings *all, const char *path);
 /* A profile that was just opened, or is to be read again, becomes what was handed over for it, if

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which class a recording is of: what is recognised as a trace, and everything else a profile. */
+/* Determines the class of a recording: a file that is recognised as a trace, otherwise a
+ * profile. */
 #include <stdlib.h>
 
 #include "recording/internal.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was handed over, until somebody asks for it. */
+/* Results that were handed over, until they are used. */
 #include "recording/prepared.h"
 
 #include "recording/internal.h"

@@ -15,17 +15,17 @@ struct fm_prepared_profile;
 /* The nodes of a profile, and what follows from them alone. */
 struct fm_profile_shape;
 
-/* Of a profile in memory, which it takes, and what lies beside it, for the file that is about to
- * be written at path. NULL and an error: those of fm_deep_recording_new(). */
+/* Prepares a profile in memory, of which it takes ownership, and the files beside it, for the file
+ * that will be written at path. NULL with an error: those of fm_deep_recording_new(). */
 FM_MUST_USE struct fm_prepared_profile *
 fm_profile_prepare(const char *path, struct fm_profile *profile, GError **error);
 /* For those that have the same nodes, until fm_profile_shape_free(); before it is offered. */
 struct fm_profile_shape *fm_prepared_profile_shape(const struct fm_prepared_profile *prepared);
 void fm_profile_shape_free(struct fm_profile_shape *shape); /* NULL is allowed */
-/* Of a profile that has these nodes (fm_build_new_recount()): no file is written of it, and what is
- * asked for by the path is this one until there is another. Takes the profile, and the lines, which
- * may be NULL. Checks, and how cliques recurse, are left to whom a page shows them. Errors: those
- * of fm_deep_recording_new(). */
+/* Prepares a profile that has these nodes (fm_build_new_recount()). It is never written to a file;
+ * it is used for the path until there is another one. Takes ownership of the profile, and of the
+ * lines, which may be NULL. Checks, and the types of recursion, are computed only when a page needs
+ * them. Errors: those of fm_deep_recording_new(). */
 FM_MUST_USE struct fm_prepared_profile *
 fm_profile_prepare_recount(const struct fm_profile_shape *shape, const char *path,
                            struct fm_profile *profile, struct fm_source_map *lines, GError **error);

@@ -15,13 +15,13 @@
 #define NODES_PREPARED (1u << 30) /* a step of what nobody waits for: all at once */
 
 struct profile {
-    struct fm_roots *roots;            /* where the file may lie; NULL = anywhere */
+    struct fm_roots *roots;            /* folders in which the file may be; NULL = anywhere */
     struct fm_deep_recording_job *job; /* NULL when the file could not be opened again */
     GError *problem;                   /* why */
     bool taken; /* job is what was prepared, and nobody has begun with it: it is not discarded */
 };
 
-/* Of each part: what a reader is told, and its share of the time, measured. */
+/* For each part: its name for readers, and its share of the time, as measured. */
 static const struct {
     const char *doing;
     double weight;
@@ -68,7 +68,7 @@ struct fm_trace *fm_profile_open(const char *path, const char *identity, struct 
     struct fm_mapped_file *file;
     if (!fm_mapped_file_open_below(roots, path, &file, error))
         return NULL;
-    /* Of the file that was opened: the name may lead to another by now. */
+    /* Identity of the open file: its name may lead to another one by now. */
     g_autofree char *opened = identity_of(file->descriptor);
     struct fm_deep_recording_job *job;
     if (!fm_deep_recording_job_new_file(file, roots, &job, error))
@@ -87,7 +87,7 @@ struct fm_trace *fm_profile_open(const char *path, const char *identity, struct 
 
 struct fm_prepared_profile {
     char *path;
-    char *identity; /* of its file; NULL = not written yet */
+    char *identity; /* identity of its file; NULL = not yet written */
     bool recount;   /* it has no file */
     struct fm_deep_recording_job *job;
 };

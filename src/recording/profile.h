@@ -17,8 +17,8 @@ FM_MUST_USE struct fm_trace *fm_profile_open(const char *path, const char *ident
                                              struct fm_roots *roots, GError **error);
 bool fm_trace_is_profile(const struct fm_trace *trace);
 
-/* What is known of it so far: borrowed until the engine's next step. NULL when the file could not
- * be opened again after a change. */
+/* The part that is known so far: borrowed until the engine's next step. NULL when the file could
+ * not be opened again after a change. */
 const struct fm_deep_recording *fm_profile_recording(const struct fm_trace *trace);
 /* Why it will never be whole; NULL when nothing has failed. Borrowed likewise. */
 const GError *fm_profile_error(const struct fm_trace *trace);
@@ -27,8 +27,8 @@ const GError *fm_profile_error(const struct fm_trace *trace);
 struct fm_profile_progress {
     const char *module; /* being done or next; NULL = none is left */
     const char *doing;  /* "the profile is being read" */
-    double fraction;    /* of that module */
-    double whole;       /* of all modules, by the time that they take */
+    double fraction;    /* fraction of that module */
+    double whole;       /* fraction of all modules, by the time that they take */
 };
 void fm_profile_progress(struct fm_engine *engine, struct fm_trace *trace,
                          struct fm_profile_progress *ret);

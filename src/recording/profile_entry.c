@@ -17,7 +17,7 @@ static struct fm_engine *engine_of(const struct fm_recorded_profile *profile)
     return profile->base.all->engine;
 }
 
-/* Who waits to hear that it failed need not be told any more. */
+/* Drops notifications of failure: nobody waits for them any more. */
 static void close_profile(struct fm_recording *recording)
 {
     fm_background_notify_remove(recording->all->engine, recording);
@@ -123,7 +123,7 @@ static bool begin_reading(struct fm_recorded_profile *profile, GError **error)
             return false;
         }
     }
-    /* Of a file that has just been opened, or opened again. */
+    /* For a file that has just been opened, or opened again. */
     if (!profile->recount)
         profile->recount = fm_recordings_take_prepared(profile->base.all, profile->base.trace);
     fm_background_request(engine_of(profile), profile->base.trace,
@@ -135,7 +135,7 @@ static bool begin_reading(struct fm_recorded_profile *profile, GError **error)
     return true;
 }
 
-/* What may be shown of it: all of it, unless profiles are read in the background. */
+/* Returns the part that may be shown: everything, unless profiles are read in the background. */
 static bool give_recording(struct fm_recorded_profile *profile, GError **error)
 {
     profile->recording = NULL;
@@ -214,7 +214,8 @@ static struct fm_recorded_profile *open_below_roots(struct fm_recordings *all, c
     g_autofree char *real = fm_recordings_below_roots(all, file);
     g_autofree char *beside =
         real != NULL ? NULL : fm_recordings_beside(all, file, FM_PROFILE_SUFFIX, FM_CALLS_SUFFIX);
-    if (beside != NULL) { /* of a log of calls that is open: as if it had been named, too */
+    /* beside a log of calls that is open: allowed as if it had been named, too */
+    if (beside != NULL) {
         struct fm_recorded_profile *named = add(all, file, beside, error);
         if (named != NULL)
             named->base.added = true;

@@ -13,17 +13,17 @@
 #include "recording/deep.h"
 #include "schedule/schedule.h"
 
-#define FM_FILE_NAME_BYTES_MAX 4096 /* of a name in a request */
+#define FM_FILE_NAME_BYTES_MAX 4096 /* limit for a name in a request */
 
 struct fm_recordings;
 struct fm_recording;
 
-/* Which kind of recording it is. */
+/* A kind of recording. */
 struct fm_recording_class {
     const char *noun;  /* "recording", "trace": of those opened */
     const char *found; /* "file", "trace": of those below roots */
-    void (*close)(
-        struct fm_recording *recording); /* what is its own; the rest goes after it; NULL = none */
+    /* frees class-specific data before the common part; NULL = none */
+    void (*close)(struct fm_recording *recording);
 };
 
 struct fm_recording {
@@ -37,7 +37,8 @@ struct fm_recording {
 };
 
 struct fm_recordings_options {
-    unsigned profiles_max; /* of those found below roots, the least used is closed; 0 = 16 */
+    unsigned profiles_max; /* limit for profiles found below roots: the least recently used is
+                              closed; 0 = 16 */
     /* Profiles are read while the engine steps, and what is known so far is given. Without, who
      * asks for one waits until all is known. */
     bool background;
@@ -47,10 +48,10 @@ struct fm_recordings_options {
     void *failed_user;
     /* It is about to be closed, or its file was replaced: what looks at it must let go. */
     void (*closing)(void *user, const struct fm_recording *recording);
-    /* What was read of a trace is no longer all, or no longer true: it has grown, or been shifted
-     * in time. replaced: it is another one by now. */
+    /* Data read from a trace is no longer complete or right: the trace has grown, or was shifted in
+     * time. replaced: it is another trace now. */
     void (*changed)(void *user, const struct fm_trace *trace, bool replaced);
-    void *user; /* of closing and changed, which may be NULL */
+    void *user; /* for closing and changed, which may be NULL */
 };
 
 struct fm_recordings *fm_recordings_new(const struct fm_recordings_options *options);
@@ -62,7 +63,7 @@ struct fm_roots *fm_recordings_roots(const struct fm_recordings *all); /* borrow
 /* A file, a folder of CTF or an address: opened at once, so that errors are told here. */
 FM_MUST_USE bool fm_recordings_add(struct fm_recordings *all, const char *path, GError **error);
 
-/* Those that are open, by class, in order of opening. Borrowed until the next one is asked for. */
+/* The open recordings of a class, in order of opening. Borrowed until the next call. */
 unsigned fm_recordings_count(const struct fm_recordings *all,
                              const struct fm_recording_class *class_);
 struct fm_recording *fm_recordings_at(const struct fm_recordings *all,
@@ -72,7 +73,8 @@ struct fm_recording *fm_recordings_at(const struct fm_recordings *all,
 
 extern const struct fm_recording_class fm_recorded_profile_class;
 
-/* Which bytes a path led to when it was read; two equal ones mean that nothing changed. */
+/* Identifies the content that a path led to when it was read; equal identities mean that nothing
+ * changed. */
 struct fm_file_identity {
     bool there;
     dev_t device;
@@ -85,8 +87,8 @@ struct fm_recorded_profile {
     struct fm_recording base;
     uint64_t reread; /* how many times it was read again */
     struct fm_file_identity data, contour, procrep, lines;
-    bool recount; /* what was read is newer than the file: it was handed over without one */
-    const struct fm_deep_recording *recording; /* what is known: set by the functions below */
+    bool recount; /* data is newer than the file: it was handed over without a file */
+    const struct fm_deep_recording *recording; /* the known part: set by the functions below */
 };
 
 /* The profile that a request's file names, up to date; in the background perhaps not all of it.
@@ -95,9 +97,9 @@ struct fm_recorded_profile {
 FM_MUST_USE bool fm_recordings_get_profile(struct fm_recordings *all, const char *file,
                                            struct fm_recorded_profile **ret, char **ret_notice,
                                            GError **error);
-/* What was worked out of a file that has just been written takes the place of reading it, when it
- * is asked for next and is that file still; what has no file takes the place of the one there is.
- * Takes prepared. */
+/* Uses the prepared result for the next request of a file that was just written, if the file is
+ * still that one, instead of reading it. A result without file replaces the present one. Takes
+ * ownership of prepared. */
 struct fm_prepared_profile;
 void fm_recordings_offer(struct fm_recordings *all, struct fm_prepared_profile *prepared);
 /* Reads it again whatever its identity. On failure it has no recording. */

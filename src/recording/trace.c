@@ -7,7 +7,8 @@
 #include "trace/clock/synchronize.h"
 #include "trace/format/open.h"
 
-#define FILES_FOUND_MAX 8 /* of those below roots, the least used is closed */
+/* limit for traces found below roots: the least recently used is closed */
+#define FILES_FOUND_MAX 8
 #define GROW_WORK_US 10000
 /* A trace that has grown by this part of what was read is read again for state and summary. */
 #define REREAD_SHARE 0.5
@@ -65,7 +66,7 @@ struct fm_recorded_trace *fm_recordings_get_trace(struct fm_recordings *all, con
     struct fm_recorded_trace *file = find(all, name);
     g_autofree char *beside =
         file != NULL ? NULL : fm_recordings_beside(all, name, FM_CALLS_SUFFIX, FM_PROFILE_SUFFIX);
-    if (beside != NULL) { /* of a profile that is open: as if it had been named, too */
+    if (beside != NULL) { /* beside a profile that is open: allowed as if it had been named, too */
         file = add(all, name, beside, true, error);
         if (file == NULL)
             return NULL;
@@ -197,7 +198,7 @@ static void look_at(struct fm_recorded_trace *file)
         return;
     if (grown)
         file->grown_us = g_get_monotonic_time();
-    if (was_live) { /* what was held back and is now shown has no bytes of its own */
+    if (was_live) { /* events that were held back and are shown now take no further bytes */
         uint64_t added = fm_trace_extent(trace) - MIN(old_extent, fm_trace_extent(trace));
         file->unread += MAX(added, trace->end_time > old_end ? 1 : 0);
     }

@@ -136,7 +136,7 @@ double fm_sampled_least_told(const struct fm_sampled *model, const struct fm_sam
  * the whole. */
 struct fm_sampled_needed {
     unsigned runs;  /* a side, in all; 0 = more than 1,000 */
-    double seconds; /* of a run before */
+    double seconds; /* seconds of a run before */
     double rate;    /* ticks a second */
 };
 void fm_sampled_needed_for(const struct fm_sampled *model, const struct fm_sampled_row *row,

@@ -95,7 +95,7 @@ static void read_behind(struct fm_trace_timeline *timeline, unsigned part, uint6
 
 /* --- all of a picture --- */
 
-/* What was open when the summary was made of a trace that grows has no end yet. */
+/* In a growing trace, entries that were open when the summary was made have no end yet. */
 static bool known_end(const struct fm_trace_part *of, const struct fm_summary *summary,
                       const struct fm_box *box, const struct fm_state_entry *entry,
                       uint64_t *ret_end)

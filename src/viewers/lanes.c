@@ -138,7 +138,7 @@ char *fm_trace_lane_id(const struct fm_trace_lane *lane)
 
 /* --- order --- */
 
-/* What has something to do stands first: CPUs and capabilities, then what runs on them. */
+/* Active lanes come first: CPUs and capabilities, then the threads on them. */
 static unsigned rank_of(enum fm_lane_kind kind)
 {
     static const enum fm_lane_kind order[] = {

@@ -111,7 +111,7 @@ static void select_lanes(struct fm_trace_timeline *timeline)
 {
     GPtrArray *order = timeline->lanes.order;
     unsigned kept = 0;
-    if (timeline->lanes.fresh) /* of many lanes it takes long */
+    if (timeline->lanes.fresh) /* with many lanes it takes long */
         return;
     timeline->lanes.fresh = true;
     fm_trace_lanes_order(&timeline->lanes, &timeline->job.query, timeline->test);
@@ -303,8 +303,8 @@ static void read_part(struct fm_trace_timeline *timeline, unsigned part)
 
 /* --- from the summary --- */
 
-/* What the entries of the next depth stood on, which is not in the summary: a collection (its work
- * is nested), else what is not busy (an interrupt of an idle CPU), else the longest. */
+/* Parent of the entries at the next depth, which the summary does not store: a collection (its work
+ * is nested), else an entry that is not busy (an interrupt of an idle CPU), else the longest. */
 static uint32_t stood_on(const struct fm_trace *trace, const GArray *values, double time)
 {
     for (unsigned turn = 0; turn < 2; turn++) {

@@ -23,7 +23,7 @@
 #define TRACE_MARKS_MAX 1000u
 #define TRACE_ARROWS_MAX 500u
 #define TRACE_COUNTERS_MAX 32u
-#define TRACE_COUNTERS_READ_MAX 1024u /* of which those are chosen */
+#define TRACE_COUNTERS_READ_MAX 1024u /* the counters shown are chosen from these */
 #define TRACE_LOAD_COLUMNS_MAX 1000u
 
 /* --- set.c --- */
@@ -55,8 +55,8 @@ struct fm_trace_set {
 FM_MUST_USE bool fm_trace_set_open(struct fm_recordings *recordings,
                                    const struct fm_trace_query *query, struct fm_trace_set **ret,
                                    GError **error);
-/* The same traces with a reader and states of its own. A state is true only while one reader moves
- * through the trace: so each viewer's answer has its own. */
+/* The same traces with their own reader and states. A state is right only while one reader moves
+ * through the trace, so each viewer's answer needs its own. */
 struct fm_trace_set *fm_trace_set_clone(const struct fm_trace_set *set);
 void fm_trace_set_free(struct fm_trace_set *set); /* ends its requests; NULL is allowed */
 /* From now on the query may go. */
@@ -137,7 +137,7 @@ struct fm_trace_job;
 
 struct fm_trace_viewer {
     const char *name;
-    size_t size; /* of the viewer's struct, whose first member is struct fm_trace_job */
+    size_t size; /* size of the viewer's struct, whose first member is struct fm_trace_job */
     /* Submits requests, or fills the answer at once. */
     bool (*begin)(struct fm_trace_job *job, GError **error);
     void (*clear)(struct fm_trace_job *job);
@@ -202,7 +202,7 @@ struct fm_trace_reading *fm_trace_job_read(struct fm_trace_job *job,
 
 /* --- the viewers' answers, for pages --- */
 
-struct fm_trace_boxes { /* of one trace */
+struct fm_trace_boxes { /* for one trace */
     struct fm_picture picture;
     bool filled;
     GByteArray *active; /* by lane: something happened there in the window */
@@ -213,9 +213,9 @@ struct fm_trace_boxes { /* of one trace */
  * its threads. */
 struct fm_trace_activity {
     enum fm_lane_kind kind;
-    unsigned rank;        /* of that kind; 0 = the trace has none of these */
-    unsigned lanes;       /* of that kind, that are known */
-    struct fm_load ended; /* of entries that have ended */
+    unsigned rank;        /* rank of that kind; 0 = the trace has none */
+    unsigned lanes;       /* known lanes of that kind */
+    struct fm_load ended; /* load of ended entries */
     struct fm_load load;  /* with those that are open: what is shown */
     uint64_t known_until; /* absolute */
     bool from_summary, complete;
@@ -241,7 +241,7 @@ double fm_trace_activity_mean_of(const struct fm_trace_activity *activity,
                                  enum fm_state_class state_class);
 /* The program's part of what it and its collector worked; negative where nothing was collected. */
 double fm_trace_activity_productivity(const struct fm_trace_activity *activity);
-/* What the height of a graph stands for: all lanes; of threads, the most that work at once. */
+/* Full height of a graph: all lanes; for threads, the maximum that work at the same time. */
 unsigned fm_trace_activity_scale(const struct fm_trace_activity *activity);
 /* Lanes in that class in a column. */
 double fm_trace_activity_at(const struct fm_trace_activity *activity,
@@ -282,7 +282,7 @@ struct fm_trace_usage {
     uint32_t lane, value;
     int64_t time; /* ns */
 };
-/* Of one lane, greatest first. Free the array. */
+/* Usage of one lane, largest first. Free the array. */
 GPtrArray *fm_trace_timeline_usage(const struct fm_trace_timeline *timeline,
                                    const struct fm_trace_lane *lane);
 /* Fraction of the window in which the lane was busy; negative when nothing is known. */
@@ -312,7 +312,7 @@ struct fm_trace_event_row {
     uint64_t time;
     unsigned part;
     int32_t cpu;
-    char *source; /* where: for people */
+    char *source; /* location, for people */
     char *name;
     GPtrArray *fields; /* char *: name, text, name, text, ... */
 };
@@ -334,12 +334,12 @@ struct fm_trace_statistics_row {
     const struct fm_statistics_node *node;
     int parent; /* row number, -1 = none */
     unsigned depth, part;
-    double share;      /* of the window; NAN where lanes are added up */
+    double share;      /* share of the window; NAN when lanes are added up */
     unsigned left_out; /* children that are not rows */
 };
 struct fm_trace_statistics {
     struct fm_trace_job job;
-    struct fm_statistics **own; /* of the window; one a part */
+    struct fm_statistics **own; /* for the window; one for each part */
     bool whole;                 /* the passes' own are shown */
     bool resources_only;
     uint64_t length;
@@ -361,7 +361,7 @@ struct fm_trace_counters {
     GPtrArray *series;  /* struct fm_trace_series to show: fm_trace_counters_choose() */
     GPtrArray *all;     /* owns them */
     GHashTable *read;   /* part and lane -> series */
-    GHashTable *unread; /* those beyond TRACE_COUNTERS_READ_MAX */
+    GHashTable *unread; /* counters beyond TRACE_COUNTERS_READ_MAX */
     GPtrArray *watching;
     unsigned left_out;
 };

@@ -25,7 +25,7 @@ struct fm_inclusive_info {
 
 /* NULL: there is no record of the pd. Else `width` values. */
 const uint64_t *fm_inclusive_find(const struct fm_inclusive_info *info, uint32_t pd);
-/* Where the measure stands in a record; -1: it is not recorded. */
+/* Index of the measure in a record; -1: not recorded. */
 static inline int fm_inclusive_place(const struct fm_inclusive_info *info, unsigned measure)
 {
     if ((info->measures >> measure & 1u) == 0)

@@ -4,7 +4,7 @@
 #include "deep/encode.h"
 #include "deep/facts/facts.h"
 
-/* Of those that the profile has: inherited ones. */
+/* Reads the measures, which must be inherited ones of the profile. */
 static bool read_measures(struct fm_profile_reading *reading, struct fm_inclusive_info *info,
                           GError **error)
 {

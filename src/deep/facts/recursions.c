@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which contexts are of a recursion of several: what lies between the ends of a call that closes
- * one, in the tree by which contexts are reached from the root. */
+/* Finds the contexts that belong to recursions of several functions: those between the ends of a
+ * call that closes a cycle, in the tree by which contexts are reached from the root. */
 #include "deep/facts/inclusive.h"
 
 #include "deep/profile.h"

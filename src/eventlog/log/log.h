@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A whole log in a regular file, for random access. One pass finds the offsets, times and counts of
- * its blocks; then any part can be read, and all of it in order of time.  The pass reads the file
- * in steps and keeps 100 bytes a block. Merges add to the log what they find out about blocks, so a
- * log and its merges belong to one thread. */
+/* A whole log in a regular file, for random access. One pass finds the offsets, times and counts
+ * of its blocks; then any part can be read, and all of it in order of time.
+ *
+ * The pass reads the file in steps and keeps 100 bytes a block. Merges add to the log what they
+ * find out about blocks, so a log and its merges belong to one thread. */
 #pragma once
 
 #include "base/progress.h"
@@ -35,12 +36,13 @@ struct fm_eventlog_log *fm_eventlog_log_open(const char *path, const struct fm_p
                                              GError **error);
 void fm_eventlog_log_free(struct fm_eventlog_log *log);
 
-/* ---- Opening a large or growing file without reading it ----  Blocks are found by hopping from
- * marker to marker. The content of a block is read when a merge first comes near it. The file is
- * read only where markers do not fit together. Until a block has been read
- * (fm_eventlog_log_is_known), its min_ns, max_ns, counts and damage are not known, and the time of
- * its marker stands for them. An event that is more than 10 ms earlier than the marker of its block
- * is then delivered late, once. `counts` is not set. */
+/* ---- Opening a large or growing file without reading it ----
+ *
+ * Blocks are found by hopping from marker to marker. The content of a block is read when a merge
+ * first comes near it. The file is read only where markers do not fit together. Until a block
+ * has been read (fm_eventlog_log_is_known), its min_ns, max_ns, counts and damage are not known,
+ * and the time of its marker stands for them. An event that is more than 10 ms earlier than the
+ * marker of its block is then delivered late, once. `counts` is not set. */
 
 /* Takes the descriptor of a regular file; name is for messages. Reads nothing yet. */
 struct fm_eventlog_log *fm_eventlog_log_take(int fd, const char *name);
@@ -64,10 +66,12 @@ uint64_t fm_eventlog_log_whole(const struct fm_eventlog_log *log);
 bool fm_eventlog_log_learn(struct fm_eventlog_log *log, guint block, GError **error);
 bool fm_eventlog_log_is_known(const struct fm_eventlog_log *log, guint block);
 
-/* ---- All events in order of time ----  Ties: events without capability first, then by capability,
- * then by file offset. Blocks are open at the same time only while their times overlap (in GHC's
- * logs one a capability). Each has a window of at most 64 KiB, and 16 bytes for each event out of
- * order. Block markers are left out. */
+/* ---- All events in order of time ----
+ *
+ * Ties: events without capability first, then by capability, then by file offset. Blocks are
+ * open at the same time only while their times overlap (in GHC's logs one a capability). Each
+ * has a window of at most 64 KiB, and 16 bytes for each event out of order. Block markers are
+ * left out. */
 
 struct fm_eventlog_merge;
 

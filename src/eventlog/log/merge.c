@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Merges runs, one for each block, by the times of their next events, with a tournament tree. A
- * block joins when the time reaches its minimum time, so the order is exact, and only blocks that
- * overlap in time are open. The minimum is known from the pass over the file. In a log that was
- * opened lazily, the block is read when the time comes near that of its marker.  Nearly all events
- * of a block are in order. The others, whose time is less than that of an event before them, are
- * called strays. They are found when the block is first read, and kept aside, sorted. */
+ * block joins when the time reaches its minimum time, so the order is exact, and only blocks
+ * that overlap in time are open. The minimum is known from the pass over the file. In a log that
+ * was opened lazily, the block is read when the time comes near that of its marker.
+ *
+ * Nearly all events of a block are in order. The others, whose time is less than that of an
+ * event before them, are called strays. They are found when the block is first read, and kept
+ * aside, sorted. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events of a live log in order of time, as far as that is possible while it arrives.  A stream's
- * block arrives when it is flushed, so events of several streams arrive in runs. Each event is held
- * back until one of these is true: every live stream has passed its time (the streams become known
- * in the first hold_us); it has been held for hold_us, since an idle stream delivers nothing;
- * bytes_max are held. An event that is earlier than one already delivered is delivered at once and
- * counted as late. Events without capability are rare and do not delay others. Memory: at most
- * bytes_max and one event. */
+/* Events of a live log in order of time, as far as that is possible while it arrives.
+ *
+ * A stream's block arrives when it is flushed, so events of several streams arrive in runs. Each
+ * event is held back until one of these is true: every live stream has passed its time (the
+ * streams become known in the first hold_us); it has been held for hold_us, since an idle stream
+ * delivers nothing; bytes_max are held. An event that is earlier than one already delivered is
+ * delivered at once and counted as late. Events without capability are rare and do not delay
+ * others. Memory: at most bytes_max and one event. */
 #pragma once
 
 #include "eventlog/reader/eventlog.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the blocks of a log by hopping from marker to marker, and again as the file grows.  A hop
- * is taken only when the end of the block is followed by a marker, the end mark, another log, or
- * the end of the file. Otherwise the reader takes over, with all its rules of recovery, until it
- * reaches a marker from which hopping can go on. */
+/* Finds the blocks of a log by hopping from marker to marker, and again as the file grows.
+ *
+ * A hop is taken only when the end of the block is followed by a marker, the end mark, another
+ * log, or the end of the file. Otherwise the reader takes over, with all its rules of recovery,
+ * until it reaches a marker from which hopping can go on. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>

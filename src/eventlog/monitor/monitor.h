@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The messages of GHC's live profile monitor of 2016: encoding, splitting, collecting, state.  Over
- * TCP each message is a frame (transport.h), over UDP a datagram. A message is one CBOR value; a
- * value that has several forms is an array of the form's index and the form's fields. */
+/* The messages of GHC's live profile monitor of 2016: encoding, splitting, collecting, state.
+ *
+ * Over TCP each message is a frame (transport.h), over UDP a datagram. A message is one CBOR
+ * value; a value that has several forms is an array of the form's index and the form's fields. */
 #pragma once
 
 #include "eventlog/reader/eventlog.h"
@@ -75,9 +76,10 @@ bool fm_monitor_split_flush(struct fm_monitor_splitter *splitter, GError **error
 bool fm_monitor_split_state(struct fm_monitor_splitter *splitter, const uint8_t *bytes,
                             size_t length, GError **error);
 
-/* ---- Collector: makes a log of messages ----  Pieces and parts may arrive in any order and more
- * than once. Messages and blocks that stay incomplete beyond the time-out or the limits are dropped
- * and counted. */
+/* ---- Collector: makes a log of messages ----
+ *
+ * Pieces and parts may arrive in any order and more than once. Messages and blocks that stay
+ * incomplete beyond the time-out or the limits are dropped and counted. */
 
 struct fm_monitor_limits {
     size_t bytes_max;     /* memory for incomplete messages and blocks; 0 = 16 MiB */

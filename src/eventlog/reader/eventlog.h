@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Event logs in GHC's format: incremental reading, the table of event types, writing.  A log is a
- * header that declares event types with their payload sizes, then events: number, time, [length,]
- * payload, all big-endian. Events are grouped in blocks; a block marker (event 18) gives the
- * block's length and capability. Reading in order of time: merge.h; block offsets for random
- * access: index.h; counting without a call per event: count.h.  Threads: an object may be used by
- * one thread at a time; the tables are constant. */
+/* Event logs in GHC's format: incremental reading, the table of event types, writing.
+ *
+ * A log is a header that declares event types with their payload sizes, then events: number,
+ * time, [length,] payload, all big-endian. Events are grouped in blocks; a block marker (event
+ * 18) gives the block's length and capability. Reading in order of time: merge.h; block offsets
+ * for random access: index.h; counting without a call per event: count.h.
+ *
+ * Threads: an object may be used by one thread at a time; the tables are constant. */
 #pragma once
 
 #include <glib.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Resynchronises after damage. The current block says where the next one begins. If that fails,
- * every later byte pair 00 12 is tried as a marker: its fields must be plausible, and the end that
- * it names must be followed by another marker, the end mark or the end of input.  Every decision
- * waits for the bytes that it needs (or for the end of input), so it does not depend on how the
- * input was split. */
+ * every later byte pair 00 12 is tried as a marker: its fields must be plausible, and the end
+ * that it names must be followed by another marker, the end mark or the end of input.
+ *
+ * Every decision waits for the bytes that it needs (or for the end of input), so it does not
+ * depend on how the input was split. */
 #include <string.h>
 
 #include "eventlog/reader/internal.h"

@@ -3,7 +3,8 @@
 
 #include "trace/clock/messages.h"
 
-enum { UNMATCHED_MAX = 1 << 20 /* of one way: what is lost must not fill the memory */ };
+/* Limit for one direction: lost messages must not fill the memory. */
+enum { UNMATCHED_MAX = 1 << 20 };
 
 struct half {
     unsigned trace;

@@ -35,7 +35,7 @@ struct fm_event_value {
     const char *name; /* constant while the trace is open */
     const char *unit; /* "bytes", "ns"; NULL = none */
     enum fm_value_kind kind;
-    uint64_t number; /* of _UNSIGNED and _ADDRESS; of _SIGNED by conversion to int64_t */
+    uint64_t number; /* value of _UNSIGNED and _ADDRESS; of _SIGNED after conversion to int64_t */
     double real;
     const char *text; /* not ended by a zero byte; for _UNSIGNED the word for the number, or NULL */
     uint32_t text_length;
@@ -126,7 +126,7 @@ struct fm_trace {
     const struct fm_state_model *state_model; /* state.h; set by the format; NULL = has no states */
     struct fm_trace_values *values;           /* state.h: names met so far; NULL = none yet */
     struct fm_trace_clock *clock;             /* synchronize.h; NULL = times are as recorded */
-    GPtrArray *owned; /* what analyses keep with it, freed last first: fm_trace_own() */
+    GPtrArray *owned; /* data of analyses, freed last first: fm_trace_own() */
     void *implementation;
     void (*free_implementation)(struct fm_trace *trace);
 };
@@ -187,8 +187,8 @@ struct fm_context {
     uint64_t start_time, end_time; /* span of the traceset */
     void **queue;                  /* holds struct fm_tracefile_context, by time */
     unsigned queue_count;
-    struct fm_position *sync; /* where the cursors are put back to; NULL = never saved */
-    uint64_t last_time;       /* of the event just before the current place, if that is known */
+    struct fm_position *sync; /* position to which the cursors are restored; NULL = never saved */
+    uint64_t last_time;       /* time of the event before the current position, if known */
     bool last_time_known;
     void *user;
 };

@@ -19,8 +19,8 @@ struct instruction {
 
 enum { STACK_MAX = FILTER_TESTS_MAX + FILTER_DEPTH_MAX, FRONT_SLOTS = 64 };
 
-/* What has been learnt of a test for an event type; 0 = nothing yet. For event.field: which of its
- * paths are possible, as bits, the first always. */
+/* Knowledge about a test for an event type; 0 = none yet. For event.field: which of its paths are
+ * possible, as bits; the first always is. */
 enum { KNOWN_FALSE = 1, KNOWN_TRUE = 2 };
 
 struct known_types {

@@ -61,7 +61,7 @@ struct fm_filter_field {
     const char *help;
 };
 
-/* What may stand at the cursor of a text being typed: fields, operators, values that the traces
- * have. Sorted strings, each to replace text[*ret_at, cursor); at most 200. Free the array. */
+/* Completions at the cursor of a text being typed: fields, operators, values in the traces. Sorted
+ * strings, each to replace text[*ret_at, cursor); at most 200. Free the array. */
 GPtrArray *fm_filter_complete(const char *text, size_t cursor, struct fm_trace *const *traces,
                               unsigned trace_count, size_t *ret_at);

@@ -76,7 +76,7 @@ static void offer_values(struct names *names, const struct fm_trace *trace)
         offer(names, fm_trace_value_name(trace, value));
 }
 
-/* What names of that kind are of; NULL = the field has no names that could be listed. */
+/* The kind of object whose names could be suggested; NULL = names of the field cannot be listed. */
 static const char *offer_all(struct names *names, const struct fm_state *state)
 {
     const struct fm_trace *trace = fm_state_trace(state);

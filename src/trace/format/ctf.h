@@ -37,8 +37,8 @@ FM_MUST_USE int fm_ctf_open_file(int folder, const char *name, bool beneath);
 #define FM_CTF_METADATA_BEGIN 6
 
 /* ctf_clock.c */
-/* What the clock in an open metadata file counts; traces of equal words compare. NULL: none was
- * found. Caller frees. */
+/* Description of the clock in an open metadata file; traces with equal descriptions compare. NULL:
+ * none was found. The caller frees it. */
 char *fm_ctf_clock(int metadata);
 
 /* ctf_start.c: the program at work. */

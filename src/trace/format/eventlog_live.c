@@ -23,9 +23,8 @@ enum {
     EPOCH_EVENTS = 1000, /* among which the wall clock is looked for */
 };
 #define EPOCH_SECONDS_MAX (UINT64_C(1) << 32)
-#define HOLD_NS                                                                                    \
-    UINT64_C(2000000000)              /* how long a capability that delivers nothing is waited for \
-                                       */
+/* how long a capability that delivers nothing is waited for */
+#define HOLD_NS UINT64_C(2000000000)
 #define IDLE_US (2L * G_USEC_PER_SEC) /* a file unchanged for so long is not being written */
 
 /* --- what may be shown --- */
@@ -316,7 +315,7 @@ bool fm_eventlog_trace_grow(struct fm_trace *trace, bool *ret_ended, GError **er
         }
     } else if (self->in_rounds && !self->looked_at) {
         grown = first_look(self, error);
-        trace->generation++; /* what was known of it was nothing */
+        trace->generation++; /* data about it is no longer valid */
     } else {
         grown = take_growth(self, is_idle(self), self->closed, error);
     }

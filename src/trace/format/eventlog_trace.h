@@ -13,7 +13,7 @@ struct fm_eventlog_trace {
     struct fm_eventlog_log *log;
     struct fm_eventlog_merge *merge;
     struct fm_trace *trace;
-    struct fm_roots *roots; /* where the file may lie; NULL = anywhere */
+    struct fm_roots *roots; /* folders in which the file may be; NULL = anywhere */
     /* The cursor. */
     struct fm_event event;
     bool has_event;
@@ -70,7 +70,7 @@ struct fm_trace *fm_eventlog_trace_connect(const char *address, GError **error);
 void fm_eventlog_trace_renew(struct fm_eventlog_trace *self);
 /* Another file (taken) instead of the one read so far: nothing is known of it yet. */
 void fm_eventlog_trace_replace(struct fm_eventlog_trace *self, int fd);
-/* Of the class. */
+/* Implements that function of the class. */
 char *fm_eventlog_trace_damage(const struct fm_trace *trace);
 bool fm_eventlog_trace_epoch(const struct fm_trace *trace, int64_t *ret_ns);
 void fm_eventlog_trace_note(struct fm_eventlog_trace *self, const char *format, ...)

@@ -63,7 +63,7 @@ static struct fm_trace *open_any(struct fm_roots *roots, const char *path, GErro
     if (fstat(fd, &status) < 0 || !S_ISDIR(status.st_mode))
         return fm_eventlog_trace_open(roots, path, fd, error);
     struct fm_trace *trace = NULL;
-    GError *unlike = NULL; /* of a folder without a trace the importer tells why */
+    GError *unlike = NULL; /* for a folder without a trace, the importer's reason */
     if (fm_ctf_is_trace(fd, path, roots != NULL, &unlike) || unlike == NULL)
         trace = fm_ctf_open(path, roots == NULL ? -1 : fd, error);
     else

@@ -18,7 +18,7 @@ FM_MUST_USE struct fm_trace *fm_trace_open(const char *path, const char *identit
 FM_MUST_USE char *fm_trace_identity(const char *path, GError **error);
 /* Whether the bytes there look like a trace (not a deep profile). */
 bool fm_trace_recognise(const char *path);
-/* The same of what path leads to beneath roots; NULL = anywhere. Addresses lie nowhere. */
+/* As above for a path beneath roots; NULL = anywhere. Addresses are never beneath. */
 bool fm_trace_recognise_below(const struct fm_roots *roots, const char *path);
 /* fm_trace_open() of what lies beneath roots, now and when it is opened again; its identity is that
  * of the file that was opened. */
@@ -49,8 +49,8 @@ uint64_t fm_trace_extent(const struct fm_trace *trace);
 /* Bytes behind that: of a block that is being written, or has not been found yet. Of a log that
  * nobody writes for a while the last block is taken as it is. */
 uint64_t fm_trace_pending(const struct fm_trace *trace);
-/* What the wall clock was at recorded time 0: ns since 1970. False when that is not recorded, or
- * not known yet (of an import that has not begun). */
+/* Wall clock at recorded time 0: ns since 1970. False when it is not recorded, or not known yet (of
+ * an import that has not begun). */
 bool fm_trace_epoch(const struct fm_trace *trace, int64_t *ret_ns);
 /* Descriptor to poll before fm_trace_grow; -1 = look now and then (a file). */
 int fm_trace_poll_fd(const struct fm_trace *trace);

@@ -183,7 +183,7 @@ static void grow_functions(struct eventlog_names *names)
 
 void fm_eventlog_set_function(struct eventlog_names *names, uint64_t address, uint32_t value)
 {
-    g_assert(value != 0); /* which marks a free slot */
+    g_assert(value != 0); /* 0 marks a free slot */
     if (names->function_used >= names->function_mask / 2)
         grow_functions(names);
     uint32_t slot = function_slot(names, address);

@@ -6,7 +6,7 @@
 
 /* --- process, names, messages --- */
 
-/* What was taken for a Haskell program's until then. */
+/* The log was taken for a Haskell program's until now. */
 static void become_native(struct fm_state *state, struct eventlog_model *model, uint64_t time)
 {
     if (model->native)
@@ -138,7 +138,7 @@ static const struct event_rule *find_rule(bool native, uint32_t number)
     return fm_eventlog_rule_haskell(number);
 }
 
-/* What find_rule() says, as each event asks for it. */
+/* Cached results of find_rule(), which each event needs. */
 static const struct event_rule *found_rules[2][DECLARED_END];
 
 static void find_rules(void)

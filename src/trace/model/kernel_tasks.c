@@ -155,7 +155,7 @@ void fm_kernel_fork_process(struct kernel_event *at)
     uint64_t tid, tgid, parent_tid, parent_tgid;
     if (!fm_kernel_either(at, "child_tid", "child_pid", &tid) || tid == 0)
         return;
-    /* Of today's events child_pid is the process; of old ones the thread. */
+    /* In current events child_pid is the process; in old ones the thread. */
     bool has_process = at->known->is_old ? fm_kernel_number(at, "child_tgid", &tgid)
                                          : fm_kernel_number(at, "child_pid", &tgid);
     struct fm_lane *parent = at->thread;
@@ -306,7 +306,8 @@ void fm_kernel_dump_process(struct kernel_event *at)
         dump_status(at, thread);
 }
 
-/* Who was not told of otherwise waits: a kernel thread, or a program in a system call. */
+/* Threads that were not reported otherwise are waiting: a kernel thread, or a program in a system
+ * call. */
 void fm_kernel_dump_end(struct kernel_event *at)
 {
     uint32_t count = fm_state_lane_count(at->state);

@@ -15,10 +15,10 @@ void fm_symbols_free(struct fm_symbols *symbols);
  * file is opened at the first look-up; path of path_length bytes. */
 void fm_symbols_add(struct fm_symbols *symbols, uint64_t base, uint64_t size, uint64_t bias,
                     const char *path, size_t path_length);
-/* The same where the recording tells which build of the file it was (the linker's build id; length
- * 0 = it does not tell), and the file itself tells its own addresses. A file of another build is
- * not used. Where no symbol is found the name is the object's with the place: "libhello.so+0x156e",
- * or, where addresses are not relocated (fixed), "main@0x400bdc". */
+/* As above, when the recording has the linker's build id of the file (length 0 = not recorded) and
+ * the file has its own addresses. A file with another build id is not used. If no symbol is found,
+ * the name is the object's with the offset: "libhello.so+0x156e", or, without relocation (fixed),
+ * "main@0x400bdc". */
 struct fm_symbols_object {
     uint64_t base, size;
     const char *path;
@@ -26,7 +26,7 @@ struct fm_symbols_object {
     bool fixed;
 };
 void fm_symbols_add_object(struct fm_symbols *symbols, const struct fm_symbols_object *object);
-/* Of the object that was added last at this base; none there: nothing happens. */
+/* For the object that was added last at this base; without one, nothing happens. */
 void fm_symbols_set_build_id(struct fm_symbols *symbols, uint64_t base, const uint8_t *id,
                              size_t length);
 #define FM_SYMBOLS_BUILD_ID_MAX 64u /* longer ones are cut */

@@ -269,7 +269,7 @@ static struct fm_place *copy_places(const struct fm_context *context, const stru
     return places;
 }
 
-/* The same by hand: the state before the event at the context's place. Times ascend. */
+/* As above on request: the state before the event at the context's position. Times ascend. */
 static void save(struct fm_checkpoints *checkpoints, struct fm_context *context,
                  struct fm_state *state)
 {
@@ -561,5 +561,6 @@ void fm_checkpoints_thin(struct fm_checkpoints *checkpoints)
     g_ptr_array_unref(old);
     checkpoints->list = kept;
     checkpoints->interval *= 2;
-    checkpoints->since_full = CHECKPOINT_FULL_EVERY; /* what changed since is listed no more */
+    /* changes since then are not listed any more */
+    checkpoints->since_full = CHECKPOINT_FULL_EVERY;
 }

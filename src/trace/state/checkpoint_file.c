@@ -21,7 +21,7 @@
 enum { FILE_VERSION = 3, IDENTITY_NUMBERS = 5, MAGIC_BYTES = 13 };
 static const char magic[MAGIC_BYTES] = "fathom-state";
 #define ENDING ".fathom-state"
-#define DEFAULT_BYTES (UINT64_C(256) << 20) /* of all such files */
+#define DEFAULT_BYTES (UINT64_C(256) << 20) /* limit for all such files */
 
 static uint64_t checksum(const uint8_t *bytes, size_t length)
 {
@@ -410,7 +410,7 @@ struct fm_checkpoints *fm_checkpoints_parse(struct fm_trace *trace, const uint8_
     }
     parse.from.at += MAGIC_BYTES;
     if (fm_unpack(&parse.from) != FILE_VERSION)
-        return NULL; /* of another version: made anew */
+        return NULL; /* another version: it is made anew */
     for (unsigned i = 0; i < IDENTITY_NUMBERS; i++) {
         uint64_t number = fm_unpack(&parse.from);
         if (identity != NULL && number != identity[i])

@@ -127,15 +127,15 @@ struct fm_state_model {
     /* The lanes have been restored with this model; rebuilds what can be told from them. May be
      * NULL. */
     void (*model_restored)(struct fm_state *state, void *model);
-    /* What all states of a trace share beside values (texts by number): saved once with the
-     * checkpoints, read before anything else of the trace is. Both may be NULL. */
+    /* Data shared by all states of a trace besides values (texts by number): saved once with the
+     * checkpoints, loaded before anything else of the trace is read. Both may be NULL. */
     void (*shared_write)(struct fm_trace *trace, GByteArray *to);
     bool (*shared_read)(struct fm_trace *trace, const uint8_t *bytes, size_t length);
     void (*event)(struct fm_state *state, void *model, const struct fm_tracefile_context *at);
     /* As fm_state_lane_label(); NULL = the name is all. */
     char *(*label)(const struct fm_state *state, const struct fm_lane *lane);
-    /* What lies at an address of a process, by what has been read: "parse", "libhello.so+0x156e",
-     * or NULL. Caller frees. May be NULL. */
+    /* Name of the code at an address of a process, from what has been read: "parse",
+     * "libhello.so+0x156e", or NULL. The caller frees it. May be NULL. */
     char *(*code)(struct fm_trace *trace, uint64_t process, uint64_t address);
 };
 extern const struct fm_state_model fm_state_model_eventlog; /* C and Haskell programs */
@@ -234,8 +234,8 @@ struct fm_checkpoints *fm_checkpoints_new(struct fm_trace *trace, size_t memory_
 void fm_checkpoints_free(struct fm_checkpoints *checkpoints);
 size_t fm_checkpoints_memory(const struct fm_checkpoints *checkpoints);
 unsigned fm_checkpoints_count(const struct fm_checkpoints *checkpoints);
-/* Of a state that reads the trace from its begin: the hook (FM_HOOK_STATE, added before that of the
- * state) saves every so many events what the state was before the event. hook_data = the
+/* Records checkpoints of a state that reads the trace from its begin: the hook (FM_HOOK_STATE,
+ * added before that of the state) saves the state before every Nth event. hook_data = the
  * checkpoints. Only one state may be recorded at a time. NULL ends it. */
 void fm_checkpoints_record(struct fm_checkpoints *checkpoints, struct fm_state *state);
 bool fm_checkpoints_hook(void *checkpoints, void *tracefile_context);

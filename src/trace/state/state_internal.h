@@ -7,7 +7,7 @@
 /* Names with a length, of any bytes. */
 uint32_t fm_trace_value_bytes(struct fm_trace *trace, const char *name, size_t length,
                               enum fm_state_class state_class);
-/* What a model keeps for all states of one trace (texts by number, addresses of functions): made at
+/* Data of a model for all states of one trace (texts by number, addresses of functions): made at
  * the first call. */
 void *fm_trace_model_names(struct fm_trace *trace, void *(*make)(struct fm_trace *trace),
                            GDestroyNotify free_names);

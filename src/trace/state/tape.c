@@ -128,7 +128,8 @@ static bool wait_for(struct fm_tape *tape, uint64_t most, bool patient)
     return reached;
 }
 
-/* What was written may be taken. Room for more there must be: BATCHES - 1 are left at most. */
+/* Hands a batch over to readers. The writer needs room for more: at most BATCHES - 1 may be
+ * unread. */
 static void hand_over(struct fm_tape *tape)
 {
     pthread_mutex_lock(&tape->lock);

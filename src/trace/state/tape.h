@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What happens to a state while events are read, written down in batches, for computations that
- * need not see the state itself. Each takes every batch once, in order, so it finds what it would
- * find as an observer; which thread it does so in is left to chance: one beside, where there is a
- * second processor, or the one that reads. What it makes nobody may look at before
- * fm_tape_end(). */
+/* Records the changes of a state in batches, while events are read, for computations that need not
+ * see the state itself. Each takes every batch once, in order, so its result is the same as an
+ * observer's. The thread that does this is not determined: a second one, if there is another CPU,
+ * or the one that reads. Results may not be used before fm_tape_end(). */
 #pragma once
 
 #include "trace/state/state.h"

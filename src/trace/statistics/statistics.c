@@ -160,7 +160,7 @@ static uint32_t outermost(struct fm_statistics *statistics, struct lane_path *pa
     return near->number - 1;
 }
 
-/* Of the first entry that is not known: its node, with the events that happened in it so far. */
+/* For the first entry that is not known: its node, with the events in it so far. */
 static uint32_t first_unknown(struct fm_statistics *statistics, struct lane_path *path,
                               uint32_t value)
 {
@@ -250,7 +250,8 @@ static void end_entry(struct fm_statistics *statistics, struct lane_path *path, 
     uint64_t to = MIN(end, statistics->end);
     uint64_t nested = path->entries[depth].nested;
     path->entries[depth].nested = 0;
-    /* What only touches the interval is not in it; what takes no time counts where it stands. */
+    /* An entry that only touches the interval is not in it; one without duration counts where it
+     * is. */
     bool inside = from < to || (since == end && end >= statistics->start && end < statistics->end);
     if (!inside)
         return;

@@ -9,7 +9,7 @@
 
 enum {
     FIRST_SLOTS = 1024,
-    LANES_MAX = 65536,   /* of one kind; further ones are counted together, as "others" */
+    LANES_MAX = 65536,   /* limit for one kind; further lanes are counted together as "others" */
     NODES_MAX = 1000000, /* further outermost states of a lane are its "others"; nested ones are no
                           * entries: their time is that of the one around */
     AHEAD_NODES = 16384, /* fewer stay in the cache: nodes are looked for at once */
@@ -44,14 +44,15 @@ struct path_near {
     uint32_t number; /* index of the node, + 1; 0 = none */
 };
 
-/* What is open on a lane now. The node of an entry that was just pushed is looked for when the next
- * thing happens on its lane: until then its place in the table is on the way to the cache. */
+/* Open entries of a lane. The node of an entry that was just pushed is looked up only when the next
+ * event occurs on its lane; meanwhile its table entry is prefetched. */
 struct lane_path {
     uint32_t root;    /* its node, NONE = not yet seen */
     uint32_t numbers; /* NONE = it has none */
     uint32_t known;   /* so many of the entries have the nodes of the lane's stack */
     uint32_t capacity;
-    uint32_t ahead_value; /* of the first entry that is not known, when events happened in it */
+    /* value of the first entry that is not known, when events occurred in it */
+    uint32_t ahead_value;
     uint32_t ahead_events;
     struct path_entry *entries; /* by depth */
     /* Facts about the lane itself. */
@@ -97,7 +98,7 @@ struct fm_statistics {
     struct fm_statistics_node *root;  /* as asked for last; NULL = none yet */
     bool stale;                       /* counted since then */
     GStringChunk *names;              /* names of root */
-    struct fm_statistics_node *added; /* of other traces; NULL = none */
+    struct fm_statistics_node *added; /* nodes of other traces; NULL = none */
     GStringChunk *added_names;
 };
 

@@ -19,7 +19,8 @@ void fm_load_reset(struct fm_load *load); /* back to no time at all */
  * the window. */
 void fm_load_add(struct fm_load *load, enum fm_state_class state_class, uint64_t from, uint64_t to,
                  double time);
-/* The same at once however many columns it covers; fm_load_settle() before anything else looks. */
+/* As above, in constant time however many columns it covers; call fm_load_settle() before using the
+ * result. */
 void fm_load_add_long(struct fm_load *load, enum fm_state_class state_class, uint64_t from,
                       uint64_t to, double time);
 void fm_load_settle(struct fm_load *load);

@@ -75,7 +75,7 @@ bool fm_painter_hook(void *hook_data, void *call_data)
     return false;
 }
 
-/* What is open on the state's lanes, and what was painted, into one store; each track's open
+/* Writes the open entries of the state's lanes, and painted ones, into one store; each track's open
  * entries come after all that ended on it. */
 struct flushing {
     struct fm_painter *painter;

@@ -10,7 +10,7 @@ struct drawing {
     struct fm_picture *picture;
     const struct fm_trace *trace;
     unsigned max_boxes;
-    uint64_t width; /* of a column: ns */
+    uint64_t width; /* width of a column: ns */
     uint32_t lane, depth;
     struct fm_stored_box open; /* being merged */
     uint64_t open_column;

@@ -109,7 +109,7 @@ void fm_summary_take(void *user, const struct fm_tape_batch *batch)
         const struct fm_tape_change *change = &batch->changes[i];
         if (change->kind != FM_TAPE_ENDED && change->kind != FM_TAPE_NUMBER)
             continue;
-        if (change->event - counted > summary->until_next) { /* where a run begins is in between */
+        if (change->event - counted > summary->until_next) { /* a run begins in between */
             count_events(summary, batch->events, counted, change->event);
             counted = change->event;
         }

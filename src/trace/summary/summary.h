@@ -35,9 +35,10 @@ enum fm_box_cut {
 struct fm_box {
     uint32_t lane;
     uint32_t depth;
-    uint32_t value;      /* the one that took most of the time, of those at work if there are any */
-    float share;         /* part of the box's time that value took: 1 = all of it */
-    float load;          /* of the box's time that was work; where none was, that is known at all */
+    uint32_t value; /* the one that took most of the time, of those at work if there are any */
+    float share;    /* part of the box's time that value took: 1 = all of it */
+    float load; /* fraction of the box's time that was work; if none was, the fraction that is known
+                 */
     uint32_t count;      /* segments in it; more than 1 = detail is hidden */
     uint64_t start, end; /* ns */
     uint64_t detail;
@@ -68,7 +69,7 @@ bool fm_summary_end_of(const struct fm_summary *summary, uint32_t lane, uint32_t
  * the three longest of their box are missing. */
 struct fm_value_time {
     uint32_t value;
-    uint64_t count; /* of segments; of merged ones by their longest value */
+    uint64_t count; /* number of segments; merged ones count by their longest value */
     double time;    /* ns */
 };
 GArray *fm_summary_values(const struct fm_summary *summary, uint32_t lane, uint32_t depth,
@@ -91,7 +92,7 @@ void fm_summary_draw(const struct fm_summary *summary, const uint32_t *lanes, un
 void fm_summary_numbers(const struct fm_summary *summary, uint32_t lane, uint64_t start,
                         uint64_t end, unsigned columns, double *ret);
 
-/* The same picture from events as they are read (an ad hoc request): an observer that paints. */
+/* The same picture, made while events are read (an ad hoc request) by an observer that paints. */
 struct fm_painter;
 struct fm_painter *fm_painter_new(const struct fm_state *state, uint64_t start, uint64_t end,
                                   unsigned columns, unsigned max_boxes);
