@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is computed from a deep profile after reading: cliques, costs of descendants, summaries.
+/* Results computed from a deep profile after reading: cliques, costs of descendants, summaries.
  * Method and source: README.md in this folder.
  *
- *   own    measured on the callee's own code          desc   inherited from what it calls
+ *   own    measured in the callee's own code
+ *   desc   inherited from its callees
  *   total  own + desc
  *
- * In C programs a total is the cost of all stacks that hold the function, each counted once, also
- * inside recursions (inclusive.c). In Mercury's profiles it is the original's: inside a recursion
- * own costs and those of calls that leave it.
+ * In C programs, a total is the cost of all stacks that contain the function, each counted once,
+ * also inside recursions (inclusive.c). In Mercury profiles it is defined as in Mercury's tool:
+ * inside a recursion, own costs and costs of calls that leave it.
  *
- * desc values are signed: compensation for recursion that the program could not notice may push a
- * single value below zero; nothing here clamps. */
+ * desc values are signed: the compensation for recursion that the program could not detect may
+ * make a single value negative; nothing here clamps it. */
 #pragma once
 
 #include "base/files/roots.h"
@@ -22,12 +23,13 @@
 struct fm_cost {
     int64_t calls;
     bool inlined; /* and those of inlined bodies, which are not recorded */
-    bool shared; /* of arcs: own was shared out among the calls of a function, which nobody knows */
+    bool shared; /* own cost of arcs: an estimate that distributes the function's self cost over its
+                    calls */
     uint32_t of_recursion; /* bit m: the total of measure m is that of the recursions which it is
                               part of: how much of it ran while this was active is not known */
     uint32_t recursion;    /* the largest of these, a clique; 0 = there is none */
-    bool inside, outside;  /* of calls in C programs: some were made inside recursions, and have no
-                              total; some were not. Both false: nobody asked */
+    bool inside, outside;  /* in C programs: some calls were made inside recursions and have no
+                              total; some were not. Both false: not computed */
     int64_t own[FM_MEASURES_MAX];
     int64_t desc[FM_MEASURES_MAX];
 };
@@ -59,7 +61,7 @@ struct fm_analysis {
     uint32_t *ps_pd_first;     /* [ps_count + 2] into ps_pds */
     uint32_t *ps_pds;          /* the pds of a ps, ascending */
 
-    struct fm_cost root_total; /* of the root pd: base of every percentage (own + desc) */
+    struct fm_cost root_total; /* total (own + desc) of the root pd: base of all percentages */
 
     uint32_t module_count;
     struct fm_module *modules; /* ascending by name (strcmp) */
@@ -158,7 +160,7 @@ struct fm_callers_row {
     struct fm_cost cost;
 };
 
-struct fm_contour; /* which procedures the callers page sees through */
+struct fm_contour; /* procedures that the callers page skips */
 
 /* Calls from outside of recursions: those that enter their callee's clique, each with all that it
  * led to. The rows in ascending key order; the caller frees *ret, which may be NULL, with g_free.
@@ -225,7 +227,7 @@ enum fm_contour_state { FM_CONTOUR_OK, FM_CONTOUR_NO_FILE, FM_CONTOUR_BAD };
 enum fm_contour_state fm_contour_read(const struct fm_roots *roots, const char *data_path,
                                       const struct fm_analysis *a, struct fm_contour **ret,
                                       char **ret_message);
-/* The same from memory; path is used in messages. */
+/* Reads a contour from memory; path is used in messages. */
 enum fm_contour_state fm_contour_read_text(const char *path, const char *text, size_t length,
                                            const struct fm_analysis *a, struct fm_contour **ret,
                                            char **ret_message);
@@ -240,8 +242,8 @@ struct fm_accessor {
     uint32_t ps;
     struct fm_cost cost;
 };
-/* Those of a module, ascending by structure, field, getters before setters, ps: a field may have
- * several of each. Free with fm_accessors_free. */
+/* Lists the accessors of a module, sorted by structure, field, getters before setters, ps: a field
+ * may have several of each. Free with fm_accessors_free. */
 void fm_analysis_accessors(const struct fm_analysis *a, const struct fm_module *module,
                            struct fm_accessor **ret, uint32_t *ret_count);
 void fm_accessors_free(struct fm_accessor *accessors, uint32_t count);
@@ -264,7 +266,7 @@ struct fm_top_query {
 /* ps ids, most expensive first; g_free(*ret). */
 void fm_analysis_top(const struct fm_analysis *a, const struct fm_top_query *query, uint32_t **ret,
                      uint32_t *ret_count);
-/* What a kind is about; of calls, what is inherited of them. */
+/* The measure of a cost kind; for calls, the inherited measure. */
 enum fm_measure_id fm_cost_measure(enum fm_cost_kind kind);
 /* The kind that is about this measure; of FM_CALLSEQS, not the calls. */
 enum fm_cost_kind fm_cost_kind_of(enum fm_measure_id measure);

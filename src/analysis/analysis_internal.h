@@ -33,14 +33,15 @@ struct fm_sparse_costs {
 };
 
 struct fm_analysis_storage {
-    gatomicrefcount refs;     /* fm_analysis_ref() */
-    struct fm_analysis *base; /* whose indexes it has, a reference; NULL: its own */
-    unsigned inherited;       /* measures from FM_FIRST_INHERITED on */
+    gatomicrefcount refs; /* fm_analysis_ref() */
+    /* analysis whose indexes it shares, a reference; NULL: it has its own */
+    struct fm_analysis *base;
+    unsigned inherited; /* measures from FM_FIRST_INHERITED on */
     /* Csds by callee: [pd_count + 1] the only one, as nearly all have, 0 = none; of several
      * FM_SLOT_MULTI | the end of their list in pd_in_lists, whose first bears FM_SLOT_MULTI. */
     uint32_t *pd_in;
     uint32_t *pd_in_lists;
-    uint32_t pd_in_left; /* of the csds in lists, while these are laid out */
+    uint32_t pd_in_left; /* number of csds in lists; used while the lists are laid out */
 
     /* One bit each: the csd leads into its callee's clique and is charged with what that cost; the
      * pd is alone in its clique, as most are. */
@@ -67,8 +68,8 @@ struct fm_analysis_storage {
     struct fm_sparse_costs nested_csd, nested_pd;
 
     int64_t *ps_own, *ps_desc;   /* [ps_count + 1][measure_count], [ps_count + 1][inherited] */
-    int64_t *css_own, *css_desc; /* the same for css */
-    uint32_t *module_ps;         /* what fm_module.ps points into */
+    int64_t *css_own, *css_desc; /* own and desc costs by css */
+    uint32_t *module_ps;         /* array that fm_module.ps points into */
 
     uint32_t *css_callee; /* [css_count + 1] the procedure that all csds of the site call; 0 = its
                              callee is not fixed, or the site is irregular */
@@ -89,8 +90,8 @@ struct fm_analysis_storage {
     uint32_t *ps_recursion;    /* [ps_count + 1] as fm_cost.recursion */
 };
 
-/* What summing up csds adds to, one for each thread that does: the storage's own, or some that are
- * added to those at the end. */
+/* Tables to which the costs of csds are added. Each thread has one: the storage's own, or a copy
+ * that is added to it at the end. */
 struct fm_csd_sums {
     int64_t *ps_own, *css_own, *css_desc; /* as in struct fm_analysis_storage, and so on */
     struct fm_sparse_costs *arcs;         /* [2] */
@@ -143,8 +144,9 @@ static inline uint64_t fm_pd_total(const struct fm_analysis *a, uint32_t pd, uns
 }
 uint64_t fm_clique_total(const struct fm_analysis *a, uint32_t clique, unsigned measure);
 
-/* Where contexts were recorded one csd enters each clique, and costs what the clique does; of arcs
- * each that comes from outside, and what it costs was given. */
+/* Whether the csd enters its callee's clique and is charged with the clique's cost. With contexts
+ * there is one for each clique. In arc profiles each csd from outside enters, and its cost was
+ * recorded. */
 static inline bool fm_csd_enters(const struct fm_analysis *a, uint32_t csd)
 {
     return fm_bit_get(a->storage->csd_enters, csd);
@@ -162,18 +164,17 @@ unsigned fm_total_measures(const struct fm_analysis *a, unsigned *measures);
 
 /* --- inclusive.c: totals inside recursions --- */
 
-/* What a context costs with all that ran while it was active: in Mercury's profiles, and outside of
- * recursions of several, fm_pd_total(). *ret_of_recursion: that is not known, it is the
- * recursion's.
- */
+/* Cost of a context with everything that ran while it was active. In Mercury profiles, and outside
+ * of recursions of several functions, it is fm_pd_total(). *ret_of_recursion: it is not known, and
+ * the recursion's cost is returned. */
 uint64_t fm_pd_inclusive(const struct fm_analysis *a, uint32_t pd, unsigned measure,
                          bool *ret_of_recursion);
-/* What a context outside of recursions of several adds to its function's total. */
+/* Share of a context, outside of recursions of several functions, in its function's total. */
 uint64_t fm_pd_counted(const struct fm_analysis *a, uint32_t pd, unsigned measure);
 /* Whether each stack is counted once for a function by what was recorded: then nothing is left to
  * be compensated. */
 bool fm_counts_once(const struct fm_analysis *a, unsigned measure);
-/* Of the contexts that a function has in a recursion of several, in a C program. */
+/* Total of the contexts that a function has in a recursion of several functions, in a C program. */
 uint64_t fm_group_total(const struct fm_analysis *a, const uint32_t *pds, uint32_t count,
                         unsigned measure, bool *ret_of_recursion);
 /* Adds the members of a recursion of several to the totals of their functions. */
@@ -208,8 +209,8 @@ struct fm_analysis_job {
     struct fm_analysis *analysis;
     unsigned phase;
     uint32_t cursor;   /* within the phase; 0 when it begins */
-    unsigned stage;    /* of phases that walk several times: what goes before the walk of cursor */
-    uint32_t inner;    /* where that is */
+    unsigned stage;    /* for phases with several walks: number of the walk */
+    uint32_t inner;    /* position in a walk that precedes the one of cursor */
     bool failed;       /* not enough memory */
     GArray *untouched; /* struct fm_untouched: large new arrays */
     struct fm_reserved reserved;
@@ -223,7 +224,7 @@ struct fm_analysis_job {
     struct fm_worker *worker;
     unsigned end;
     struct fm_csd_sums sums;
-    uint32_t *next_csd; /* where the next stretch of csds begins that a thread may sum up */
+    uint32_t *next_csd; /* start of the next range of csds that a thread may take */
     uint32_t first_csd;
 };
 
@@ -256,13 +257,13 @@ bool fm_csd_sums_init(const struct fm_analysis *analysis, struct fm_csd_sums *su
 void fm_csd_sums_clear(struct fm_csd_sums *sums);
 /* --- arcs.c --- */
 
-/* What so many calls cost is added up when it is asked for. */
+/* Up to this number of calls, an arc's cost is summed on request instead of stored. */
 #define FM_ARC_CALLS_FEW 32u
 
 void fm_site_arcs_note(struct fm_analysis *a, uint32_t css); /* its csds are in order */
 void fm_arcs_add(const struct fm_analysis *a, const struct fm_csd_sums *sums, uint32_t csd,
                  uint32_t ps);
-/* Of a site whose callee is not fixed: only where its arc is of many. */
+/* For a site with several callees: adds to the arc only if it has many calls. */
 void fm_arcs_add_loose(const struct fm_analysis *a, const struct fm_csd_sums *sums, uint32_t csd,
                        uint32_t ps);
 /* Adds the arcs that stand in part of one table to another. */
@@ -270,18 +271,18 @@ void fm_arcs_merge(const struct fm_analysis *a, struct fm_sparse_costs *to,
                    const struct fm_sparse_costs *from, size_t begin, size_t end);
 void fm_arcs_keep_taken(struct fm_analysis *a, uint32_t csd, const int64_t *nested);
 void fm_arcs_keep_nested(struct fm_analysis *a, uint32_t pd, uint32_t ps, const int64_t *nested);
-/* What the site's calls of ps cost, from outside or inside; deeper activations of ps left out, or
- * not. How many csds there are, 0 = none, *ret is of no use then. Not of sites that are irregular.
- */
+/* Cost of the site's calls of ps, from outside or inside; deeper activations of ps are excluded
+ * here, included in the next. Returns the number of csds; 0 = none, *ret is then not set. Not for
+ * irregular sites. */
 uint32_t fm_arc_cost(const struct fm_analysis *a, uint32_t css, uint32_t ps, bool inside,
                      struct fm_cost *ret);
 uint32_t fm_arc_cost_with_nested(const struct fm_analysis *a, uint32_t css, uint32_t ps,
                                  bool inside, struct fm_cost *ret);
-/* What they cost in all, as a part of the site's cost: without what that leaves out. False for
- * sites that are irregular. */
+/* Total cost of the calls as a part of the site's cost, without what the site's cost leaves out.
+ * False for irregular sites. */
 bool fm_arc_cost_taken(const struct fm_analysis *a, uint32_t css, uint32_t ps, struct fm_cost *ret);
 void fm_arcs_clear(struct fm_analysis_storage *storage);
-/* What follows from the nodes alone: css_irregular, css_callee, site_arcs and their indexes. */
+/* Frees what depends on the nodes only: css_irregular, css_callee, site_arcs and their indexes. */
 void fm_site_arcs_clear(struct fm_analysis_storage *storage);
 void fm_cost_set_calls(struct fm_cost *cost); /* from the ports */
 void fm_cost_set_side(const struct fm_analysis *a, struct fm_cost *cost, bool inside); /* rows.c */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all calls of a procedure by a call site cost: an arc. Those from outside of recursions and
- * those inside are apart. The sums of a site that calls one procedure are there anyway; kept beside
- * them is only what differs: what is inside, what sites call whose callee is not fixed, and what
- * the sums leave out because it is counted twice. So a procedure with 10^6 calls is asked for by
- * its arcs, of which there are as many as in the program's text. Calls through pointers may have as
- * many arcs as calls: sums are kept of arcs with many, of the others where their calls stand. */
+/* Costs of arcs: all calls of a procedure by a call site, with calls from outside of recursions and
+ * inside kept apart. For a site with one callee, the site's sums are the arc's. Stored besides them
+ * are only the differences: the part inside recursions, arcs of sites with several callees, and
+ * what the sums leave out because it would count twice. So the cost of a procedure with 10^6 calls
+ * is found from its arcs, and there are only as many as call sites in the program. Calls through
+ * pointers may have as many arcs as calls, so their sums are stored only for arcs with many
+ * calls. */
 #include "analysis/analysis_internal.h"
 
 #include "deep/profile.h"
@@ -159,7 +160,7 @@ bool fm_arc_cost_taken(const struct fm_analysis *a, uint32_t css, uint32_t ps, s
     return true;
 }
 
-/* Of a site whose callee is not fixed. */
+/* For a site with several callees. */
 static uint32_t loose_arc_cost(const struct fm_analysis *a, uint32_t css, uint32_t ps, bool inside,
                                struct fm_cost *ret)
 {
@@ -180,7 +181,7 @@ static uint32_t loose_arc_cost(const struct fm_analysis *a, uint32_t css, uint32
     return (uint32_t)record[measures + inherited];
 }
 
-/* Of one whose callee is: the site's cost, parted by what is inside. */
+/* For a site with one callee: the site's cost, divided into inside and outside. */
 static uint32_t fixed_arc_cost(const struct fm_analysis *a, uint32_t css, uint32_t ps, bool inside,
                                struct fm_cost *ret)
 {

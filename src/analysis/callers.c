@@ -5,8 +5,8 @@
 
 #include "analysis/contour.h"
 
-/* What a pair of csds is grouped by: from the group csd, which is the caller's csd or, where the
- * contour hides the caller, one further up. */
+/* The key by which a pair of csds is grouped. It comes from the group csd: the caller's csd or, if
+ * the contour hides the caller, one further up. */
 static uint32_t group_key(const struct fm_analysis *a, enum fm_callers_group group, uint32_t csd)
 {
     const struct fm_profile *profile = a->profile;
@@ -46,8 +46,8 @@ static void set_key(const struct fm_analysis *a, enum fm_callers_group group, ui
     }
 }
 
-/* What ps costs in deeper activations, seen from all members of a clique: found once a clique,
- * since many csds may lead into a large one. */
+/* Cost of ps in deeper activations, seen from all members of a clique. Computed once for each
+ * clique, since many csds may lead into a large one. */
 static const int64_t *nested_of_clique(const struct fm_analysis *a, uint32_t clique, uint32_t ps,
                                        struct fm_sparse_costs *found)
 {
@@ -77,7 +77,7 @@ bool fm_analysis_is_recursive(const struct fm_analysis *a, uint32_t ps)
     return a->storage->ps_recursive[ps];
 }
 
-/* What calls through csd cost, without what ps does below once more. */
+/* Adds the cost of the call through csd, without deeper activations of ps. */
 static void add_call(const struct fm_analysis *a, uint32_t csd, uint32_t ps,
                      struct fm_sparse_costs *found, struct fm_cost *to)
 {
@@ -152,7 +152,8 @@ static uint32_t lower_bound(const struct fm_analysis *a, uint32_t first, uint32_
     return first;
 }
 
-/* Where the calls of the same procedure end that begin at first: mostly near. */
+/* Finds the end of the calls of the same procedure that begin at `first`; it is usually near, so
+ * the search range doubles. */
 static uint32_t arc_end(const struct fm_analysis *a, uint32_t first, uint32_t end)
 {
     uint32_t ps = callee_ps(a, first), width = 1;
@@ -161,12 +162,12 @@ static uint32_t arc_end(const struct fm_analysis *a, uint32_t first, uint32_t en
     return lower_bound(a, first + width / 2, MIN(first + width, end), ps + 1);
 }
 
-/* Which calls of ps are asked for. */
+/* Selects calls of ps. */
 struct choice {
     uint32_t ps;
     enum fm_callers_group group;
     const struct fm_contour *contour;
-    bool inside;    /* those inside recursions instead of those from outside */
+    bool inside;    /* calls from inside recursions instead of from outside */
     bool recursive; /* there are both */
 };
 
@@ -189,7 +190,7 @@ static bool add_calls(const struct fm_analysis *a, uint32_t css, const struct ch
     return any;
 }
 
-/* The same by the sum that is kept of them. */
+/* As above, from the stored sum. */
 static bool add_site(const struct fm_analysis *a, uint32_t css, const struct choice *choice,
                      struct fm_sparse_costs *found, struct fm_cost *to)
 {
@@ -271,7 +272,7 @@ struct fm_clique_callers {
     const struct fm_analysis *a;
     struct choice choice;
     struct keyed_csd *calls; /* by key */
-    uint32_t *first;         /* of group i into calls; one more than there are groups */
+    uint32_t *first; /* index in calls of each group's first call; group_count + 1 entries */
     uint32_t count;
     struct fm_sparse_costs found;
 };

@@ -9,7 +9,7 @@
 struct frame {
     uint32_t pd;
     uint32_t low;     /* lowest index of an open pd that can be reached */
-    uint32_t pending; /* where its callees begin in the stack of pending callees */
+    uint32_t pending; /* index of its first callee in the stack of pending callees */
 };
 
 struct stack {
@@ -20,7 +20,7 @@ struct stack {
 struct fm_clique_search {
     uint32_t *index; /* [pd_count + 1] number in order of visit, from 1; 0 = not yet */
     uint32_t visited;
-    uint32_t start; /* where the outer loop is */
+    uint32_t start; /* position of the outer loop */
     struct stack open, pending;
     struct frame *frames;
     uint32_t frame_count, frame_capacity;
@@ -211,8 +211,9 @@ static void note_parent(struct fm_analysis *a, uint32_t pd, uint32_t csd)
     a->clique_parent[clique] = csd;
 }
 
-/* Where the csds are numbered as they stand in slots there is no need to look at those, as long as
- * no clique is entered twice. True at the end; else job->stage is 1, and nothing has been noted. */
+/* Fast path: reads csds in the order of their numbers, without the slots. This works as long as no
+ * clique is entered twice; otherwise everything is reset and job->stage becomes 1. True when
+ * done. */
 static bool note_csds_in_order(struct fm_analysis_job *job, uint32_t *budget)
 {
     struct fm_analysis *a = job->analysis;

@@ -14,7 +14,8 @@ bool fm_pd_is_alone(const struct fm_analysis *a, uint32_t pd)
     return fm_bit_get(a->storage->pd_alone, pd) || a->profile->flavour != FM_FLAVOUR_C;
 }
 
-/* Of a context of a recursion: that by which it was entered. Of arcs there may be several. */
+/* Whether it is the context by which its recursion was entered. Arc profiles have no such context:
+ * there may be several entries. */
 static bool is_entry(const struct fm_analysis *a, uint32_t pd)
 {
     uint32_t csd = a->clique_parent[a->pd_clique[pd]];
@@ -44,9 +45,9 @@ static uint64_t sum_of_entering(const struct fm_analysis *a, uint32_t clique, un
     return entered;
 }
 
-/* What a recursion costs. Of arcs also what was given for the calls that enter it: somebody else
- * counted that, and it may be more than its functions cost with what they call. Each context asks
- * for it, so fm_sum_recursion() keeps it. */
+/* Total of a recursion. In arc profiles it is at least the recorded cost of the calls that enter
+ * it, which may exceed the cost of its functions and their callees. fm_sum_recursion() stores that,
+ * because each context asks for it. */
 static uint64_t whole_of(const struct fm_analysis *a, uint32_t clique, unsigned measure)
 {
     uint64_t whole = fm_clique_total(a, clique, measure);
@@ -73,7 +74,7 @@ uint64_t fm_pd_inclusive(const struct fm_analysis *a, uint32_t pd, unsigned meas
     return record == NULL ? whole : CLAMP(*record, part, whole);
 }
 
-/* What a context adds to its function's total. */
+/* Share of a context in its function's total. */
 static uint64_t counted(const struct fm_analysis *a, uint32_t pd, unsigned measure,
                         bool *ret_of_recursion)
 {
@@ -147,8 +148,8 @@ static int compare_members(const void *a, const void *b)
     return p->pd < q->pd ? -1 : p->pd > q->pd;
 }
 
-/* Of what a function costs in a recursion, what its callers from outside were charged with: all of
- * it where they called the function itself. */
+/* The part of a function's total in a recursion that callers from outside were charged with; all of
+ * it if they called the function itself. */
 static uint64_t paid_of(const struct fm_analysis *a, uint32_t pd, unsigned measure, uint64_t total)
 {
     if (!fm_profile_is(a->profile, FM_NATURE_ARCS))

@@ -61,7 +61,8 @@ static inline uint32_t ps_of(const struct fm_profile *profile, uint32_t pd)
     return profile->pd_ps[pd];
 }
 
-/* Of a pd: its csd, from the second on FM_SLOT_MULTI | how many. */
+/* Counts the csds of a pd: stores the csd itself, from the second one on FM_SLOT_MULTI | their
+ * number. */
 static inline void count_entry(struct fm_analysis_storage *storage, uint32_t pd, uint32_t csd)
 {
     uint32_t *entry = &storage->pd_in[pd];
@@ -147,7 +148,7 @@ bool fm_phase_callers(struct fm_analysis_job *job, uint32_t budget)
     return job->cursor == profile->csd_count;
 }
 
-/* Of the csds that are numbered as they stand in slots: those of the last caller that is left. */
+/* When csds are numbered in the order of slots: adds those of the last remaining caller. */
 static uint32_t put_caller(struct fm_analysis *a, uint32_t last)
 {
     const struct fm_profile *profile = a->profile;
@@ -222,7 +223,7 @@ static void sort_site(const struct fm_profile *profile, uint32_t *csds, uint32_t
     g_free(copy);
 }
 
-/* Where all csds call what the site names nothing is to be ordered. */
+/* Sites whose csds all call the same callee need no sorting. */
 bool fm_phase_sort_sites(struct fm_analysis_job *job, uint32_t budget)
 {
     struct fm_analysis *a = job->analysis;

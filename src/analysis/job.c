@@ -148,7 +148,7 @@ bool fm_analysis_job_reserve(struct fm_analysis_job *job,
     struct fm_reserved *reserved = &jobs[next % 2]->reserved;
     size_t count = counts[next / 2][next % 2];
     uint32_t *array = fm_memory_try_array(count, sizeof(uint32_t));
-    reserved->arrays[next / 2] = array; /* where there is none they ask again */
+    reserved->arrays[next / 2] = array; /* if it is NULL, the array is allocated later */
     reserved->counts[next / 2] = count;
     job->reserved_count++;
     if (array != NULL)
@@ -218,7 +218,7 @@ static bool beside_is_done(struct fm_analysis_job *job, uint64_t wait_us)
     return true;
 }
 
-/* What goes on beside, one after the other. */
+/* Starts the next computation in the second thread. */
 static void go_on_beside(struct fm_analysis_job *job)
 {
     if (job->phase == PHASE_CLIQUES && job->beside->end == 0)
@@ -242,7 +242,7 @@ static bool may_go_on(struct fm_analysis_job *job)
     if (job->phase == PHASE_NESTED) {
         if (!beside_is_done(job, WAIT_US))
             return false;
-        fm_reserved_clear(&job->reserved); /* what did not fit */
+        fm_reserved_clear(&job->reserved); /* frees reserved arrays that were not used */
         fm_reserved_clear(&job->beside->reserved);
         job->failed |= !fm_csd_sums_init(job->analysis, &job->beside->sums);
         begin_beside(job, PHASE_NESTED, PHASE_SUM_CSDS + 1);
@@ -282,7 +282,7 @@ static double phase_fraction(const struct fm_analysis_job *job)
     return total == 0 ? 0 : MIN((double)job->cursor / total, 1);
 }
 
-/* Of the phases of one name, NULL = all. */
+/* Fraction done of the phases of one name; NULL = all. */
 static double fraction(const struct fm_analysis_job *job, const char *name)
 {
     double done = 0, all = 0;

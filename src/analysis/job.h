@@ -10,8 +10,8 @@ struct fm_analysis_job;
 
 /* profile is borrowed and must outlive the job and its analysis. */
 struct fm_analysis_job *fm_analysis_job_new(const struct fm_profile *profile);
-/* Of a profile that shares its nodes with that of an earlier analysis (fm_build_new_recount()),
- * whose indexes it shares in turn. The earlier one's profile is there still. */
+/* Analyses a profile that shares its nodes, and so also the indexes, with an earlier analysis
+ * (fm_build_new_recount()). The earlier profile must still exist. */
 struct fm_analysis_job *fm_analysis_job_new_recount(struct fm_analysis *base,
                                                     const struct fm_profile *profile);
 /* Some of the work is done in a thread beside the caller's, or none; the result is the same. By
@@ -29,7 +29,7 @@ enum fm_job_state fm_analysis_job_step(struct fm_analysis_job *job, uint32_t nod
 const char *fm_analysis_job_name(const struct fm_analysis_job *job);
 /* How much of the whole is done, 0 to 1. */
 double fm_analysis_job_fraction(const struct fm_analysis_job *job);
-/* The same of the computation that the next step belongs to. */
+/* As above, for the computation to which the next step belongs. */
 double fm_analysis_job_part_fraction(const struct fm_analysis_job *job);
 /* The result, after FM_JOB_DONE; the caller owns it. */
 struct fm_analysis *fm_analysis_job_take(struct fm_analysis_job *job);
@@ -46,11 +46,12 @@ double fm_checking_fraction(const struct fm_checking *checking); /* 0 to 1 */
 /* As fm_analysis_invariants(), after the last step. */
 void fm_checking_finish(struct fm_checking *checking, struct fm_invariant **ret,
                         unsigned *ret_count);
-/* Those of waiting, added to an array of struct fm_invariant: none where it was not recorded. */
+/* Adds the invariants of waits to an array of struct fm_invariant; none when waits were not
+ * recorded. */
 void fm_invariants_of_heap(const struct fm_profile *profile, GArray *to);
 void fm_invariants_of_waits(const struct fm_profile *profile, GArray *to);
 void fm_invariants_of_durations(const struct fm_profile *profile, GArray *to);
-/* Of blocks; live_blocks: the measure. */
+/* Invariants of block lifetimes; live_blocks: the measure. */
 void fm_invariants_of_lifetimes(const struct fm_profile *profile, unsigned live_blocks, GArray *to);
 void fm_invariants_of_totals(const struct fm_analysis *a, GArray *to);
 void fm_invariants_of_facts(const struct fm_analysis *a, GArray *to);

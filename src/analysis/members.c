@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What contexts add to the totals of their functions. */
+/* Shares of contexts in the totals of their functions. */
 #include "analysis/analysis_internal.h"
 
 int64_t fm_analysis_member_total(const struct fm_analysis *a, uint32_t pd,

@@ -12,7 +12,7 @@
 struct level {
     uint32_t clique;
     uint32_t edge;   /* the csd that enters it, 0 for the top */
-    uint32_t member; /* where the walk over its csds is: into clique_pds */
+    uint32_t member; /* position of the walk over its csds: index into clique_pds */
     uint32_t slot, item;
     uint32_t undo; /* how long the list of undos was before */
 };
@@ -119,7 +119,7 @@ static uint32_t next_edge(const struct fm_analysis *a, struct level *level)
             const uint32_t *csds = fm_profile_slot(profile, pd, level->slot, &count);
             while (level->item < count) {
                 uint32_t csd = csds[level->item++];
-                /* Of arcs several enter, but a tree has one. */
+                /* In arc profiles several csds enter a clique; the tree uses one. */
                 if (fm_csd_enters(a, csd) &&
                     (!arcs || a->clique_parent[a->pd_clique[profile->csd_callee[csd]]] == csd))
                     return csd;
@@ -134,8 +134,8 @@ static bool any_zeroed(const struct fm_analysis *a)
     return memchr(a->ps_zeroed, true, a->profile->ps_count + 1u) != NULL;
 }
 
-/* Where every clique can be reached from the one that was found last, numbers from the greatest
- * down are a walk over the tree, too: false when the next is not below one that is open. */
+/* If every clique can be reached from the one found last, descending numbers are a walk over the
+ * tree. False when the next clique is not below an open one. */
 static bool enter_next(struct fm_analysis *a, struct fm_nested_search *search, uint32_t clique)
 {
     uint32_t edge = a->clique_parent[clique];
@@ -148,7 +148,7 @@ static bool enter_next(struct fm_analysis *a, struct fm_nested_search *search, u
     return true;
 }
 
-/* The same in any order of numbers: from the csds of those that are open. True at the end. */
+/* As above, for any order of numbers: follows the csds of open cliques. True at the end. */
 static bool walk(struct fm_analysis_job *job)
 {
     struct fm_analysis *a = job->analysis;

@@ -3,7 +3,7 @@
 #include "analysis/analysis_internal.h"
 #include "base/memory.h"
 
-#define FEW_LEFT 1024u /* of a reserved array: stay with it */
+#define FEW_LEFT 1024u /* unused rest of a reserved array that is not worth a resize */
 
 /* The smallest that holds as many, and not many more. */
 static uint32_t *take_reserved(struct fm_reserved *reserved, size_t count)

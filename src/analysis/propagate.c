@@ -12,7 +12,7 @@
  * the pd from which it was entered: both walk over memory in order. */
 #include "analysis/analysis_internal.h"
 
-#define CSDS_AHEAD 16u /* whose memory is asked for */
+#define CSDS_AHEAD 16u /* distance of memory prefetch */
 
 G_STATIC_ASSERT(FM_MEASURES_MAX <= 1 << 4); /* keys below have four bits for the measure */
 
@@ -42,7 +42,7 @@ uint64_t fm_pd_own(const struct fm_analysis *a, uint32_t pd, unsigned measure)
     return own;
 }
 
-/* Which measures totals are kept of: where in a pd's totals each stands. */
+/* Lists the measures with totals, in the order of a pd's totals. */
 unsigned fm_total_measures(const struct fm_analysis *a, unsigned *measures)
 {
     unsigned count = 0;
@@ -105,8 +105,8 @@ bool fm_phase_own(struct fm_analysis_job *job, uint32_t budget)
     return job->cursor == profile->csd_count;
 }
 
-/* Of arcs: what all functions cost themselves. That is the whole whatever calls are said to have
- * cost, and calls that were not seen from their beginning may say less. */
+/* In arc profiles: the sum of all functions' self costs. Recorded costs of calls are no substitute:
+ * calls that began before the recording may cost less than they contain. */
 static void set_root_total(struct fm_analysis *a, const unsigned *measures, unsigned measure_count)
 {
     const struct fm_profile *profile = a->profile;

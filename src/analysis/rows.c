@@ -32,7 +32,7 @@ bool fm_cost_is_inactive(const struct fm_cost *cost)
     if (cost->own[FM_EXITS] != 0 || cost->own[FM_FAILS] != 0 || cost->own[FM_REDOS] != 0 ||
         cost->own[FM_EXCPS] != 0)
         return false;
-    /* What was called from there, or used, shows that an inlined body ran. */
+    /* Calls or allocations in it show that an inlined body ran. */
     for (unsigned m = FM_FIRST_INHERITED; cost->inlined && m < FM_MEASURES_MAX; m++) {
         if (cost->own[m] != 0 || cost->desc[m] != 0)
             return false;

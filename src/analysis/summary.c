@@ -5,8 +5,8 @@
 #include <string.h>
 
 #define CSDS_A_STRETCH 16384u /* that one thread sums up at a time */
-#define CSDS_AHEAD 16u        /* whose memory is asked for */
-#define ROWS_A_NODE 4         /* of sums that are added up, in the time of a node */
+#define CSDS_AHEAD 16u        /* distance of memory prefetch */
+#define ROWS_A_NODE 4         /* rows of sums that are added in the time for one node */
 
 static void *zeros(struct fm_analysis_job *job, size_t count, size_t bytes)
 {
@@ -78,7 +78,7 @@ static struct present present_measures(const struct fm_analysis *a)
     return present;
 }
 
-/* Where the callee is fixed the procedure gets its part from the site, see fm_phase_merge(). */
+/* If the callee is fixed, the procedure gets its part from the site, see fm_phase_merge(). */
 static void sum_csd(const struct fm_analysis *a, const struct fm_csd_sums *sums,
                     const struct present *present, uint32_t csd)
 {
@@ -89,7 +89,7 @@ static void sum_csd(const struct fm_analysis *a, const struct fm_csd_sums *sums,
     int64_t *css_own = &sums->css_own[(size_t)css * profile->measure_count];
     int64_t own[FM_MEASURES_MAX];
     for (unsigned i = 0; i < present->total_count; i++)
-        own[present->total[i]] = 0; /* where only what calls cost was given */
+        own[present->total[i]] = 0; /* for calls of which only the total was recorded */
     for (unsigned i = 0; i < present->own_count; i++) {
         unsigned m = present->own[i];
         own[m] = (int64_t)fm_profile_own(profile, csd, (enum fm_measure_id)m);
@@ -213,7 +213,7 @@ static bool holds_nested(const struct fm_analysis *a, uint32_t pd, uint32_t ps)
            (a->profile->flavour == FM_FLAVOUR_C && !fm_bit_get(a->storage->pd_alone, pd));
 }
 
-/* The same as fm_pd_is_paid() of the pds that ps has in the pd's clique. */
+/* As fm_pd_is_paid(), for the pds of ps in the pd's clique. */
 static bool is_paid_there(const struct fm_analysis *a, uint32_t pd, uint32_t ps)
 {
     uint32_t entry = a->clique_parent[a->pd_clique[pd]];
@@ -314,7 +314,7 @@ bool fm_phase_subtract(struct fm_analysis_job *job, uint32_t budget)
         for (unsigned m = 0; m < storage->inherited; m++) {
             uint64_t most = storage->ps_of_recursion[ps] >> (FM_FIRST_INHERITED + m) & 1u
                                 ? fm_pd_total(a, profile->root_pd, FM_FIRST_INHERITED + m)
-                                : UINT64_MAX; /* of recursions that lie in one another, too */
+                                : UINT64_MAX; /* also for nested recursions */
             desc[m] = (int64_t)MIN((uint64_t)desc[m], most);
             desc[m] = fm_wrap_sub(desc[m], own[FM_FIRST_INHERITED + m]);
         }

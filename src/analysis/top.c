@@ -9,7 +9,7 @@ struct candidate {
     double value;
     int64_t quanta, words; /* totals: break ties */
     uint32_t ps;
-    int64_t further; /* of those that cost nothing of the kind */
+    int64_t further; /* maximum of other measures, for rows without cost of this kind */
 };
 
 enum fm_cost_kind fm_cost_kind_of(enum fm_measure_id measure)
@@ -83,7 +83,7 @@ static int compare_candidates(const void *a, const void *b)
     return left->ps < right->ps ? -1 : left->ps > right->ps;
 }
 
-/* Of the measures that have no kind. */
+/* Maximum of the measures that have no kind. */
 static int64_t greatest_further(const struct fm_profile *profile, const struct fm_cost *cost)
 {
     int64_t greatest = 0;

@@ -3,10 +3,11 @@
 
 #include <string.h>
 
-#define NARROWEST_PX 0.5  /* narrower ones cannot be seen */
-#define SEPARATE_PX 2.0   /* narrower neighbours become one box */
-#define OPEN_PX 160.0     /* a recursion as wide shows its functions */
-#define CHAIN_SHARE 0.995 /* of the whole: what leads to it alone */
+#define NARROWEST_PX 0.5 /* narrower ones cannot be seen */
+#define SEPARATE_PX 2.0  /* narrower neighbours become one box */
+#define OPEN_PX 160.0    /* a recursion as wide shows its functions */
+/* minimum share of its parent for a box to be the only child of a chain */
+#define CHAIN_SHARE 0.995
 #define CHAIN_OWN 0.005
 #define CHAIN_MAX 12u
 #define NO_PARENT UINT32_MAX
@@ -160,7 +161,7 @@ static void place_chain(struct layout *layout, uint32_t root)
     }
 }
 
-/* Of the whole program what it calls stands on top. */
+/* For the whole program, the functions called by the root are at the top. */
 static void place_whole(struct layout *layout, uint32_t root)
 {
     guint first = add_children(layout, root, false), end = layout->flame->nodes->len;

@@ -31,8 +31,9 @@ struct fm_view_flame {
     GArray *boxes; /* struct fm_view_box, each after its parent, siblings from left to right */
     GArray *nodes; /* struct fm_view_node */
     unsigned rows;
-    bool deeper;        /* rows below rows_max were left out */
-    double least_width; /* what is narrower was joined or left out: of the focus's total */
+    bool deeper; /* rows below rows_max were left out */
+    /* minimum share of the focus's total: smaller boxes were joined or left out */
+    double least_width;
 };
 
 /* The tree's direction is that of the graph. Same input, same layout. The tree is borrowed until

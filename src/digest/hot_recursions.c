@@ -17,7 +17,7 @@ struct recursion {
 
 /* A clique that recurses. */
 struct context {
-    uint32_t place; /* of its recursion, + 1 */
+    uint32_t place; /* index of its recursion, + 1 */
     uint32_t above; /* the next context of any recursion, 0 = none */
 };
 
@@ -36,7 +36,7 @@ struct fm_hot_search {
     enum phase phase;
     uint32_t cursor;
     uint32_t *ps_places;    /* [ps_count + 1] place + 1 of the recursion of that procedure alone */
-    GHashTable *key_places; /* of others: "ps:procs" as a number -> place + 1 */
+    GHashTable *key_places; /* recursions without path: "ps:procs" as a number -> index + 1 */
     GArray *recursions;     /* struct recursion */
     GArray *contexts;       /* struct context; the first is none */
     uint8_t *calls_itself;  /* a bit for each clique */
@@ -154,7 +154,7 @@ static uint32_t add_recursion(struct fm_hot_search *search, uint32_t clique, uin
     return search->contexts->len - 1;
 }
 
-/* Whose clique the parent csd of this one leaves; 0 = it has none. */
+/* The clique that calls the clique from outside; 0 = none. */
 static inline uint32_t clique_above(const struct fm_analysis *a, uint32_t clique)
 {
     uint32_t parent = a->clique_parent[clique];

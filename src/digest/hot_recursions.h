@@ -7,14 +7,15 @@
 
 #define FM_HOT_MEASURES 6u /* at most */
 
-struct fm_hot_search; /* of one thread at a time */
+struct fm_hot_search; /* used by one thread at a time */
 
 /* By these measures. */
 struct fm_hot_search *fm_hot_search_new(const struct fm_analysis *a,
                                         const enum fm_measure_id *measures, unsigned count);
 /* Looks at about `nodes` csds and cliques; true when all are known. */
 bool fm_hot_search_step(struct fm_hot_search *search, uint32_t nodes);
-/* Of the measure of that number, dearest total first: how many, at most FM_HOT_MAX. */
+/* Ranks recursions by measure `number`, most expensive total first; returns how many, at most
+ * FM_HOT_MAX. */
 unsigned fm_hot_search_rank(const struct fm_hot_search *search, unsigned number,
                             struct fm_hot_recursion *ret);
 void fm_hot_search_free(struct fm_hot_search *search); /* NULL is allowed */

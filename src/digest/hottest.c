@@ -12,7 +12,7 @@
 
 #define CANDIDATES_MAX 4096u
 #define MEASURES_FIRST 4 /* that every profile has */
-#define CLIMB_NODES 60   /* what the path of a candidate costs, as proc dynamics */
+#define CLIMB_NODES 60   /* cost of computing a candidate's path, in proc dynamics */
 
 static const enum fm_measure_id first_measures[MEASURES_FIRST] = {FM_QUANTA, FM_CALLSEQS, FM_ALLOCS,
                                                                   FM_WORDS};
@@ -44,7 +44,7 @@ struct fm_hot {
     enum phase phase;
     uint32_t cursor;
     struct candidates candidates[FM_HOT_MEASURES];
-    struct fm_hot_search *search; /* of recursions */
+    struct fm_hot_search *search; /* for recursions */
     bool beside;                  /* somebody else steps on with it */
     bool found;                   /* it is done; atomic */
     GHashTable *path_hashes;      /* clique -> GUINT64, while paths are found */
@@ -125,7 +125,8 @@ static bool is_cheaper(const void *a, const void *b)
     return ca->pd > cb->pd;
 }
 
-/* What a proc dynamic must cost more than to be among them; those before it have lower numbers. */
+/* The minimum that a proc dynamic must exceed to become a candidate; earlier ones have lower
+ * numbers. */
 static uint64_t threshold(const struct candidates *candidates)
 {
     return candidates->count < CANDIDATES_MAX
@@ -224,9 +225,9 @@ static bool look_at_recursions(struct fm_hot *hot, uint32_t nodes)
 
 /* --- paths of the dearest --- */
 
-/* Of the names of its steps; contexts of one path have the same. 64 bits of well mixed hash: two
- * paths that meet would be counted as one. Above a step whose hash is known nobody needs to climb.
- */
+/* Hash of the names of a path's steps, equal for contexts with the same path. With 64 well mixed
+ * bits, collisions (which would join two paths) are improbable. The climb stops at a step whose
+ * hash is known. */
 static uint64_t path_hash(struct fm_hot *hot, uint32_t clique)
 {
     const struct fm_analysis *a = hot->a;
@@ -285,7 +286,7 @@ static int compare_by_own(const void *a, const void *b)
     return ca->pd < cb->pd ? -1 : ca->pd > cb->pd;
 }
 
-/* What a pd's wrappers do for it. */
+/* Self cost of a pd with that of its wrappers. */
 static int64_t own_through_wrappers(const struct fm_hot *hot, uint32_t pd, enum fm_measure_id m)
 {
     const struct fm_analysis *a = hot->a;
@@ -413,7 +414,7 @@ bool fm_hot_step(struct fm_hot *hot, uint32_t nodes)
 
 /* --- answers --- */
 
-/* What has not been found yet is found now. */
+/* Completes the search. */
 static void settle(struct fm_hot *hot)
 {
     while (!fm_hot_step(hot, UINT32_MAX))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where most of a measure goes: the dearest (context, function) pairs, recursions, and the contexts
- * that allocate most. What needs a walk over all proc dynamics is found once, in steps, when a
- * recording is opened, or by the first who asks; the lists are then short. */
+/* Where most of a measure is spent: the most expensive (context, function) pairs and recursions,
+ * and the contexts that allocate most. The walk over all proc dynamics is done once, in steps, when
+ * a recording is opened, or at the first request. The lists are short. */
 #pragma once
 
 #include "analysis/analysis.h"
@@ -24,7 +24,7 @@ struct fm_hot_recursion {
     uint32_t contexts;
     int64_t own, total; /* total: of those that lie in no other of it */
     int64_t entered;    /* from outside */
-    int64_t calls;      /* of its functions */
+    int64_t calls;      /* calls of its functions */
     bool inlined;       /* it was entered also where that was not recorded */
 };
 

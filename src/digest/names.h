@@ -24,7 +24,7 @@ struct fm_view_found {
     enum fm_view_match match;
     uint32_t ps;                    /* 0: a module */
     const struct fm_module *module; /* else NULL */
-    int64_t own, total;             /* of the measure; total of a procedure only */
+    int64_t own, total;             /* by the measure; total for procedures only */
 };
 /* Procedures and modules that hold the text, whatever the case of its letters: exact ones first,
  * then those that begin with it, then others; dearest own cost first. *ret_total counts all; *ret

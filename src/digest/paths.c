@@ -83,7 +83,8 @@ uint32_t fm_view_clique_procs(const struct fm_analysis *a, uint32_t clique)
     return procs.count;
 }
 
-/* Of several the one that has most of the time, or, where that tells nothing, most calls. */
+/* Names a recursion by the function with most of the time or, if time says too little, with most
+ * calls. */
 static uint32_t name_of(const struct fm_analysis *a, const uint32_t *procs, uint32_t count)
 {
     int64_t time = 0, most_time = -1, most_calls = -1;

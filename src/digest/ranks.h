@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the ranks in a sum differ most: contexts by what is lost as the others wait for the one
- * that has the most. */
+/* Where the ranks in a sum differ most: contexts ordered by the time lost while other ranks wait
+ * for the slowest. */
 #pragma once
 
 #include "analysis/analysis.h"
@@ -10,7 +10,7 @@
 #define FM_RANK_LOSS_SHARE 0.9
 
 struct fm_rank_loss {
-    uint32_t clique, row; /* of fm_rank_info */
+    uint32_t clique, row; /* indices into fm_rank_info */
     double lost;          /* (greatest - mean) x ranks, in units of the measure */
     double ratio;         /* greatest / mean, at least 1 */
 };

@@ -7,7 +7,8 @@
 #include "base/select.h"
 #include "digest/paths.h"
 
-#define CONTEXTS_FOLLOWED 2048u /* of a procedure, upwards */
+/* maximum number of contexts of a procedure, for trees of callers */
+#define CONTEXTS_FOLLOWED 2048u
 
 /* One edge of the tree before edges of one path are put together. */
 struct edge {
@@ -268,8 +269,8 @@ static void add_root_pd(struct fm_view_tree *tree, uint32_t pd, int64_t total,
     ret->contexts++;
 }
 
-/* Where there are very many, callers of the dearest are followed; of the others it is known how
- * many there are and what they cost together. */
+/* With very many contexts, only callers of the most expensive ones are followed; the others are
+ * shown as a number and a sum. */
 static void dearest_contexts(struct fm_view_tree *tree, uint32_t ps, struct fm_view_node *ret)
 {
     const struct fm_analysis *a = tree->a;
@@ -350,8 +351,8 @@ static void context_root(struct fm_view_tree *tree, uint32_t clique, struct fm_v
 
 /* --- upwards --- */
 
-/* What calls this pd, in its context: the recursion that it is part of, else the caller's function;
- * of a recursion (whole) its caller's function. Nothing at the program's entry. */
+/* Finds the caller of this pd in its context: the recursion that it is part of, else the caller's
+ * function. For a whole recursion: its caller's function. None at the program's entry. */
 static void collect_caller(struct fm_view_tree *tree, uint32_t pd, bool whole, int64_t weight,
                            GArray *edges)
 {
@@ -400,8 +401,8 @@ static void collect_functions_by_own(struct fm_view_tree *tree, GArray *edges)
 
 /* --- both --- */
 
-/* What is left of a function's total, as it is part of recursions: what others of them cost while
- * it was active. */
+/* Adds the rest of a recursive function's total: the cost of other functions of its recursions
+ * while it was active. */
 static void add_rest(const struct fm_view_tree *tree, const struct fm_view_node *node, guint begin,
                      GArray *ret)
 {
@@ -478,7 +479,7 @@ void fm_view_children(struct fm_view_tree *tree, const struct fm_view_node *node
     if (!tree->up && node->kind == FM_NODE_MEMBER)
         add_rest(tree, node, begin, ret);
     for (guint i = begin; tree->up && node->count > 0 && i < ret->len; i++)
-        g_array_index(ret, struct fm_view_node, i).own = 0; /* what it spends itself is not in it */
+        g_array_index(ret, struct fm_view_node, i).own = 0; /* without its self cost */
 }
 
 void fm_view_members(struct fm_view_tree *tree, const struct fm_view_node *node, GArray *ret)

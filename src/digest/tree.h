@@ -20,13 +20,13 @@ enum fm_view_kind {
 struct fm_view_node {
     enum fm_view_kind kind;
     uint32_t ps;         /* function, or the one that names the recursion; 0: the whole */
-    uint32_t procs;      /* of a recursion: how many functions; else 1 */
+    uint32_t procs;      /* for a recursion: its number of functions; else 1 */
     bool recurses;       /* FM_NODE_FUNCTION: calls itself */
     uint32_t clique;     /* the dearest of its contexts */
     uint32_t css;        /* the dearest site that calls it from above; 0 = none */
     uint32_t sites;      /* how many different ones do */
     uint32_t contexts;   /* cliques */
-    int64_t own, total;  /* of the tree's measure */
+    int64_t own, total;  /* by the tree's measure */
     int64_t calls;       /* how often it was entered from above; of a member and from a focus on a
                             procedure: all calls of the function there */
     bool inlined;        /* and there are calls that were not recorded */
@@ -46,7 +46,7 @@ struct fm_view_tree {
     GArray *weights; /* int64_t, of upward trees: each pd's part of the root's amount */
 };
 
-/* What a tree begins with. */
+/* The root of a tree. */
 struct fm_view_focus {
     uint32_t clique; /* the node that this context belongs to */
     uint32_t ps;     /* all contexts of a procedure */

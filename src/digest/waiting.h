@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the threads of a C program waited for: by kind, and lock by lock. */
+/* Waits of the threads of a C program: by kind, and lock by lock. */
 #pragma once
 
 #include "deep/profile.h"
@@ -13,7 +13,7 @@ struct fm_wait_sum {
     uint64_t open; /* waits not over at the end */
 };
 
-/* What happened at one lock. */
+/* Waits at one lock. */
 struct fm_lock_sum {
     uint32_t lock; /* from 1; 0 = those that were not told apart */
     const char *kind;
@@ -27,7 +27,7 @@ struct fm_wait_digest {
     uint32_t sum_count, lock_count, blame_count;
     struct fm_wait_sum *sums;  /* most time first */
     struct fm_lock_sum *locks; /* most time first */
-    struct fm_blame *blames;   /* of each lock together, most time first */
+    struct fm_blame *blames;   /* waits and holders of each lock, most time first */
 };
 
 /* fm_wait_digest_free(). The profile must outlive it. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What shares must know of each other: a file that is given twice may be in two of them, and what
- * fits in one may not fit the others. When its share is added up, each process knows of its files
- * what merge/told.h says; that goes up the tree, and what is in the sum of all comes down: as if
- * one process had added all files, one after the other. */
+/* Coordinates the shares: a file that is given twice may be in two shares, and a file that fits one
+ * share may not fit the others. Each process adds up its share, and then knows of its files the
+ * facts of merge/told.h. These go up the tree; the decision which files are in the sum of all comes
+ * down. The result is the same as if one process had added all files in order. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,13 +11,13 @@
 #include "merge-mpi/internal.h"
 #include "merge/told.h"
 
-#define ROUNDS_MAX 8 /* repeats may change which file is the first of its kind */
+#define ROUNDS_MAX 8 /* changing which file is the first of its kind may need further rounds */
 
 struct record {
-    uint32_t number; /* of the path */
-    bool known;      /* its place is: */
+    uint32_t number; /* number of the path */
+    bool known;      /* its kind and place are known: */
     uint64_t device, inode;
-    char **told; /* [FM_TOLD_FIELDS], of its process's text */
+    char **told; /* [FM_TOLD_FIELDS], pointing into its process's text */
 };
 
 struct deciding {
@@ -25,10 +25,10 @@ struct deciding {
     char **paths;
     bool repeats_wanted;
     GArray *records;     /* struct record, ascending */
-    GHashTable *refused; /* kind -> why, without the name of the file: it fits nowhere */
-    GHashTable *places, *contents, *parts; /* of what came before: strings */
-    GPtrArray *firsts; /* struct record: the first of each kind that is no repeat */
-    GHashTable *kinds; /* of those */
+    GHashTable *refused; /* kind -> why such files do not fit, without the name of the file */
+    GHashTable *places, *contents, *parts; /* of earlier files: strings */
+    GPtrArray *firsts; /* struct record: the first of each kind, without repeats */
+    GHashTable *kinds; /* kinds of earlier files */
     struct fm_mpi_files *ret;
 };
 
@@ -82,7 +82,7 @@ static int compare(const void *a, const void *b)
 
 static GArray *records_of(const char *text, uint32_t count)
 {
-    enum { OWN = 4 }; /* fields in front of those of merge/told.h */
+    enum { OWN = 4 }; /* fields before those of merge/told.h */
     GArray *records = g_array_new(FALSE, FALSE, sizeof(struct record));
     g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
     for (char **line = lines; *line != NULL; line++) {
@@ -103,8 +103,8 @@ static GArray *records_of(const char *text, uint32_t count)
     return records;
 }
 
-/* The same file again, by its name or another. Not of files of several machines: device and inode
- * count only beside equal bytes. */
+/* Whether it is the same file again, by the same name or another. Files of several machines: device
+ * and inode count only together with equal bytes. */
 static bool is_twice(struct deciding *d, const struct record *record)
 {
     bool by_name = !g_hash_table_add(d->places, g_strdup(d->paths[record->number]));
@@ -130,7 +130,7 @@ static bool has_part(const struct deciding *d, const struct record *record)
     return false;
 }
 
-/* g_free(); NULL: it is added. */
+/* Why a file is left out, g_free(); NULL: it is added. */
 static char *why_not(struct deciding *d, const struct record *record)
 {
     const char *path = d->paths[record->number], *kind = record->told[FM_TOLD_KIND];
@@ -159,14 +159,14 @@ static void see_added(struct deciding *d, const struct record *record)
     if (*record->told[FM_TOLD_COPIES] == '1')
         g_hash_table_insert(d->contents, g_strdup(record->told[FM_TOLD_CONTENT]),
                             d->paths[record->number]);
-    /* An unreadable one is all zeros, and another than any. */
+    /* Unreadable bodies are all zeros, and different from any others. */
     if (*body != '\0' && d->ret->body == NULL)
         d->ret->body = g_strdup(body);
     if (*body != '\0' && (strcmp(body, d->ret->body) != 0 || strspn(body, "0") == HASH_DIGITS))
         d->ret->what[2 * (size_t)d->ret->count] = 1;
 }
 
-/* Each file in turn, by what is known of the kinds. */
+/* Decides about each file in turn, by what is known of the kinds. */
 static void pass(struct deciding *d)
 {
     struct fm_mpi_files *ret = d->ret;
@@ -194,7 +194,7 @@ static void pass(struct deciding *d)
     }
 }
 
-/* By some share, one of its kind. */
+/* Whether some share added a file of its kind. */
 static bool was_added(const struct deciding *d, const struct record *of)
 {
     for (guint i = 0; i < d->records->len; i++) {
@@ -206,8 +206,8 @@ static bool was_added(const struct deciding *d, const struct record *of)
     return false;
 }
 
-/* The first of each kind are added up, which tells the kinds that do not fit. False: that is known
- * without. */
+/* Adds up the first files of all kinds, which shows the kinds that do not fit. False: not
+ * necessary. */
 static bool try_kinds(struct deciding *d)
 {
     g_autoptr(GPtrArray) paths = g_ptr_array_new();
@@ -239,7 +239,7 @@ static GHashTable *new_texts(GDestroyNotify value)
     return g_hash_table_new_full(g_str_hash, g_str_equal, g_free, value);
 }
 
-/* By process 0. */
+/* Done by process 0. */
 static void decide(struct deciding *d)
 {
     g_autoptr(GPtrArray) tried = g_ptr_array_new();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fathom-merge-mpi FATHOM OUT LIST [OPTION...]: what `fathom merge --mpi` becomes. LIST is the
- * number of a descriptor from which the names of the files are read, each ended by NUL. */
+/* fathom-merge-mpi FATHOM OUT LIST [OPTION...]: the program that `fathom merge --mpi` executes.
+ * LIST is the number of a descriptor with the names of the files, each ended by NUL. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static char **split(const GByteArray *names, uint32_t *ret_count)
     return (char **)g_ptr_array_free(paths, FALSE);
 }
 
-/* Every so-and-so-many-th file. */
+/* Every Nth file, N being the number of processes. */
 static GPtrArray *own_files(const struct work *w)
 {
     GPtrArray *mine = g_ptr_array_new();
@@ -50,7 +50,7 @@ static GPtrArray *own_files(const struct work *w)
     return mine;
 }
 
-/* Where what is added up in the share is not what is in the sum of all, once more. */
+/* Repeats the share's sum if its files differ from those in the sum of all. */
 static void correct_share(struct work *w, gsize said)
 {
     g_autoptr(GPtrArray) wanted = g_ptr_array_new();
@@ -76,7 +76,7 @@ static void correct_share(struct work *w, gsize said)
         fm_mpi_share_add(&w->share, (char **)wanted->pdata, wanted->len, NULL, NULL, NULL);
 }
 
-/* Those of a share alone may be equal. */
+/* Bodies that are equal within a share may differ from those of others. */
 static void drop_bodies(const struct work *w)
 {
     g_autofree char *bodies =
@@ -85,14 +85,14 @@ static void drop_bodies(const struct work *w)
         g_remove(bodies);
 }
 
-/* The files whose ranks this process computes the statistics of: all of a rank are with the process
- * that has the first of them, one after another. */
+/* The files for whose ranks this process computes statistics: all files of a rank go to the process
+ * that has the first of them, grouped by rank. */
 static GPtrArray *files_of_ranks(const struct work *w)
 {
     GPtrArray *mine = g_ptr_array_new();
     g_autoptr(GHashTable) of_rank =
         g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_ptr_array_unref);
-    g_autoptr(GPtrArray) ranks = g_ptr_array_new(); /* of this process, as they came */
+    g_autoptr(GPtrArray) ranks = g_ptr_array_new(); /* of this process, in order of arrival */
     for (uint32_t i = 0; i < w->count; i++) {
         uint32_t what = w->files.what[i];
         gpointer rank = GUINT_TO_POINTER(w->files.ranks[i]);
@@ -138,7 +138,7 @@ static bool send_sum(struct work *w)
     return ok;
 }
 
-/* How many files the processes below and with one were given. */
+/* Number of files given to a process and those below it. */
 static uint32_t files_below(const struct work *w, int rank)
 {
     uint32_t files = 0, size = (uint32_t)(rank & -rank);
@@ -158,7 +158,7 @@ static bool receive_numbers(struct work *w, int from, uint64_t numbers[3])
     return true;
 }
 
-/* NULL: nothing of it is there; what is missing is reported. */
+/* NULL: nothing arrived; losses are reported. */
 static char *receive_sum(struct work *w, int from, uint32_t *ret_files)
 {
     uint64_t numbers[3];
@@ -189,7 +189,7 @@ static char *receive_sum(struct work *w, int from, uint32_t *ret_files)
     return NULL;
 }
 
-/* A sum as a report calls it, with the first of the files that were to be in it. */
+/* Name of a sum for reports, with the first of the files that were to be in it. */
 static char *name_of_sum(const struct work *w, int rank, bool with_below)
 {
     GString *name = g_string_new(NULL);
@@ -207,7 +207,7 @@ static char *name_of_sum(const struct work *w, int rank, bool with_below)
     return g_string_free(name, FALSE);
 }
 
-/* The own sum and those of the processes below, in one go. Process 0 writes the result. */
+/* Adds up the own sum and those of the processes below. Process 0 writes the result. */
 static void add_sums(struct work *w, const char *output)
 {
     g_autoptr(GPtrArray) paths = g_ptr_array_new_with_free_func(g_free);
@@ -229,7 +229,7 @@ static void add_sums(struct work *w, const char *output)
         g_array_append_val(counts, files);
     }
     w->share.merged = 0;
-    if (paths->len == 1 && output == NULL) { /* a sum is its own canonical form */
+    if (paths->len == 1 && output == NULL) { /* a single sum is already in canonical form */
         w->share.merged = g_array_index(counts, uint32_t, 0);
         g_free(w->share.path);
         w->share.path = g_strdup(paths->pdata[0]);
@@ -243,7 +243,7 @@ static void add_sums(struct work *w, const char *output)
         fm_mpi_remove_sum(paths->pdata[i]);
 }
 
-/* Numbers in them by what they are. */
+/* Compares numbers in them by value. */
 static gint compare_lines(gconstpointer a, gconstpointer b)
 {
     return strverscmp(*(const char *const *)a, *(const char *const *)b);
@@ -254,8 +254,8 @@ static void say(const char *line)
     fprintf(stderr, "fathom merge: %s\n", line);
 }
 
-/* Each once, whoever has said it: what is no note, then notes, behind them one of those that begin
- * with last: one process gives the first reason. */
+/* Prints each line once, whatever its source: first lines that are not notes, then notes, then one
+ * of those that begin with last, as one process gives only its first reason. */
 static void print_lines(const char *text, const char *last)
 {
     static const char note[] = "note: ";
@@ -280,7 +280,7 @@ static void print_lines(const char *text, const char *last)
         say(behind->pdata[0]);
 }
 
-/* In the order in which one process says it. ranks: where what is said of them begins. */
+/* Prints in the order that one process would use. ranks: offset of lines about ranks. */
 static void print_report(const struct work *w, gsize ranks)
 {
     g_autofree char *of_sums = g_strndup(w->share.report->str, ranks);
@@ -301,8 +301,8 @@ static bool has_option(char **options, const char *name)
     return g_strv_contains((const char *const *)options, name);
 }
 
-/* Nobody leaves before the result is written: launchers take a process that ends for a failure of
- * the others sooner than they should. */
+/* No process ends before the result is written: launchers treat an early end as a failure of the
+ * others. */
 static int end_together(struct work *w, bool failed)
 {
     uint8_t status = failed;
@@ -335,7 +335,7 @@ static int merge(struct work *w, const char *fathom, const char *output, char **
     }
     if (w->files.bodies_differ)
         g_string_append(w->share.report, FM_TOLD_BODIES_DIFFER "\n");
-    /* With statistics over ranks the sum alone is not the result. */
+    /* With statistics over ranks, the sum is not the whole result. */
     add_sums(w, w->rank == 0 && !ranked ? output : NULL);
     if (w->rank != 0)
         ok = send_sum(w);
@@ -373,8 +373,8 @@ int main(int argc, char **argv)
     int status = told ? merge(&w, argv[1], argv[2], argv + 4) : 1;
     g_strfreev(w.paths);
     MPI_Finalize();
-    /* The result is there, or the reason is said: the others' status would only make noise, and so
-     * would what MPI does not give back, where a build looks for that. */
+    /* The result is written, or the reason was reported. Exit statuses of other processes would
+     * only add noise, and so would leak checks on memory that MPI does not free. */
     fflush(NULL);
     _exit(w.rank == 0 ? status : 0);
 }

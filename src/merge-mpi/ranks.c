@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sum goes down the tree, moments of whole numbers come up: they are added here, for which
- * nothing of a profile need be known. Whatever fails, every process sends and receives its part. */
+/* The sum goes down the tree; statistical moments, as integers, come up and are added here without
+ * knowledge of the profile. Whatever fails, every process sends and receives its part. */
 #include <mpi.h>
 #include <sys/wait.h>
 
@@ -12,15 +12,15 @@
 
 #define MEASURES_END 256u
 
-/* `fathom merge --ranks-of` ends so where the files allow none, and has said why. */
+/* Exit status of `fathom merge --ranks-of` when the files allow no statistics, after a message. */
 #define STATUS_UNFIT 3
 
-/* What a process has, below it too. */
+/* Data of a process, and of those below it. */
 struct gathered {
     struct fm_rank_info info;
-    bool any;    /* info is there */
-    bool unfit;  /* there can be no statistics */
-    bool failed; /* some are missing */
+    bool any;    /* info is set */
+    bool unfit;  /* statistics are impossible */
+    bool failed; /* some statistics are missing */
 };
 
 static void add_file(struct fm_mpi_share *share, struct gathered *all, const char *path)
@@ -54,7 +54,7 @@ static void add_file(struct fm_mpi_share *share, struct gathered *all, const cha
     }
 }
 
-/* False: the way to the sum's place is lost, or none is there. */
+/* False: the process from which the sum should come is lost, or has none. */
 static bool spread_sum(const struct fm_mpi_share *share, int rank, int count, char **ret)
 {
     g_autofree char *own =
@@ -135,7 +135,7 @@ static bool write_all(struct fm_mpi_share *share, const struct gathered *all, co
     return false;
 }
 
-/* Only what was said since the sums went up. */
+/* Sends only messages added since the sums went up. */
 static bool send(const struct fm_mpi_share *share, const struct gathered *all, gsize said, int to,
                  const char *path)
 {
@@ -144,7 +144,7 @@ static bool send(const struct fm_mpi_share *share, const struct gathered *all, g
            fm_mpi_send(to, share->report->str + said, numbers[0]) && fm_mpi_send_file(to, path);
 }
 
-/* The sum itself, where nothing is known of its ranks. */
+/* Writes the sum itself if nothing is known of its ranks. */
 static bool write_result(struct fm_mpi_share *share, bool unfit, const char *sum, const char *ranks,
                          const char *output)
 {

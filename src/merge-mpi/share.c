@@ -18,9 +18,11 @@
 #include "merge/told.h"
 
 #define FOLDERS "fathom-mpi-"
-#define MARK ".fathom-merge-mpi" /* stands in those that are ours: names alone may be anybody's */
+/* marks this program's folders: others may have such names, too */
+#define MARK ".fathom-merge-mpi"
 
-/* The mark last: who is killed meanwhile leaves a folder that is known to be ours still. */
+/* Removes the mark last: a folder that is left when the process is killed meanwhile can still be
+ * recognised. */
 static void remove_folder(const char *folder)
 {
     g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
@@ -35,7 +37,7 @@ static void remove_folder(const char *folder)
     g_rmdir(folder);
 }
 
-/* Who makes a folder holds its lock, which ends with the process however that does. */
+/* The process that makes a folder holds its lock, which ends with the process however that ends. */
 static int lock_folder(const char *path)
 {
     int lock = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -46,7 +48,7 @@ static int lock_folder(const char *path)
     return -1;
 }
 
-/* Of processes of this user that were killed. */
+/* Removes folders that killed processes of this user left. */
 static void sweep(void)
 {
     g_autoptr(GDir) dir = g_dir_open(g_get_tmp_dir(), 0, NULL);
@@ -63,19 +65,19 @@ static void sweep(void)
         if (ours)
             remove_folder(path);
         else if (own)
-            g_rmdir(path); /* if nothing is in it: the mark goes last but for the folder */
+            g_rmdir(path); /* if it is empty: the mark is removed just before the folder */
         if (lock >= 0)
             close(lock);
     }
 }
 
-/* It has a name that others look at when it is locked, and not before. */
+/* Gets its final name only after it was locked. */
 static char *make_folder(int *ret_lock, GError **error)
 {
     g_autofree char *begun = g_dir_make_tmp("fathom-mpi.XXXXXX", error);
     if (begun == NULL)
         return NULL;
-    *ret_lock = lock_folder(begun); /* none: nobody else can have it either */
+    *ret_lock = lock_folder(begun); /* no lock: then no other process can get one either */
     const char *random = strrchr(begun, '.') + 1;
     char *folder = g_strdup_printf("%s/%s%s", g_get_tmp_dir(), FOLDERS, random);
     int mark = *ret_lock < 0 ? -1 : openat(*ret_lock, MARK, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
@@ -109,14 +111,14 @@ void fm_mpi_remove_sum(const char *path)
     }
 }
 
-/* heard: the file that has what it says then; NULL = who started this one hears it. Its status as
- * of waitpid(), -1: none. */
+/* heard: file for its output; NULL = this process's own. Returns its status as of waitpid(), -1:
+ * not started. */
 static int start(char **words, const char *heard)
 {
     int status = -1;
     pid_t child = fork();
     if (child == 0) {
-        /* Nobody waits for it when its process is killed. */
+        /* It ends when its parent is killed. */
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (heard == NULL || freopen(heard, "w", stderr) != NULL)
             execv(words[0], words);
@@ -127,7 +129,7 @@ static int start(char **words, const char *heard)
     return status;
 }
 
-/* What the command says, a line each, without its name; NULL when it cannot be told. */
+/* Output of the command, in lines, without its name; NULL when it cannot be obtained. */
 static char *run(char **words, const char *heard, int *ret_status)
 {
     char *text = NULL;
@@ -135,8 +137,8 @@ static char *run(char **words, const char *heard, int *ret_status)
     return *ret_status != -1 && g_file_get_contents(heard, &text, NULL, NULL) ? text : NULL;
 }
 
-/* Lines of the command without its name; the last of them, with how many files are left out, is
- * read: UINT32_MAX = it did not say so. */
+/* Takes lines of the command without its name. The last one gives the number of files left out:
+ * returned, UINT32_MAX = missing. */
 static uint32_t take_report(GString *report, const char *text)
 {
     static const char name[] = "fathom merge: ";
@@ -167,7 +169,7 @@ static uint32_t sum_of(const uint32_t *counts, uint32_t count)
     return sum;
 }
 
-/* Sums that were refused are files that are left out; the report calls them by their names. */
+/* Sums that were rejected count as files left out; the report uses their names. */
 static uint32_t look_for_sums(GString *report, gsize from, char **paths, uint32_t count,
                               const uint32_t *counts, char **names)
 {
@@ -202,8 +204,7 @@ int fm_mpi_share_run(struct fm_mpi_share *share, const char *const *words)
     return text == NULL ? -1 : status;
 }
 
-/* The words of `fathom merge`, of which the last are the options and the list of files, ended by
- * NULL; those of fixed go first. */
+/* Words of `fathom merge`: fixed, the options, and the list of files, ended by NULL. */
 static GPtrArray *words_for(const struct fm_mpi_share *share, const char *const *fixed,
                             const char *list)
 {
@@ -219,8 +220,8 @@ static GPtrArray *words_for(const struct fm_mpi_share *share, const char *const 
     return words;
 }
 
-/* Whether the output is there. Lines that it says go to the report; *ret_left_out: files, or sums
- * of them, as it says. */
+/* Whether the output exists. Messages go to the report; *ret_left_out: files, or sums of them,
+ * according to the command. */
 static bool add_up(struct fm_mpi_share *share, char **paths, uint32_t count,
                    const char *const *fixed, uint32_t *ret_left_out, int *ret_status)
 {
@@ -309,7 +310,7 @@ void fm_mpi_share_look(struct fm_mpi_share *share, char **paths, uint32_t count)
         share->path = g_steal_pointer(&output);
         return;
     }
-    if (whole && share->merged == 0) { /* what it says is of each file */
+    if (whole && share->merged == 0) { /* its message is about each file */
         g_string_truncate(share->report, said);
         return;
     }

@@ -99,7 +99,7 @@ static bool lost(int from, GError **error)
     return false;
 }
 
-/* What was sent is taken in whole, whatever happens to it here: the next message is behind it. */
+/* A message is always received completely, even after an error here: the next one follows it. */
 static bool take(int from, uint64_t size, struct fm_writer *writer)
 {
     g_autofree uint8_t *piece = g_malloc(MIN(size, FM_MPI_PIECE_BYTES) + 1);

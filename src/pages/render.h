@@ -14,20 +14,22 @@ enum fm_format {
     FM_FORMAT_DOT
 };
 
-/* What a page says while it is not whole. */
+/* Information on a page that is still incomplete. */
 struct fm_render_incomplete {
     const char *text;
     unsigned stage;  /* another one, another page */
-    double fraction; /* of the work that is being done */
+    double fraction; /* fraction of the current work */
     bool silent;     /* no events tell of its progress: the reader asks again */
 };
 
 /* HTML: what a page with an address of its own has. */
 struct fm_render_page {
-    const char *path;       /* "deep": the same in other formats is deep.json, ... */
-    const char *query;      /* "?...", as in addresses */
-    const char *live_url;   /* what tells of the next profile of a program that runs; NULL = none */
-    const char *events_url; /* what tells more of it while it is not whole; NULL = none */
+    const char *path;  /* "deep": the same in other formats is deep.json, ... */
+    const char *query; /* "?...", as in addresses */
+    /* Address that announces the next profile of a running program; NULL = none. */
+    const char *live_url;
+    /* Address of a stream with news while the page is incomplete; NULL = none. */
+    const char *events_url;
     bool has_picture;       /* also as SVG */
     bool has_graph;         /* also for Graphviz */
     bool keeps_preferences; /* its links carry the preferences that it was asked for with */
@@ -54,7 +56,7 @@ struct fm_render_options {
 /* The page that a query asks for, appended to out. Errors: those of fm_report(). */
 FM_MUST_USE bool fm_render(const struct fm_deep_recording *recording, const struct fm_query *query,
                            const struct fm_render_options *options, GString *out, GError **error);
-/* The same for a page that is at hand. */
+/* As above, for a page that has been made. */
 void fm_render_display(const struct fm_display *display, const struct fm_preferences *preferences,
                        const char *recording_name, const struct fm_render_options *options,
                        GString *out);

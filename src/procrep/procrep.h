@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Deep.procrep: a syntax tree of the body of every procedure of a Mercury program, as it was before
- * the compiler added profiling. Versions 5 and 6; docs/format-procrep.md.  Reading makes an index.
- * Bodies are decoded one at a time, on request, so that a large program costs little until its code
- * is looked at. The index is immutable and may be used by any number of threads; a body belongs to
- * its caller. */
+/* Deep.procrep: a syntax tree of the body of every procedure of a Mercury program, as it was
+ * before the compiler added profiling. Versions 5 and 6; docs/format-procrep.md.
+ *
+ * Reading makes an index. Bodies are decoded one at a time, on request, so that a large program
+ * costs little until its code is looked at. The index is immutable and may be used by any number
+ * of threads; a body belongs to its caller. */
 #pragma once
 
 #include <glib.h>

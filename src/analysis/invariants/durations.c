@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What holds of calls that were timed one by one: each is in one step, and is a call; of blocks of
- * which it is known how long they were held: the same. */
+/* Invariants of calls that were timed one by one: each is counted in one duration class, and is a
+ * call. Blocks whose lifetimes are known: the same. */
 #include "analysis/analysis_internal.h"
 
 #include <inttypes.h>
@@ -17,7 +17,7 @@ static uint64_t tolerated(const struct fm_profile *profile)
     return info->part_count == 0 && info->duration_ns == 0 ? 1 : runs;
 }
 
-/* Of `calls`, at most, so many were timed. */
+/* At most `calls` were timed. */
 static char *wrong_of(const struct fm_durations *d, int64_t calls, uint64_t tolerance)
 {
     uint64_t in_steps = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What holds of the facts behind the nodes: how deep cliques recursed, what is in a sum. */
+/* Invariants of the facts after the nodes: recursion depths of cliques, parts of a sum. */
 #include "analysis/analysis_internal.h"
 
 #include "analysis/job.h"

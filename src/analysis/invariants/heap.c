@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What holds of the heap: nothing is held that was not allocated, contexts add up to the peak, and
- * what went from one context to another is part of what both say. A program that was killed may
- * have been within one event in each thread. */
+/* Invariants of the heap: no more is live than was allocated, the contexts add up to the peak, and
+ * bytes freed by another context are consistent on both sides. When a program was killed, each
+ * thread may have been within one event. */
 #include "analysis/analysis_internal.h"
 
 #include <inttypes.h>
@@ -48,7 +48,7 @@ static void check_peak(const struct fm_profile *profile, const struct measures *
 {
     uint64_t sum = 0, live = 0, peak = profile->run_info.peak_bytes;
     uint64_t error = profile->run_info.heap_info.whole.peak_error;
-    if (peak == 0) /* of a phase: not recorded */
+    if (peak == 0) /* a phase: not recorded */
         return;
     for (uint32_t csd = 1; csd <= profile->csd_count; csd++) {
         sum += fm_profile_own(profile, csd, m->peak);
@@ -99,7 +99,7 @@ static uint64_t events_open(const struct fm_profile *profile)
     return runs * MAX(threads, 8);
 }
 
-/* What was given back is told at both ends. */
+/* Frees are counted both at the allocating and at the freeing context. */
 static void check_frees(const struct fm_profile *profile, const struct measures *m, GArray *to)
 {
     const struct fm_heap_whole *whole = &profile->run_info.heap_info.whole;
@@ -132,7 +132,7 @@ void fm_invariants_of_heap(const struct fm_profile *profile, GArray *to)
     check_contexts(profile, &m, to);
     if (profile->run_info.part_count == 0) /* in a sum each run had its own */
         check_peak(profile, &m, to);
-    if (profile->run_info.peak_bytes != 0) /* of a phase, blocks may be older */
+    if (profile->run_info.peak_bytes != 0) /* in a phase, blocks may be older */
         check_frees(profile, &m, to);
     check_flows(profile, &m, to);
     fm_invariants_of_lifetimes(profile, m.live_blocks, to);

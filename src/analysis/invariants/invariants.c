@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What holds for every sound profile, whatever the program. Each check looks at the profile and the
- * finished analysis from outside, and names the first node that breaks it. */
+/* Invariants of every sound profile. Each check looks at the profile and the finished analysis from
+ * outside, and names the first node that violates it. */
 #include "analysis/analysis_internal.h"
 #include "analysis/job.h"
 
 #include <string.h>
 
-/* What is gathered while the nodes are walked over, each kind once. */
+/* Data gathered in one walk over the nodes. */
 struct fm_checking {
     const struct fm_analysis *a;
     unsigned walk;   /* number of the walk that is next */
@@ -54,7 +54,8 @@ static void look_at_ports(struct fm_checking *c, uint32_t csd)
     c->out += (uint64_t)calls;
 }
 
-/* What is held was allocated there, and the allocator gave no less than was asked for. */
+/* Live bytes were allocated by the same context, and usable bytes are at least the requested
+ * ones. */
 static void look_at_holding(struct fm_checking *c, uint32_t csd)
 {
     const struct fm_profile *profile = c->a->profile;
@@ -84,8 +85,8 @@ static void look_at_csd(struct fm_checking *c, uint32_t csd)
         c->callee_wrong = csd;
 }
 
-/* What calls of arcs cost was counted by somebody else, whose sums may differ a little from those
- * of functions: valgrind's do. */
+/* Tolerance for arc costs, which another tool recorded: its sums may differ a little from those of
+ * functions, as valgrind's do. */
 static uint64_t most_of(const struct fm_analysis *a, uint64_t root)
 {
     return fm_profile_is(a->profile, FM_NATURE_ARCS) ? root + root / 100 + 100 : root;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What holds of totals inside recursions, as they were recorded. All stacks of a recursion hold the
- * context by which it was entered, and a stack that costs something in a context, or beyond it,
- * holds that: so a function has at least the parts of its contexts, at most what the recursion
- * costs, and if it is the one that was entered just that. */
+/* Invariants of recorded totals inside recursions. Each stack of a recursion contains the context
+ * by which it was entered. So a function's total is at least the sum of its contexts' own parts,
+ * and at most the recursion's total; for the function that was entered, it is equal to that. */
 #include "analysis/analysis_internal.h"
 
 #include <stdlib.h>
@@ -76,7 +75,7 @@ static char *find_fault(const struct fm_analysis *a, struct record *records, gui
     return fault;
 }
 
-/* Of arcs somebody else counted what calls cost, whose sums may differ from those of functions. */
+/* Arc costs were recorded by another tool, and their sums may differ from those of functions. */
 void fm_invariants_of_totals(const struct fm_analysis *a, GArray *to)
 {
     const struct fm_inclusive_info *info = &a->profile->run_info.inclusive;

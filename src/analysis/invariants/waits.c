@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What holds of waits: the kinds of a context add up to its measures, and what locks were blamed
- * for is part of it. */
+/* Invariants of waits: the kinds of a context add up to its measures, and the time blamed on locks
+ * is part of it. */
 #include "analysis/analysis_internal.h"
 
 #include <math.h>
@@ -159,7 +159,7 @@ static uint64_t sleep_at_most(const struct fm_thread_time *thread, bool is_sum)
     return (uint64_t)MAX(most_of(thread) - MAX(waited, 0), 0);
 }
 
-/* Where threads slept unseen is sampled, and never more than that they did. */
+/* Other sleep is sampled and must not exceed the threads' sleep. */
 static void check_sleeps(const struct fm_profile *profile, GArray *to)
 {
     const struct fm_wait_info *info = &profile->run_info.wait_info;

@@ -25,9 +25,10 @@ struct collecting {
 
 struct found {
     struct fm_neighbour row;
-    uint32_t group;                   /* of a member: its row */
-    int64_t most_calls;               /* of a group: in its clique */
-    int64_t group_total, group_calls; /* of members: their group's, to stand behind it */
+    uint32_t group;     /* for a member: its group's row */
+    int64_t most_calls; /* for a group: calls in the clique with the most calls */
+    /* for members: values of their group, so that they are sorted after it */
+    int64_t group_total, group_calls;
 };
 
 static int64_t add(int64_t a, int64_t b)
@@ -168,7 +169,7 @@ static void callers_everywhere(struct collecting *in)
         add_callee_total(in, a->ps_pds[i]);
 }
 
-/* Where no call is made inside a recursion the sums of the call sites are the answer. */
+/* If no call is made inside a recursion, the sums of the call sites are the result. */
 static void callers_by_site(struct collecting *in)
 {
     g_autofree struct fm_callers_row *rows = NULL;
@@ -289,8 +290,8 @@ static void callees_in_context(struct collecting *in)
     }
 }
 
-/* What others of its recursions cost while a context of the procedure was active: not by which
- * call. */
+/* Adds the cost of other functions of its recursions while the procedure was active; the calls that
+ * caused it are not known. */
 static void add_recursion_rest(struct collecting *in, uint32_t pd)
 {
     const struct fm_analysis *a = in->a;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who calls a procedure and what it calls, so that both sides add up to its total exactly: in all
- * contexts or in one.
+/* Callers and callees of a procedure, in all contexts or in one, such that both sides add up
+ * exactly to its total:
  *
  *   sum of the callers' totals       = total
  *   own + sum of the callees' totals = total
  *
- * Where the procedure is part of a recursion no profile says which of the calls into it, from
- * outside or from within, led to how much: what it costs there is one row, with the calls below. */
+ * When the procedure is part of a recursion, no profile says how much each call into it, from
+ * outside or from within, led to. So its cost there is one row, with the calls below it. */
 #pragma once
 
 #include "analysis/analysis.h"
@@ -20,16 +20,16 @@ enum fm_neighbour_kind {
 
 struct fm_neighbour {
     enum fm_neighbour_kind kind;
-    uint32_t css;       /* of CALL, MEMBER, ITSELF; 0 = the program's start */
+    uint32_t css;       /* for CALL, MEMBER, ITSELF; 0 = the program's start */
     uint32_t ps;        /* caller or callee; of WITHIN what names the recursion, 0 = several ones */
-    uint32_t clique;    /* of WITHIN: the context that has most calls of it */
+    uint32_t clique;    /* for WITHIN: the context with the most calls of it */
     bool total_is_here; /* false: it is in the total of another row */
     bool inlined;       /* there are calls of it that were not recorded */
     int64_t total, own, calls; /* own: of the callee by this way */
 };
 
 struct fm_butterfly {
-    int64_t total, own, calls; /* of the procedure, calls as recorded */
+    int64_t total, own, calls; /* of the procedure; calls as recorded */
     uint32_t contexts;         /* proc dynamics */
     GArray *callers, *callees; /* struct fm_neighbour, dearest first; members behind their group */
 };

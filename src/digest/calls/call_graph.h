@@ -10,7 +10,7 @@ struct fm_call_node {
     uint32_t ps;
     bool focus;
     bool inlined;              /* there are calls that were not recorded */
-    int64_t own, total, calls; /* where the graph is about: in one context, or everywhere */
+    int64_t own, total, calls; /* for the graph's subject: in one context, or everywhere */
 };
 struct fm_call_edge {
     uint32_t from, to; /* procedures */
@@ -24,10 +24,10 @@ struct fm_call_graph {
     bool one_place; /* a recursion's: costs are those of that context */
 };
 
-/* Of a recursion (focus.clique) its functions in that context; else of a function, or of the
- * context's function, who calls it and what it calls, everywhere; of the whole program the dearest
- * functions. At most FM_CALL_GRAPH_MAX functions, those with the greatest totals. O(calls of the
- * function, and at sites that call several). */
+/* For a recursion (focus.clique): its functions in that context. For a function, or a context's
+ * function: its callers and callees, everywhere. For the whole program: the most expensive
+ * functions. At most FM_CALL_GRAPH_MAX functions, those with the largest totals. O(calls of the
+ * function, and at sites with several callees). */
 void fm_call_graph_init(struct fm_call_graph *ret, const struct fm_analysis *a,
                         const struct fm_view_focus *focus, enum fm_measure_id measure);
 void fm_call_graph_clear(struct fm_call_graph *graph);

@@ -5,7 +5,7 @@
 
 enum {
     SITES_KEPT = 4,
-    ORDERS_KEPT = 3,       /* of a site */
+    ORDERS_KEPT = 3,       /* orders cached for a site */
     CALLEES_LEAST = 10000, /* fewer take some milliseconds */
     BYTES_KEPT = 64 << 20,
 };
@@ -78,7 +78,7 @@ static struct kept *find(struct fm_site_cache *cache, uint32_t css)
     return NULL;
 }
 
-/* Of other sites than this one, the one that was used longest ago; false when there is none. */
+/* Drops the least recently used other site; false when there is none. */
 static bool drop_oldest(struct fm_site_cache *cache, uint32_t css)
 {
     struct kept *oldest = NULL;

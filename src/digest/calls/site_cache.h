@@ -10,8 +10,8 @@ struct fm_site_cache;
 struct fm_site_cache *fm_site_cache_new(void);
 void fm_site_cache_free(struct fm_site_cache *cache); /* NULL is allowed */
 
-/* Of a call site without one callee: where each callee's calls begin, as
- * fm_analysis_site_callee() takes it, and the cost of all. */
+/* The callees of a call site without a fixed callee: index of each callee's first call, as
+ * fm_analysis_site_callee() takes it, and the cost of all its calls. */
 struct fm_site_callees {
     uint32_t count;
     struct fm_cost cost;
@@ -21,8 +21,8 @@ struct fm_site_callees {
 struct fm_site_callees *fm_site_cache_callees(struct fm_site_cache *cache,
                                               const struct fm_analysis *a, uint32_t css);
 
-/* What fm_site_cache_keep_order() was given for the site and the key: whose place is which callee's
- * index, for all of them. A reference; NULL when it is not kept. */
+/* Returns the order that fm_site_cache_keep_order() stored for the site and key: for each place,
+ * the index of the callee there. A reference; NULL when it is not cached. */
 GBytes *fm_site_cache_order(struct fm_site_cache *cache, uint32_t css, uint32_t key);
 /* Only of sites whose callees are kept. */
 void fm_site_cache_keep_order(struct fm_site_cache *cache, uint32_t css, uint32_t key,

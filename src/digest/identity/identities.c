@@ -58,7 +58,8 @@ static uint64_t mix_ps(const struct fm_ps *ps)
     return mix_text(mix_text(hash, ps->raw_name), ps->type_name);
 }
 
-/* The same for none of those before: the second of equal ones is the second. */
+/* Changes the hash until it differs from all before, so that the second of equal ones gets the hash
+ * "second". */
 static uint64_t unlike(GHashTable *seen, uint64_t *places, uint64_t hash)
 {
     hash += hash == 0;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a function or a context is known by in every profile of one program: its numbers change when
- * another comes, this does not. Of a function: a hash of its file and name; of a context, of the
- * functions and call sites on the first way to it. Among equal ones (of two threads, say) it is
- * which in their order. */
+/* Identity of a function or context in all profiles of a program; its number may change from
+ * profile to profile. For a function: a hash of its file and name. For a context: a hash of the
+ * functions and call sites on the first path to it. Equal ones (as in two threads) are
+ * distinguished by their order. */
 #pragma once
 
 #include <stdint.h>
 
 #include "analysis/analysis.h"
 
-/* Of one profile; computed when first asked for, then shared by threads. */
+/* Identities of one profile; computed at the first request, then shared by threads. */
 struct fm_identities;
 struct fm_identities *fm_identities_new(void);
 void fm_identities_free(struct fm_identities *identities); /* NULL is allowed */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the processes that a sum of C programs is made of were to one another. */
+/* Roles of the processes in a sum of C programs. */
 #pragma once
 
 #include "deep/profile.h"

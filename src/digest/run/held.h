@@ -6,12 +6,12 @@
 
 struct fm_held_words {
     const char *held;    /* behind an amount: "never given back" */
-    const char *lead;    /* the same of blocks in a sentence: "were never given back" */
+    const char *lead;    /* in a sentence about blocks: "were never given back" */
     const char *heading; /* "Never given back" */
     const char *link;    /* to what tells more: "What it never gave back" */
     const char *none;    /* a sentence, where nothing is */
-    const char *all;     /* the same behind what was allocated */
-    const char *further; /* what a sentence about it does not say; a sentence */
+    const char *all;     /* after an amount of all allocations */
+    const char *further; /* a further sentence about it */
 };
 
 /* In the words of the profile's part of the run. */

@@ -40,7 +40,8 @@ GArray *fm_run_phases(const struct fm_profile *profile)
     return phases;
 }
 
-/* Of all threads, in seconds; 0 where it is too little to explain anything, or not known of one. */
+/* Time that threads waited for a CPU, in seconds; 0 if it is too little to matter, or unknown for
+ * some thread. */
 static double without_processor(const struct fm_profile *profile)
 {
     const struct fm_run_info *run_info = &profile->run_info;
@@ -54,7 +55,8 @@ static double without_processor(const struct fm_profile *profile)
     return queued * 100 < fm_profile_recorded_ns(profile) ? 0 : (double)queued / 1e9;
 }
 
-/* Of all threads outside of calls that wait, by samples, in seconds; 0 where it is too little. */
+/* Time that threads slept outside of recorded waits, by samples, in seconds; 0 if it is too
+ * little. */
 static double other_sleep(const struct fm_profile *profile)
 {
     const struct fm_wait_info *info = &profile->run_info.wait_info;
@@ -64,7 +66,7 @@ static double other_sleep(const struct fm_profile *profile)
     return slept * 100 < fm_profile_recorded_ns(profile) ? 0 : (double)slept / 1e9;
 }
 
-/* Of a program that was killed it is not recorded. */
+/* The wall time of a killed program is not recorded. */
 static void append_wall(const struct fm_profile *profile, GString *text)
 {
     double recorded = (double)fm_profile_recorded_ns(profile) / 1e9;

@@ -9,15 +9,15 @@ struct fm_phase {
     const char *name; /* the profile's; NULL: before the first mark */
     uint64_t from_ns,
         to_ns;       /* since the program began; to 0 = not known: it ended without exit() */
-    uint64_t quanta; /* of CPU time */
+    uint64_t quanta; /* CPU time */
 };
 
 /* struct fm_phase, in order, what came before the first mark too; empty where none was marked.
  * g_array_unref(); the profile must outlive it. */
 GArray *fm_run_phases(const struct fm_profile *profile);
 
-/* What all threads used of processors, by the kernel's clock, the recording's own work with it;
- * false: not recorded. Where it went is sampled. */
+/* CPU time of all threads by the kernel's clock, including the recording's own work; false: not
+ * recorded. Where it was spent is sampled. */
 bool fm_run_cpu(const struct fm_profile *profile, uint64_t *ret_ns);
 
 /* "2.31 s wall: 0.20 s CPU, 2.10 s waiting (mutex 2.00), up to 0.01 s ready but without a

@@ -197,7 +197,7 @@ static void add_inlined(struct view *v)
     fm_add_text(v->body, text);
 }
 
-/* What no row says. */
+/* Adds the differences that no row shows. */
 static void add_not_told(struct view *v)
 {
     if (!v->causes.sampled) {
@@ -341,7 +341,7 @@ static void add_picture(struct view *v)
     fm_difference_add(v->body, v->c, &options);
 }
 
-/* The same comparison by other measures. */
+/* Links to the same comparison by other measures. */
 static void add_switch(struct view *v)
 {
     if (v->options->address == NULL)

@@ -19,10 +19,10 @@ struct picture {
     enum fm_measure_id measure;
     struct fm_compare_values values;
     struct fm_flame *flame;
-    uint32_t *child_first, *children; /* of the spanning tree */
+    uint32_t *child_first, *children; /* children in the spanning tree */
     double *width;                    /* [pd + 1]: the larger total, or what lies below */
     double whole, program;
-    int64_t parts; /* of the measure's unit, in one of which both sides are */
+    int64_t parts; /* common unit of both sides: this number of parts is one unit of the measure */
     bool *told; /* [pd + 1] of what is sampled: chance does not explain its change; NULL = exact */
     unsigned boxes;
     bool cut;
@@ -191,7 +191,7 @@ static void place(struct picture *p, uint32_t pd, double x, unsigned row)
         add_joined(p, joined, x, rest, row + 1);
 }
 
-/* What leads to the focus, each step a link. */
+/* Adds the path to the focus, each step a link. */
 static void add_way(struct picture *p, struct fm_list *to)
 {
     const struct fm_profile *graph = p->c->side[FM_BEFORE];

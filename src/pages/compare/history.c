@@ -32,7 +32,7 @@ static int64_t amount_of(const struct fm_analysis *a, enum fm_measure_id measure
     return fm_cost_total(&a->root_total, measure) * unit;
 }
 
-/* Of the file that the program was started from, as far as finishing has told. */
+/* Build ID of the program's file, if finishing recorded it. */
 static char *build_id_beside(const char *path, const struct fm_profile *profile)
 {
     g_autoptr(FmMachineCode) code = NULL;
@@ -126,7 +126,7 @@ static double ticks_of(const struct fm_history_entry *e)
     return (double)e->ticks;
 }
 
-/* What all call theirs; NULL: there are none. */
+/* The entries' common name of ticks; "events" if they differ; NULL: they have none. */
 static const char *ticks_name(const GArray *entries)
 {
     const char *name = NULL;

@@ -11,7 +11,7 @@ struct fm_history_entry {
     char *program;     /* owned: its file's name */
     char *build_id;    /* owned, hexadecimal; NULL = not known */
     uint64_t start_ns; /* since 1970; 0 = not known */
-    double seconds;    /* of CPU time, or see clock */
+    double seconds;    /* CPU time, or see clock */
     bool clock;        /* it is not known to be CPU time */
     int64_t samples;   /* that the time rests on */
     char *ticks_name; /* owned: what quanta are that are no time, "cycles"; NULL = there are none */
@@ -20,7 +20,7 @@ struct fm_history_entry {
 };
 void fm_history_entry_clear(void *entry); /* for GArray */
 
-/* What the profile and what lies beside it tell; path is that of NAME.data. */
+/* Reads what the profile and the files beside it say about a run; path is that of NAME.data. */
 FM_MUST_USE bool fm_history_read(const char *path, struct fm_history_entry *ret, GError **error);
 
 /* entries: struct fm_history_entry, which this puts in order. The caller owns the result. */

@@ -32,8 +32,7 @@ static bool totals_of(const struct fm_compare *c, enum fm_side side, enum fm_mea
     return true;
 }
 
-/* Of what is sampled, and of runs of which one side has one, by the method of all tables of time.
- */
+/* For sampled measures, and for single runs on a side: uses the method of all tables of time. */
 static bool judge_sampled(const struct fm_compare *c, enum fm_measure_id measure,
                           struct fm_runs_difference *d)
 {

@@ -15,7 +15,7 @@
 struct page_entry {
     fm_page_function function;
     const char *unavailable;     /* instead: why this file has no such page */
-    fm_page_function c_function; /* of C profiles, where that is another one */
+    fm_page_function c_function; /* for C profiles, if it is another one */
     enum fm_known needs;         /* 0 = FM_KNOWN_COSTS */
     bool partial;                /* the function makes a page of less, too, from the header on */
     bool contexts;               /* it is about contexts, which not all profiles have */

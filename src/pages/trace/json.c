@@ -200,7 +200,7 @@ static void write_passes(struct fm_json *json, const struct fm_trace *trace, boo
     fm_json_end(json);
 }
 
-/* What its times are by. */
+/* The clock of the trace's times. */
 static const char *clock_of(const struct fm_trace_set *set, const struct fm_trace *trace)
 {
     const struct fm_recorded_trace *file = fm_recordings_trace_of(set->recordings, trace);

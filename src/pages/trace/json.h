@@ -7,7 +7,7 @@
 
 /* {"viewer": ..., ...}; name as in base/text/json.h. The job may arrange what it shows. */
 void fm_trace_json_job(struct fm_json *json, const char *name, struct fm_trace_job *job);
-/* The same of the set itself: its files, and how far the passes over them are. */
+/* As above, for the set itself: its files, and the progress of passes over them. */
 void fm_trace_json_set(struct fm_json *json, const char *name, const struct fm_trace_set *set);
 
 /* Members of the answer of a timeline, or of resources (timeline_json.c). */

@@ -11,7 +11,8 @@
 #include "pages/trace/show.h"
 
 #define PATIENCE_US 60000
-#define PATIENCE_LONG_US 10000 /* of a long log's page: its script asks for the rest at once */
+/* for pages of long logs: their script requests the rest at once */
+#define PATIENCE_LONG_US 10000
 #define TITLE_FILES_MAX 4u
 #define ZOOM 2
 #define SETTLED_BYTES_MAX (8u << 20)
@@ -123,7 +124,7 @@ static void show_zooms(const struct page *page, struct fm_list *body, uint64_t s
     double centre = cursor != FM_TRACE_TIME_UNSET && cursor > start && cursor < end
                         ? (double)(cursor - start) / (double)width
                         : 0.5;
-    uint64_t left = width - width / ZOOM; /* of the window that is not shown */
+    uint64_t left = width - width / ZOOM; /* part of the window that is not shown */
     uint64_t in = start + (uint64_t)(centre * (double)left);
     uint64_t out = (uint64_t)(centre * (double)(width * (ZOOM - 1)));
     if (width / ZOOM > 0)

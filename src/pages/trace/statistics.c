@@ -40,7 +40,7 @@ static const struct fm_statistics_node *child_at(const struct fm_statistics_node
     return g_ptr_array_index(node->children, i);
 }
 
-/* Of a page about a trace: readers may have its columns coloured. */
+/* For pages about one trace: readers may colour its columns. */
 static struct fm_table *add_table(struct fm_list *body, const char *name,
                                   const struct fm_column_head *columns, size_t count)
 {
@@ -234,7 +234,7 @@ static void add_numbers(struct fm_list *body, const struct fm_statistics_node *k
     }
 }
 
-/* Who waited for a lock stands with the threads, by the lock's name. */
+/* Adds waits for a lock to the threads' rows, under the lock's name. */
 static void add_waits(struct fm_table *table, const struct fm_statistics_node *root,
                       const char *lock)
 {

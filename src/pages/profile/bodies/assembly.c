@@ -15,8 +15,8 @@
 #include "pages/profile/parts/names.h"
 #include "pages/profile/parts/page.h"
 
-#define INSTRUCTIONS_MAX 20000u /* of one page */
-#define FILES_MAX 16u           /* whose text is shown between the instructions */
+#define INSTRUCTIONS_MAX 20000u /* maximum for one page */
+#define FILES_MAX 16u /* maximum number of files whose text is shown between instructions */
 
 /* The text of a source file, cut into lines. */
 struct text {
@@ -32,7 +32,7 @@ struct assembly {
     struct fm_table *table;
     uint64_t whole;     /* quanta of all its instructions */
     GArray *texts;      /* struct text */
-    uint32_t image;     /* of its first part */
+    uint32_t image;     /* image of its first part */
     GHashTable *starts; /* uint64_t address of a part in that image -> its procedure */
     uint32_t shown;
 };
@@ -95,7 +95,7 @@ static void add_line_row(struct assembly *view, const struct fm_code_row *row)
 
 /* --- instructions --- */
 
-/* Where a call or jump leads that leaves the function. */
+/* Finds the function to which a call or jump out of this function leads. */
 static uint32_t leads_to(const struct assembly *view, const struct fm_code_part *part,
                          const struct fm_instruction *one)
 {
@@ -219,8 +219,8 @@ static uint8_t *read_from(const char *path, const struct fm_code_image *image,
     return NULL;
 }
 
-/* What was stored comes first, then the file where it was, then one of its name beside the
- * recording. NULL with a text on the page. */
+/* Returns stored bytes first; else reads the file at its recorded path, or one of the same name
+ * beside the recording. On NULL the page has an explanation. */
 static uint8_t *bytes_of(struct assembly *view, const struct fm_code_part *part)
 {
     const struct fm_code_image *image =
@@ -302,7 +302,7 @@ static void add_part(struct assembly *view, const struct fm_code_part *part, uin
 
 /* --- the page --- */
 
-/* Where the functions of the image begin: what calls lead to. */
+/* Indexes the starts of the functions in the image, for the targets of calls. */
 static void find_starts(struct assembly *view)
 {
     const struct fm_machine_code *code = view->code;

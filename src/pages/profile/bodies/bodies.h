@@ -6,7 +6,7 @@
 
 bool fm_report_module_rep(struct fm_page *page, GError **error);
 bool fm_report_body_coverage(struct fm_page *page, GError **error);
-bool fm_report_source_coverage(struct fm_page *page, GError **error); /* of C profiles */
+bool fm_report_source_coverage(struct fm_page *page, GError **error); /* for C profiles */
 bool fm_report_source_file(struct fm_page *page, GError **error);
 bool fm_report_asm(struct fm_page *page, GError **error); /* likewise */
 bool fm_report_clique_rc(struct fm_page *page, GError **error);

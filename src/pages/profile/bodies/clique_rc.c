@@ -148,7 +148,7 @@ static void add_costs(struct fm_page *page, const struct fm_recursion *recursion
     add_value(table, "Average recursive call cost (excluding the call itself):", average);
     for (size_t i = 0; i < G_N_ELEMENTS(depths); i++) {
         if (depths[i] <= last || depths[i] > deepest)
-            continue; /* of a shallow recursion they meet */
+            continue; /* rows of a shallow recursion may coincide */
         g_autofree char *name = g_strdup_printf("Cost at depth %.0f:", depths[i]);
         add_value(table, name, fm_recursion_cost_at(recursion, depths[i]));
         last = depths[i];

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 
 struct levels {
-    struct fm_depths all; /* of the clique's proc dynamics together */
+    struct fm_depths all; /* depths of the clique's proc dynamics together */
     bool recorded;
     uint64_t calls;   /* all of a known depth, with those that enter the clique */
     double per_entry; /* seconds of the clique's own code for each of those */

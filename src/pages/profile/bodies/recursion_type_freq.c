@@ -22,8 +22,8 @@ struct kind {
 
 struct ordering {
     const struct fm_page *page;
-    const struct kind *kinds;                 /* of kinds, */
-    const struct fm_recursion_entry *entries; /* of the procedures of one */
+    const struct kind *kinds;                 /* for a list of kinds */
+    const struct fm_recursion_entry *entries; /* for the procedures of one kind */
 };
 
 static char *other_name(const struct fm_page *page, const struct fm_recursion_type *type)

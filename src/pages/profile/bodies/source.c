@@ -16,12 +16,12 @@
 
 /* --- costs by line --- */
 
-/* What the lines tell about: a procedure in all its contexts (pd 0) or in one. */
+/* The subject of the lines: a procedure in all its contexts (pd 0) or in one. */
 struct subject {
     uint32_t ps, pd;
 };
 
-/* What the line cost, its own code and what it called, in the measure that tells most. */
+/* Cost of the line, its own code and its callees, in the most informative measure. */
 static int64_t amount_of(const struct fm_page *page, const struct fm_line_cost *cost)
 {
     bool times = fm_times_tell(page->profile);
@@ -74,7 +74,7 @@ static bool site_cost(const struct fm_page *page, const struct subject *of, uint
     *ret = (struct fm_cost){0};
     if (of->pd != 0)
         csds = fm_profile_slot(profile, of->pd, slot, &count);
-    /* What a library does is not recorded unless it calls back. */
+    /* The calls that a library makes are not recorded, except callbacks. */
     if ((profile->css[css].kind == FM_SITE_CALLBACK || fm_profile_css_uncounted(profile, css)) &&
         count == 0)
         return false;
@@ -103,7 +103,7 @@ static void add_runs(const struct fm_page *page, const struct subject *of, struc
         uint64_t runs = points ? fm_source_map_count(map, &map->lines[i], counts) : UINT64_MAX;
         if (line < span.first || line - span.first >= span.count)
             continue;
-        if (map->has_times && of->pd == 0) { /* of contexts it is not known */
+        if (map->has_times && of->pd == 0) { /* times of single contexts are not known */
             costs[line - span.first].time_known = true;
             costs[line - span.first].quanta += map->lines[i].quanta;
         }
@@ -200,7 +200,7 @@ uint32_t fm_source_add_lines(struct fm_page *page, const char *file, struct fm_l
     return count;
 }
 
-/* What the lines' shares are of: the function's total. */
+/* The total that the lines' shares refer to: the function's. */
 static int64_t whole_of(const struct fm_page *page, const struct subject *of)
 {
     enum fm_measure_id measure = fm_times_tell(page->profile) ? FM_QUANTA : FM_CALLSEQS;
@@ -237,7 +237,7 @@ void fm_source_add_time_note(struct fm_page *page)
     fm_add_text(page->body, elsewhere != NULL ? elsewhere : "Time by line is not recorded.");
 }
 
-/* The same code elsewhere: the file around it, its instructions. */
+/* Links to other views of the code: the whole file, the instructions. */
 static void add_file_links(struct fm_page *page, uint32_t ps)
 {
     struct fm_list *list = fm_add_list(page->body, FM_LIST_HORIZONTAL, NULL);

@@ -13,7 +13,7 @@ struct fm_line_cost {
     bool any; /* calls are made there: their cost */
     struct fm_cost cost;
     bool time_known;
-    uint64_t quanta; /* of the line's own code */
+    uint64_t quanta; /* self time of the line */
     bool runs_known;
     uint64_t runs;
     uint32_t callees[FM_SOURCE_CALLEES_MAX]; /* procedures that the line calls, each once */

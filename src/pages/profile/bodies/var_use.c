@@ -11,9 +11,9 @@ struct uses {
     struct fm_page *page;
     struct fm_bodies *bodies;
     struct fm_var_use_search *search;
-    const struct fm_recursion *recursion; /* of the caller's clique */
+    const struct fm_recursion *recursion; /* recursion of the caller's clique */
     uint32_t csd;
-    double cost; /* of one call */
+    double cost; /* cost of one call */
 };
 
 /* A recursive call has at least one level above it. */
@@ -23,7 +23,7 @@ static double levels_here(const struct uses *u)
                                                      : u->recursion->depth;
 }
 
-/* Of one call, on average: also inside a recursion. */
+/* Average cost of one call, also inside a recursion. */
 static double call_cost(const struct uses *u)
 {
     const struct fm_analysis *a = u->page->analysis;

@@ -5,8 +5,8 @@
 #include "pages/profile/measured/measure.h"
 #include "pages/profile/parts/page.h"
 
-/* What it costs in one line, the picture, a table of each side: rows that add up to the total;
- * where they do not, as in a damaged file, the page says so. clique: one context; 0 = all. */
+/* Adds a line with its cost, the picture, and a table of each side. The rows add up to the total;
+ * if not, as for a damaged file, the page says so. clique: one context; 0 = all. */
 void fm_add_butterfly_lead(struct fm_page *page, const struct fm_measured *measured, uint32_t ps,
                            uint32_t clique);
 void fm_add_butterfly(struct fm_page *page, const struct fm_measured *measured, uint32_t ps,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What calls a procedure, in groups as the page's command says. */
+/* Callers of a procedure, grouped by the page's command. */
 #pragma once
 
 #include "pages/profile/parts/order.h"
 
-/* What calls the procedure from outside its recursions, or inside them. */
+/* Callers from outside of the procedure's recursions, or from inside. */
 struct fm_caller_groups {
     struct fm_page *page;
     uint32_t count;
@@ -19,7 +19,7 @@ struct fm_caller_groups {
 void fm_caller_groups_find(struct fm_caller_groups *ret, struct fm_page *page, uint32_t ps,
                            bool inside);
 void fm_caller_groups_clear(struct fm_caller_groups *groups);
-/* What stands at a place. */
+/* Returns the caller and the row at a place. */
 void fm_caller_groups_at(const struct fm_caller_groups *groups, uint32_t place,
                          struct fm_callers_row *ret_caller, struct fm_row *ret);
 /* The clique of the program's start. */

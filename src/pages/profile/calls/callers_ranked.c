@@ -6,7 +6,7 @@
 #include "pages/profile/measured/switch.h"
 #include "pages/profile/parts/names.h"
 
-#define PATH_STEPS_MAX 8  /* of a path, before its middle is left out */
+#define PATH_STEPS_MAX 8  /* longer paths have their middle left out */
 #define INSIDERS_SHOWN 20 /* callers inside recursions */
 
 void fm_callers_choices(struct fm_page *page, const struct fm_measured *measured)

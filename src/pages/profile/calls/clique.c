@@ -288,7 +288,8 @@ static void add_group(struct clique_view *view, const struct fm_row *row, struct
     }
 }
 
-/* What the call that entered the recursion paid. Own costs add up to its own. */
+/* Adds the row with the cost of the call that entered the recursion. The own costs of the rows add
+ * up to its own cost. */
 static void add_whole(struct clique_view *view, const struct fm_row *rows, guint count)
 {
     struct fm_cost whole = {0};
@@ -388,8 +389,8 @@ static void add_crumbs(struct fm_page *page, uint32_t clique)
     }
 }
 
-/* Of C programs: a function between its callers and what it calls, here; of a recursion its graph.
- */
+/* For C programs: adds a function with its callers and callees in this context; for a recursion,
+ * its graph. */
 static void add_in_context(struct fm_page *page, uint32_t clique)
 {
     const struct fm_analysis *a = page->analysis;
@@ -418,7 +419,7 @@ static void add_in_context(struct fm_page *page, uint32_t clique)
     fm_add_link(page->body, &graph, "Call graph of the recursion");
 }
 
-/* Of a C program a context has the name of what is called there. */
+/* In C programs a context is named after its function. */
 static char *title_of(const struct fm_page *page, uint32_t clique)
 {
     if (page->profile->flavour != FM_FLAVOUR_C || fm_view_is_outside(page->analysis, clique))

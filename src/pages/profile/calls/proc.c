@@ -22,7 +22,7 @@
 #define CALLERS_A_PAGE 20
 #define CONTEXTS_LINKED_MAX 20
 #define CONTEXTS_SHOWN 8
-#define CONTEXTS_COUNTED 100000 /* of more it would take too long */
+#define CONTEXTS_COUNTED 100000 /* with more contexts, counting would take too long */
 
 struct proc_view {
     struct fm_page *page;
@@ -46,7 +46,8 @@ static void add_callers_row(struct proc_view *view)
     fm_table_separator(view->table);
 }
 
-/* What callers paid is not what the procedure cost; direct recursion alone leaves them equal. */
+/* Whether callers paid another amount than the procedure's total; with direct recursion only, both
+ * are equal. */
 static bool totals_differ(const struct fm_callers_sum *sum)
 {
     for (unsigned m = FM_FIRST_INHERITED; m < FM_MEASURES_MAX; m++) {
@@ -57,7 +58,7 @@ static bool totals_differ(const struct fm_callers_sum *sum)
     return false;
 }
 
-/* What its callers paid, and the way from there to its own total. */
+/* Adds what its callers paid, and the difference from its total. */
 static void add_recursion(struct proc_view *view, const struct fm_callers_sum *sum)
 {
     fm_recursion_row(view->page, view->table, &view->perf,
@@ -98,8 +99,8 @@ static struct fm_row callee_row(struct proc_view *view, uint32_t ps)
                            .id = ps};
 }
 
-/* Of a callee the place where its calls begin among those of the site, the site's number behind
- * all. */
+/* site->callees[i] is the index of the first call of callee i; the last entry is the number of
+ * calls at the site. */
 static uint32_t callee_ps(void *data, const struct fm_site *site, uint32_t index)
 {
     const struct proc_view *view = data;
@@ -182,8 +183,8 @@ static void add_sites(struct proc_view *view)
     fm_display_fact_int(page->display, "call_sites_shown_count", shown);
 }
 
-/* Where the procedure runs: the cliques of its proc dynamics. With many of them the callers by
- * clique say more. */
+/* Adds the contexts of the procedure: cliques of its proc dynamics. If there are many, the callers
+ * by clique say more. */
 static void add_contexts(struct fm_page *page, uint32_t ps)
 {
     g_assert(ps >= 1 && ps <= page->profile->ps_count);

@@ -15,9 +15,9 @@
 #include "pages/profile/parts/preferences.h"
 #include "pages/profile/parts/recursion.h"
 
-/* Of a clique's members, so many are named; a clique of thousands is no use in one row. */
+/* At most this number of a clique's members is named: thousands are useless in one row. */
 #define MEMBERS_SHOWN_MAX 20
-#define PATH_STEPS_MAX 8 /* of a path, before its middle is left out */
+#define PATH_STEPS_MAX 8 /* longer paths have their middle left out */
 
 struct callers_view {
     struct fm_page *page;

@@ -6,8 +6,8 @@
 #include "pages/profile/parts/page.h"
 #include "pages/profile/parts/preferences.h"
 
-/* Of a Mercury profile the original asks for call sequence numbers, whatever the order: a link to
- * root/90 leads to the same clique. Of a C program calls say little about work. */
+/* For Mercury profiles, as in Mercury's tool: call sequence numbers, whatever the order, so that
+ * root/90 leads to the same clique. For C programs, calls say little about work. */
 static enum fm_measure_id measure_of_action(const struct fm_page *page)
 {
     const struct fm_preferences *preferences = &page->query.preferences;

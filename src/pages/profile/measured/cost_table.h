@@ -13,7 +13,7 @@ bool fm_page_is_ranked(struct fm_page *page, bool with_descendants, struct fm_me
 
 enum fm_cost_columns {
     FM_COSTS_TOTAL = 1,
-    FM_COSTS_PER_CALL = 2, /* of the total */
+    FM_COSTS_PER_CALL = 2, /* columns per call, of the total */
     FM_COSTS_BYTES = 4,    /* allocated, where that is recorded and not the measure */
 };
 struct fm_cost_table {

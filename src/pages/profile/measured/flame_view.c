@@ -80,7 +80,7 @@ static char *box_title(const struct drawing *drawing, const struct fm_view_box *
     return g_string_free(g_steal_pointer(&title), FALSE);
 }
 
-/* Where a click leads: the same graph from this box on; a recursion's function to its page. */
+/* Link of a box: the same graph with this box as root; for a function of a recursion, its page. */
 static bool box_link(const struct drawing *drawing, const struct fm_view_box *box,
                      const struct fm_view_node *node, char focus[FOCUS_BYTES], struct fm_query *ret)
 {

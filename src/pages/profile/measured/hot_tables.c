@@ -316,7 +316,7 @@ static uint32_t hash_path(const struct fm_analysis *a, uint32_t clique)
     return hash + count;
 }
 
-/* Of one function: rows, and all of them together. */
+/* For one function: its rows, and their sum. */
 struct contexts {
     GArray *rows;    /* struct context, dearest first */
     uint32_t others; /* that have no row: they cost less than those with one */

@@ -17,8 +17,8 @@ unsigned fm_add_hot_recursions(struct fm_page *page, const struct fm_measured *m
                                unsigned rows);
 /* By bytes allocated; wrappers of malloc give way to their callers. */
 void fm_add_hot_allocators(struct fm_page *page, unsigned rows);
-/* The same of what was never given back, and of what was held when most was; nothing where that is
- * not recorded, or there is none. */
+/* As above for leaks and for memory live at the peak; nothing if that was not recorded, or is
+ * empty. */
 void fm_add_hot_holders(struct fm_page *page, unsigned rows);
 void fm_add_hot_at_peak(struct fm_page *page, unsigned rows);
 /* The contexts of a procedure, those of one path as one; returns how many there are. Adds nothing

@@ -10,11 +10,11 @@ struct fm_measured {
     enum fm_query_measure asked;
     enum fm_measure_id measure;
     bool is_time, is_bytes; /* time: of the processor, or waiting */
-    double tick;            /* of time: seconds a quantum */
-    double sample;          /* of CPU time: quanta that stand for one sample, 1 or more; 0: exact */
-    enum fm_time_unit unit; /* of time: of the columns */
-    int64_t scale;          /* of memory: bytes a word */
-    int64_t whole;          /* of the program; 0 = nothing was recorded */
+    double tick;            /* for time: seconds a quantum */
+    double sample;          /* for CPU time: quanta for one sample, at least 1; 0: exact */
+    enum fm_time_unit unit; /* for time: unit of the columns */
+    int64_t scale;          /* for memory: bytes a word */
+    int64_t whole;          /* total of the program; 0 = nothing was recorded */
     const char *name;       /* "time", "calls": in headings */
 };
 
@@ -50,7 +50,7 @@ void fm_measured_per_call(struct fm_table *table, const struct fm_measured *meas
                           int64_t amount, int64_t calls);
 /* "706 ms", "188,056,028 calls", "243.2 MiB"; g_free. */
 char *fm_measured_text(const struct fm_measured *measured, int64_t amount);
-/* Of the whole: 0 to 1. */
+/* Share of the total: 0 to 1. */
 double fm_measured_share(const struct fm_measured *measured, int64_t amount);
 /* Twice the standard deviation of an amount of time, in quanta: samples out of all samples. */
 double fm_measured_spread(const struct fm_measured *measured, int64_t amount);

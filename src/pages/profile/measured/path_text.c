@@ -10,7 +10,7 @@
 #define SEPARATOR " \u203a "
 #define CELL_STEPS 8u
 #define NEAR_STEPS 128u
-#define SPELLED_STEPS_MAX 40 /* of a longer path the number is what one types */
+#define SPELLED_STEPS_MAX 40 /* for longer paths the number is easier to type */
 
 static void append_label(GString *out, const struct fm_analysis *a, uint32_t clique)
 {

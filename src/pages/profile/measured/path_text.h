@@ -14,8 +14,8 @@ char *fm_clique_path(const struct fm_analysis *a, uint32_t clique, unsigned step
  * the innermost max of them are stored, outermost first. */
 uint32_t fm_clique_way(const struct fm_analysis *a, uint32_t clique, uint32_t *cliques,
                        uint32_t max);
-/* What chooses this clique on a command line: "main/insert", where that names only it; else its
- * number. g_free. */
+/* Text that selects this clique on a command line: "main/insert" if it is unique; else its number.
+ * g_free. */
 char *fm_clique_spelling(const struct fm_analysis *a, uint32_t clique);
 /* Whether two csds call one function on one path: those of several threads do. 0: not known. */
 bool fm_is_same_place(const struct fm_page *page, uint32_t csd, uint32_t other);

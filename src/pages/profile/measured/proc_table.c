@@ -8,7 +8,7 @@
 #include "pages/profile/parts/perf_columns.h"
 #include "pages/profile/parts/preferences.h"
 
-/* Of one measure, as windows have it. */
+/* Adds a table with the columns of one measure, as for windows. */
 static void add_ranked(struct fm_page *page, const char *name, const struct fm_measured *measured,
                        const struct fm_row *rows, uint32_t count)
 {

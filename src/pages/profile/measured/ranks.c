@@ -78,7 +78,7 @@ static int64_t amount(double value)
     return value < (double)INT64_MAX ? (int64_t)(value + 0.5) : INT64_MAX;
 }
 
-/* Of few calls by many ranks the mean is no whole number, and not 0. */
+/* The mean of few calls over many ranks may be a fraction. */
 static bool is_fraction(const struct fm_measured *measured, double value)
 {
     return !measured->is_time && !measured->is_bytes && value < WHOLE_FROM &&

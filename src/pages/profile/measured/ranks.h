@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What pages say of how the ranks in a sum differ. */
+/* Texts and tables of pages about differences between ranks. */
 #pragma once
 
 #include "pages/profile/measured/measure.h"
@@ -11,7 +11,7 @@ bool fm_has_ranks(const struct fm_page *page);
  * nothing is kept, calls. */
 void fm_ranks_measured(struct fm_measured *ret, const struct fm_page *page,
                        enum fm_query_measure asked);
-/* Which ranks of the program no part of the sum has; nothing where none is known to be missing. */
+/* Says which ranks of the program are missing in the sum; nothing if none is known to be. */
 void fm_add_missing_ranks(struct fm_page *page);
 /* Why there is nothing of the measure that is asked for: it was not recorded, or no rank has any.
  * NULL: there is, or any measure will do. g_free. */
@@ -23,7 +23,7 @@ uint32_t fm_add_rank_losses(struct fm_page *page, const struct fm_measured *meas
 /* "Rank 3 has 2 times the mean in main › relax › relaxed: 240,000 calls, the mean is 120,000.", of
  * the first of them; NULL: none. g_free. */
 char *fm_ranks_lead(const struct fm_page *page, const struct fm_measured *measured);
-/* Of one context each rank's own value, as bars and as a table. */
+/* Adds each rank's own value for one context, as bars and as a table. */
 void fm_add_rank_values(struct fm_page *page, const struct fm_measured *measured, uint32_t clique);
 /* To the page of ranks by what tells most, of "all", "proc/N" or "clique/N"; nothing where there
  * are no statistics. */

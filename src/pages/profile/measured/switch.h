@@ -5,13 +5,13 @@
 #include "pages/profile/measured/measure.h"
 #include "pages/profile/parts/page.h"
 
-/* What the page's order says it is about; of other orders what tells most. */
+/* The measure of the page's order; for other orders the most informative one. */
 enum fm_query_measure fm_measure_preferred(const struct fm_page *page);
 /* The measure of a page about a function (0: of all). Where none is asked for and the function has
  * hardly any of what tells most of the program: what it has. */
 void fm_measured_of_function(struct fm_measured *ret, const struct fm_page *page,
                              enum fm_query_measure asked, uint32_t ps);
-/* The same page ordered by another one, for pages whose command has no measure. */
+/* Links to this page in other orders, for pages whose command has no measure. */
 void fm_add_measure_orders(struct fm_page *page, enum fm_query_measure now);
-/* The same page by another one. */
+/* Links to this page by other measures. */
 void fm_add_measures(struct fm_page *page, enum fm_query_measure now);

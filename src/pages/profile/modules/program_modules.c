@@ -74,7 +74,7 @@ static int64_t functions_run(const struct fm_analysis *a, const struct fm_module
     return run;
 }
 
-/* Of one measure, as windows have it: how much of each file ran, too. */
+/* Adds a table with one measure, as for windows, and how much of each file ran. */
 static void add_ranked(struct fm_page *page, const struct fm_measured *measured,
                        const struct fm_row *rows, uint32_t count)
 {

@@ -67,7 +67,7 @@ static void offer_order(struct fm_controls *controls, struct fm_cost_order order
         return;
     fm_preferences_set_order(&query.preferences, FM_ORDER_COST, &query.command.top);
     if (orders_equal(query.command.top, sensible(controls->page->query.command.top)))
-        return; /* whatever the rows are sorted by at present */
+        return; /* the rows are sorted by it already */
     fm_controls_offer(controls, &query, label, id);
 }
 
@@ -187,7 +187,7 @@ static void add_choices(struct fm_page *page)
     choose_share(page, shares, 0.1, "from 0.1 % on");
 }
 
-/* Where these rows stand among all, and the way to the next ones. */
+/* Says which of all rows these are, and links to further ones. */
 static void add_pages(struct fm_page *page, uint32_t shown)
 {
     const struct fm_command *command = &page->query.command;

@@ -20,7 +20,7 @@
 
 struct cost_columns {
     enum fm_measure_id measure; /* QUANTA where times tell or calls are not known, else CALLSEQS */
-    double scale;               /* of time: to seconds; 0: it is not time */
+    double scale;               /* for time: factor to seconds; 0: not time */
     bool known;
 };
 

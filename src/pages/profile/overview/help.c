@@ -9,8 +9,8 @@
 
 struct term {
     const char *word, *meaning;
-    const char
-        *original; /* what Mercury's deep profiler and the papers on it say; NULL = the same */
+    /* meaning in Mercury's deep profiler and its papers; NULL = the same */
+    const char *original;
 };
 
 static const struct term c_terms[] = {
@@ -130,7 +130,7 @@ static bool asked_for(const struct term *term, const char *asked)
     return false;
 }
 
-/* Of times that another tool wrote it is not known what they are. */
+/* For an imported profile, the kind of time is not known. */
 static const char *meaning_of(const struct fm_page *page, const struct term *term)
 {
     if (strcmp(term->word, "CPU time") == 0 && fm_profile_is(page->profile, FM_NATURE_CLOCK))

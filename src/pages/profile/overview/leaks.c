@@ -58,7 +58,7 @@ static void add_column(struct fm_table *table, const char *title, const char *na
     fm_column_priority(table, priority);
 }
 
-/* Those of several threads that have one path are one. Sorted again by the caller. */
+/* Joins rows of several threads with the same path. The caller sorts again. */
 static void join_holders(const struct fm_page *page, GArray *all)
 {
     struct holder *holders = (struct holder *)(void *)all->data;
@@ -151,7 +151,7 @@ static void clear_lifetimes(void *data)
     g_free(((struct fm_durations *)data)->steps);
 }
 
-/* Those of several threads that have one path are one. */
+/* Joins rows of several threads with the same path. */
 static GArray *lifetimes_of(const struct fm_page *page)
 {
     const struct fm_duration_info *info = &page->profile->run_info.heap_info.lifetimes;
@@ -325,7 +325,7 @@ static void say_blocks(struct fm_page *page, uint64_t blocks, uint64_t bytes, co
     fm_add_text(page->body, text);
 }
 
-/* What the tables do not hold. */
+/* Says which blocks the tables leave out. */
 static void add_beside(struct fm_page *page)
 {
     const struct fm_heap_whole *whole = &page->profile->run_info.heap_info.whole;

@@ -163,7 +163,7 @@ static void add_peak(struct fm_page *page)
     fm_add_text(page->body, said->str);
 }
 
-/* What was allocated, given back, and held at most, of the whole program. */
+/* Allocated, freed and peak memory of the whole program. */
 static void add_balance(struct fm_page *page)
 {
     const struct fm_profile *profile = page->profile;

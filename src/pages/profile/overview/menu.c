@@ -144,7 +144,7 @@ static void add_text(struct fm_page *page, struct fm_table *table, const char *n
     fm_display_fact_string(page->display, name, text);
 }
 
-/* Which of several processes of a program this is. */
+/* Says which of a program's processes this is. */
 static void add_process(struct fm_page *page, struct fm_table *table)
 {
     const struct fm_process_fact *process = &page->profile->run_info.process;
@@ -175,8 +175,8 @@ static void add_process(struct fm_page *page, struct fm_table *table)
         add_text(page, table, "host", "Host:", process->host);
 }
 
-/* What is no time has its own name, and none of it is instrumentation. What nobody knows is left
- * out. */
+/* Ticks that are not time have their own name, and no part of them is instrumentation. Unknown
+ * values are omitted. */
 static void add_quanta(struct fm_page *page, struct fm_table *table)
 {
     const struct fm_profile *profile = page->profile;
@@ -310,7 +310,7 @@ static void link_functions(struct fm_page *page, const struct fm_measured *measu
     fm_add_link(page->body, &query, "All functions");
 }
 
-/* Of arcs: nothing is known of the ways that lead there. */
+/* For arc profiles: call paths are not known. */
 static void add_functions(struct fm_page *page, const struct fm_measured *measured)
 {
     struct fm_query graph = fm_page_link(page, FM_CMD_GRAPH, 0);
@@ -327,7 +327,7 @@ static void add_functions(struct fm_page *page, const struct fm_measured *measur
     fm_add_heading(page->body, "Explore");
 }
 
-/* Which rank the others wait for, and where. */
+/* Says for which rank the others wait, and where. */
 static void add_ranks(struct fm_page *page)
 {
     struct fm_measured measured;

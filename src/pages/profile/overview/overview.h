@@ -28,14 +28,13 @@ bool fm_report_unfinished(struct fm_page *page, GError **error);
 
 /* The table of the menu: what the file's header says, and what has been counted (menu.c). */
 void fm_add_summary(struct fm_page *page);
-/* Where it waited longest, as a table of at most so many rows (waiting.c). */
+/* The longest waits, as a table of at most that many rows (waiting.c). */
 struct fm_wait_digest;
 void fm_add_waiting_contexts(struct fm_page *page, const struct fm_wait_digest *digest,
                              unsigned rows);
-/* Where it slept otherwise, or that nobody looked (sleeps.c). */
+/* Sleep outside of recorded waits, or that it was not recorded (sleeps.c). */
 void fm_add_sleeps(struct fm_page *page, enum fm_time_unit unit);
 /* Notes, phases and snapshots of a C program's recording (run_info.c). */
 void fm_add_run_info(struct fm_page *page);
-/* Of a sum of processes of several roles: what those of one role cost together, the dearest first.
- */
+/* For a sum of processes with several roles: cost by role, most expensive first. */
 void fm_add_roles(struct fm_page *page);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the menu says of a C program's run beside its graph: phases and snapshots that the program
- * marked, and what the recording lost or finishing could not find. */
+/* Adds facts about a C program's run to the menu: phases and snapshots that the program marked, and
+ * what the recording lost or finishing could not find. */
 #include "pages/profile/overview/overview.h"
 
 #include <string.h>
@@ -164,7 +164,7 @@ void fm_add_roles(struct fm_page *page)
     }
 }
 
-/* Of a sum: which profiles are in it, by rank where they have some. */
+/* For a sum: lists the profiles in it, by rank if they have ranks. */
 static void add_parts(struct fm_page *page)
 {
     static const struct fm_column_head columns[] = {

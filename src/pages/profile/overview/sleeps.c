@@ -9,7 +9,8 @@
 #define CONTEXTS_SHOWN 30u
 #define COMPARED_MAX 500u /* contexts that are looked at for others of the same path */
 #define WORTH_NS 10000000u
-#define WORTH_SHARE 100 /* of a thread's time: less is what its figures may be off */
+/* minimum share of a thread's time, 1/N: less is within the error of the figures */
+#define WORTH_SHARE 100
 
 static int compare_sleeps(const void *a, const void *b)
 {
@@ -19,7 +20,7 @@ static int compare_sleeps(const void *a, const void *b)
     return sa->csd < sb->csd ? -1 : sa->csd > sb->csd;
 }
 
-/* Of several threads that have one path, one. Most time first. */
+/* Joins rows of several threads with the same path. Most time first. */
 static GArray *places_of(const struct fm_page *page)
 {
     const struct fm_wait_info *info = &page->profile->run_info.wait_info;

@@ -51,7 +51,7 @@ enum fm_known fm_subject_needs(const struct fm_command *command)
                                                                       : FM_KNOWN_PROFILE;
 }
 
-/* What stands in a message: short, and without control characters. */
+/* A name for a message: short, without control characters. */
 static char *shown(const char *name)
 {
     char *text = g_utf8_make_valid(name, (gssize)MIN(strlen(name), 100));

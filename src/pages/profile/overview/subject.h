@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a command is about, where it says so by name: one procedure or context, or several to
- * choose from. */
+/* The subject of a command that gives it by name: one procedure or context, or several to choose
+ * from. */
 #pragma once
 
 #include "report/report.h"
 
-/* What is known of a recording must be at least this before the command's name can be looked up:
- * FM_KNOWN_NOTHING where it has none. */
+/* How much of a recording must be known before the command's name can be looked up;
+ * FM_KNOWN_NOTHING when it has no name. */
 enum fm_known fm_subject_needs(const struct fm_command *command);
 
 struct fm_subject {

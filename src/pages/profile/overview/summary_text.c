@@ -8,9 +8,9 @@
 #include "digest/processes/roles.h"
 #include "digest/run/run.h"
 
-#define WAITED_SHARE 0.5 /* of the run: worth saying */
+#define WAITED_SHARE 0.5 /* minimum share of the run that is mentioned */
 
-/* Those that begin with different functions: they are called by what stands for the system. */
+/* Counts the call trees that begin with different functions: those called by the root. */
 static uint32_t count_beginnings(const struct fm_analysis *a)
 {
     const struct fm_profile *profile = a->profile;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a C program's run was, in plain words. Of a recording whose costs are known. */
+/* A C program's run in plain words, for a recording whose costs are known. */
 #pragma once
 
 #include "pages/profile/measured/measure.h"

@@ -52,7 +52,7 @@ static void add_columns(struct tree_view *view)
     fm_table_column(view->table, NULL, "path", NULL);
 }
 
-/* The same page, one level, from this row on; false for rows that have no address of their own. */
+/* Link to this page with this row as root; false for rows that have no address. */
 static bool opens(const struct tree_view *view, const struct fm_view_node *node, char *focus,
                   size_t size, struct fm_query *ret)
 {
@@ -174,7 +174,8 @@ static void add_node(struct tree_view *view, const struct fm_view_node *node,
     view->cut = view->cut || (levels > 0 && !open);
     if (!open || !any)
         return;
-    /* What leads on alone, and the functions of a recursion, are no level of their own. */
+    /* Single children that have nearly all of the cost, and the functions of a recursion, do not
+     * count as a level. */
     bool leads_on = shown > 0 && (double)g_array_index(children, struct fm_view_node, 0).total >=
                                      LEADS_ON * (double)node->total;
     for (guint i = 0; i < shown; i++) {
@@ -248,7 +249,8 @@ bool fm_report_tree(struct fm_page *page, GError **error)
     fm_view_root(&view.tree, &focus, &root);
     double percent = command->threshold > 0 ? command->threshold : LEAST_PERCENT;
     view.whole = MAX(root.total, 1);
-    view.least = percent / 100 * (double)view.whole; /* of the focus: it may be a small part */
+    /* share of the focus, which may be a small part of the program */
+    view.least = percent / 100 * (double)view.whole;
     if (root.total <= 0) {
         fm_add_text(page->body, view.measured.whole > 0 ? "Nothing of this measure is here."
                                                         : "Nothing of this measure was recorded.");

@@ -194,7 +194,7 @@ static int compare_pairs(const void *a, const void *b)
     return ba->holder < bb->holder ? -1 : ba->holder > bb->holder;
 }
 
-/* Of several threads that have one path, one. */
+/* Joins rows of several threads with the same path. */
 static GArray *pairs_of(const struct fm_page *page, const struct fm_wait_digest *digest)
 {
     GArray *pairs = g_array_new(FALSE, FALSE, sizeof(struct fm_blame));
@@ -304,7 +304,7 @@ static void add_threads(struct fm_page *page)
                                 "threads before it was read, or the system does not report it.");
 }
 
-/* Of a program that slept, though no call waited. */
+/* For a program that slept though no recorded call waited. */
 static void add_rest(struct fm_page *page)
 {
     fm_add_sleeps(page, unit_of_threads(page));

@@ -15,7 +15,7 @@ struct fm_bodies *fm_page_bodies(const struct fm_page *page)
                          page->recording->procrep_message);
 }
 
-/* What makes a page possible that lacks something; "" where nothing does. */
+/* Says how to get data that the page lacks; "" if there is no way. */
 static const char *way_out(const char *lacking)
 {
     static const struct {

@@ -9,8 +9,8 @@ const char *fm_name_ps(const struct fm_page *page, uint32_t ps);
 /* All of a name that is shown shortened, for fm_cell_full(); NULL = nothing is left out. */
 const char *fm_full_name_ps(const struct fm_page *page, uint32_t ps);
 const char *fm_css_file(const struct fm_profile *profile, uint32_t css);
-/* What is said of calls whose callee is not named by the call site: "higher order call"; C names
- * who is called or calls back, where the recording knows. The caller frees. */
+/* Text for calls whose site does not name the callee: "higher order call". For C it names the
+ * callee, or the function that calls back, if the recording knows it. The caller frees it. */
 char *fm_name_site(const struct fm_page *page, uint32_t css, bool called);
 /* "file:line"; C shows only the last part of the file's path. The caller frees. */
 char *fm_name_place(const struct fm_page *page, const char *file, uint32_t line);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What every page begins with: its head, links from it, checks of what it is asked for. */
+/* The common beginning of pages: head, links, checks of the request. */
 #include "pages/profile/parts/page.h"
 
 #include "base/error.h"

@@ -16,16 +16,16 @@ struct fm_page {
     struct fm_query query;        /* as asked, always with preferences; borrows its module name */
     bool links_carry_preferences; /* the request had preferences: ordinary links keep them */
     const char *module;           /* names of this module stand unqualified; NULL = none do */
-    fm_display_namer namer;       /* of links, told the recording; NULL = they have numbers */
+    fm_display_namer namer; /* names for links; gets the recording; NULL = links have numbers */
     struct fm_display *display;
     struct fm_list *body;
-    char focus[32]; /* of trees and flame graphs: "all", "clique/N" or "proc/N"; the command's name
-                     */
+    char focus[32]; /* focus of trees and flame graphs: "all", "clique/N" or "proc/N"; the command's
+                       name */
 };
 
 typedef bool (*fm_page_function)(struct fm_page *page, GError **error);
 
-/* What pages of contexts say where there are none (FM_NATURE_ARCS). */
+/* Text on pages of contexts when there are none (FM_NATURE_ARCS). */
 #define FM_NO_CONTEXTS "calls are known by function and caller, not by context"
 static inline bool fm_page_has_contexts(const struct fm_page *page)
 {
@@ -36,9 +36,9 @@ static inline bool fm_page_has_contexts(const struct fm_page *page)
 void fm_page_begin(struct fm_page *page, const char *name, char *title);
 /* A link from this page; it owns nothing, so it needs no clearing. */
 struct fm_query fm_page_link(const struct fm_page *page, enum fm_command_id id, uint32_t number);
-/* The same page with other preferences, for controls and headings that sort. */
+/* This page with other preferences, for controls and headings that sort. */
 struct fm_query fm_page_same(const struct fm_page *page);
-/* The same page with another command: with preferences only if the request had some. */
+/* This page with another command; with preferences only if the request had some. */
 struct fm_query fm_page_like(const struct fm_page *page);
 /* FM_ERROR_NOT_FOUND unless 1 <= number <= count; what: "proc_static". */
 FM_MUST_USE bool fm_page_check_id(const struct fm_page *page, const char *what, uint32_t number,

@@ -45,8 +45,7 @@ static void add_ports(struct building *b)
     for (unsigned i = 0; i < G_N_ELEMENTS(ports); i++) {
         if (ports[i].mercury_only && !b->page->terms->has_fails)
             continue;
-        /* Where nobody told how calls ended there are calls, and no exits of one kind or another.
-         */
+        /* If the kinds of exits were not recorded there are calls, but no port counts. */
         if (ports[i].value == FM_PERF_PORT && !fm_profile_knows(b->page->profile, FM_EXCPS))
             continue;
         add(b,
@@ -222,8 +221,8 @@ static void further_title(const struct fm_measure *measure, char *title, size_t 
     g_strdelimit(title, "_", ' ');
 }
 
-/* What the file names beyond Mercury's measures ("frees", "freed_bytes", "requested_bytes"), where
- * there is any. */
+/* Adds measures that Mercury does not have ("frees", "freed_bytes", "requested_bytes") and that are
+ * not 0. */
 static void add_further(struct building *b)
 {
     const struct fm_profile *profile = b->page->profile;
@@ -266,7 +265,7 @@ void fm_perf_init(struct fm_perf *perf, const struct fm_page *page, bool totals)
     add_further(&b);
 }
 
-/* What a heading means, in one line; longer in help/. */
+/* The meaning of a heading, in one line; help/ has more. */
 static const char *help_of(const struct fm_perf_column *column, enum fm_flavour flavour)
 {
     if (strcmp(column->title, "%") == 0)
@@ -345,7 +344,7 @@ static void count_cell(const struct fm_page *page, struct fm_table *table,
         fm_cell_float(table, (double)amount * scale);
 }
 
-/* Of bodies that the compiler inlined nobody knows how often they ran: that is not 0. */
+/* Counts of inlined bodies are not recorded, which is different from 0. */
 static bool not_recorded_cell(const struct fm_perf_column *column, const struct fm_page *page,
                               struct fm_table *table, const struct fm_cost *cost)
 {

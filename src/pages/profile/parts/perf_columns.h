@@ -34,7 +34,7 @@ struct fm_perf {
     unsigned count;
     char further_titles[FM_MEASURES_MAX][32]; /* "Freed bytes" */
 };
-/* Which columns this page shows, by its preferences; totals: also own + descendants. */
+/* Chooses the columns of this page by its preferences; totals: also own + descendants. */
 void fm_perf_init(struct fm_perf *perf, const struct fm_page *page, bool totals);
 void fm_perf_header(const struct fm_perf *perf, const struct fm_page *page, struct fm_table *table);
 /* The place and the name of a procedure, with a link that sorts each, before the other columns. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a page shows where the request does not say it. */
+/* Defaults of a page for preferences that the request does not give. */
 #pragma once
 
 #include "report/report.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a caller pays for a recursion and what each of its procedures costs are different sums: the
- * rows that lead from one to the other, alike on the pages that show both. */
+/* The sum that a caller pays for a recursion differs from the sums of its procedures. These rows
+ * lead from one to the other; the pages that show both use them. */
 #include "pages/profile/parts/recursion.h"
 
 #include "pages/profile/parts/page.h"

@@ -85,9 +85,9 @@ static uint32_t order_key(const struct fm_preferences *preferences)
            (cost->per_call ? 1 : 0);
 }
 
-/* Which callee stands at each of the first `wanted` places; NULL: each at its own. Who looks at the
- * first page may well look at no other: its callees are chosen. The order of all is made, and kept,
- * for a page behind it. */
+/* Index of the callee at each of the first `wanted` places; NULL: unsorted. For the first page,
+ * which is often the only one viewed, callees are selected without sorting all; for later pages the
+ * whole order is made and cached. */
 static GBytes *order_callees(struct callees_of_site *of, uint32_t count, uint32_t wanted)
 {
     const struct fm_page *page = of->page;

@@ -10,24 +10,26 @@ struct fm_site {
     char *label;       /* owned; what the row shows as its name */
     uint32_t *callees; /* owned; what the page's callees are made of, NULL for a normal call */
     uint32_t callee_count;
-    bool keeps_order; /* of its callees: by what pages do not change */
+    bool keeps_order; /* whether the order of its callees may be cached: it does not depend on the
+                         page */
 };
-/* Of sites that call many, as many callees are shown as a page has; others are on the next ones. */
+/* For sites with many callees, a page shows at most this number; others are on the next pages. */
 #define FM_CALLEES_A_PAGE 1000u
 struct fm_callees {
-    /* Which procedure; and the row, the cost with it. */
+    /* Returns the procedure of a callee, and its row with the cost. */
     uint32_t (*ps)(void *data, const struct fm_site *site, uint32_t index);
     struct fm_row (*row)(void *data, const struct fm_site *site, uint32_t index);
-    /* Of a site that keeps orders: all its callees' places by key, or NULL; and that they be kept.
-     */
+    /* For a site with cached orders: all its callees' places by key, or NULL; and a function to
+     * store them. */
     GBytes *(*kept_order)(void *data, const struct fm_site *site, uint32_t key);
     void (*keep_order)(void *data, const struct fm_site *site, uint32_t key, GBytes *order);
     void *data;
-    uint64_t first, seen; /* of all sites of the page, printed until now: fm_callees_begin() */
+    uint64_t first, seen; /* counts over all sites of the page so far: fm_callees_begin() */
 };
 /* The page that the command asks for. */
 void fm_callees_begin(const struct fm_page *page, struct fm_callees *callees);
-/* Which of a site's next `count` callees are on the page: from *ret_from on, before *ret_end. */
+/* Which of a site's next `count` callees are on the page: *ret_from up to, but not including,
+ * *ret_end. */
 void fm_callees_next(struct fm_callees *callees, uint32_t count, uint32_t *ret_from,
                      uint32_t *ret_end);
 /* After all sites: which are shown, and links to the others. Nothing where all are shown. */

@@ -8,7 +8,7 @@
 struct fm_terms {
     const char *proc, *procs, *proc_title; /* "procedure", "procedures", "Procedure" */
     const char *module, *modules, *module_title, *modules_title;
-    const char *runtime;        /* who calls the program's entry: "the runtime" */
+    const char *runtime;        /* the caller of the program's entry: "the runtime" */
     const char *runtime_module; /* not listed as a module of the program */
     const char *site_kinds[FM_SITE_KINDS];
     const char *callseqs_title; /* heading of the columns */
