@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as an event log: items do not depend on the split, counting agrees with reading, every
- * byte of a readable log is in an item, and whatever is read can be printed. */
+ * byte of a readable log is in an item, and everything that was read can be printed. */
 #include <string.h>
 
 #include "eventlog/reader/count.h"

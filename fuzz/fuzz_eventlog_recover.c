@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as a log and the file of live buffers beside it: recovering tells what is wrong and
- * leaves both, or makes a log that can be read to its end mark, once. The first four bytes are the
- * length of the log, big-endian; the rest is the other file. */
+/* Any bytes as a log and its file of live buffers: recovery either reports an error and leaves both
+ * unchanged, or makes a log that can be read to its end mark. The first four bytes are the length
+ * of the log, big-endian; the rest is the other file. */
 #include <glib/gstdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -31,7 +31,7 @@ static void make_folder(void)
     atexit(remove_all);
 }
 
-/* Every block that was recovered is whole. before: the log's own bytes, damaged or not. */
+/* Every recovered block is complete. before: length of the log's own bytes, damaged or not. */
 static void check_log(uint64_t before)
 {
     GError *error = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as a log that is opened as a trace: reading ends, in order but for what is told as
- * late, seeking comes back to the same event, and all events are those that the reader gives. */
+/* Any bytes as a log that is opened as a trace: reading ends; events are in order, except those
+ * reported as late; seeking finds the same event again; all events are those of the reader. */
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -27,7 +27,7 @@ static uint64_t read_all(struct fm_tracefile *tracefile)
     return count;
 }
 
-/* In a log whose blocks have all been read the order is exact, so a place is found again. */
+/* When all blocks of a log have been read, the order is exact, so a position is found again. */
 static void seek(struct fm_tracefile *tracefile, uint64_t events)
 {
     for (uint64_t i = 0; i < SEEKS && events > 0; i++) {
@@ -50,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int fd = memfd_create("fuzz", MFD_CLOEXEC);
     if (fd < 0 || write(fd, data, size) != (ssize_t)size)
         g_error("cannot make the input");
-    /* Its age: as if it had been written long ago. */
+    /* An old modification time: the log is not being written. */
     struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
     futimens(fd, times);
     g_autofree char *path = g_strdup_printf("/proc/self/fd/%d", fd);

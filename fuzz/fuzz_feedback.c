@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Feedback files: what is accepted can be reported, and what is written of it says the same. */
+/* Feedback files: what is accepted can be reported, and reads back the same after writing. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any text as a filter: what is accepted prints, and what is printed is accepted, prints the same
- * and accepts the same events; completion offers only what may stand there. */
+/* Any text as a filter: an accepted filter can be printed, and its printed form is accepted, prints
+ * the same and accepts the same events; completion offers only valid words. */
 #include <string.h>
 
 #include "trace/filter/filter.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any files in a folder that is served: each page of them is answered, one by one and all the
- * traces on one time axis. The input is a row of files: kind w8, length w16 big-endian, bytes. */
+/* Any files in a served folder: each page of them is answered, for single files and for all traces
+ * on one time axis. The input is a sequence of files: kind w8, length w16 big-endian, bytes. */
 #include <fcntl.h>
 #include <glib/gstdio.h>
 #include <sys/stat.h>
@@ -13,7 +13,7 @@ enum { FILES_MAX = 5, HEAD_BYTES = 3, PATIENCE_US = 2000000 };
 
 static const char *const endings[] = {".eventlog", ".eventlog", "/metadata", ".data"};
 
-/* Its age: as if it had been written long ago. */
+/* An old modification time: the file is not being written. */
 static void write_file(const char *path, const uint8_t *bytes, size_t size)
 {
     const struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any text as limits: refused with a clean message, or judged against a small profile. */
+/* Any text as limits: either rejected with an error, or judged against a small profile. */
 #include <string.h>
 
 #include "deep/build.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Code of C procedures: what is accepted lies within its part, and its bytes can be taken apart. */
+/* Code of C procedures: accepted code lies within its part and can be disassembled. */
 #include <stdint.h>
 #include <stdlib.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two profiles, whatever they are: added in one order and in the other, and each alone before that,
- * they give the same bytes, or do not fit. Input: options in one byte, the length of the first in
- * three, the two files. */
+/* Any two profiles: merged in either order, and each alone before that, they give the same bytes,
+ * or are rejected. Input: options in one byte, the length of the first in three, the two files. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* As the fuzzer wants it: by SIGABRT, so that it keeps the input. */
+/* Fails by SIGABRT, so that the fuzzer keeps the input. */
 static void fail(const char *format, ...) FM_PRINTF(1, 2);
 static void fail(const char *format, ...)
 {
@@ -31,7 +30,7 @@ static GBytes *encode(const struct fm_profile *profile)
     return fm_writer_finish_memory(writer);
 }
 
-/* NULL: they do not fit. second may be NULL. */
+/* NULL: the profiles cannot be merged. second may be NULL. */
 static struct fm_profile *merge(const struct fm_merge_options *options,
                                 const struct fm_profile *first, const struct fm_profile *second)
 {
@@ -46,7 +45,7 @@ static struct fm_profile *merge(const struct fm_merge_options *options,
         return NULL;
     }
     if (!fm_merge_finish(merge, &result, &error) && error->message[0] == '\0')
-        fail("refused without an error"); /* a damaged graph may show only now */
+        fail("refused without an error"); /* a damaged graph may be detected only now */
     return result;
 }
 

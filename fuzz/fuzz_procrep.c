@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bodies of procedures: what is accepted can be printed, found by its paths and written again. */
+/* Bodies of procedures: accepted ones can be printed, found by path and written again. */
 #include <stdint.h>
 #include <stdlib.h>
 

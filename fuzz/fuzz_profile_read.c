@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whatever the bytes are, reading them is refused with one error, or gives a profile that can be
- * analysed, written and read again. */
+/* Any bytes: reading either fails with one error, or gives a profile that can be analysed, written
+ * and read again. */
 #include "analysis/analysis.h"
 #include "deep/write.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any text: what is accepted as a query prints, and what is printed is accepted and means the
+/* Any text: an accepted query can be printed, and its printed form is accepted and means the
  * same. */
 #include <string.h>
 

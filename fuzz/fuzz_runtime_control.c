@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as what a plain client says: the runtime, which takes one byte at a time, finds the
- * messages that the reading side's parser finds. */
+/* Any bytes from a plain client: the runtime, which takes one byte at a time, finds the same
+ * messages as the reading side's parser. */
 #include <string.h>
 
 #include "eventlog/transport/transport.h"

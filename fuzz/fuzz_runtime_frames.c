@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as what a monitor's client says to the runtime: each frame and each command is answered
- * for once, pauses are those that the reading side decodes. And any payloads as events that the
- * runtime makes into the monitor's messages: the reading side's collector gets the same payloads.
- */
+/* Any bytes from a monitor's client: the runtime answers each frame and each command once, and
+ * finds the same pauses as the reading side. Any payloads as events that the runtime encodes into
+ * the monitor's messages: the reading side's collector gets the same payloads. */
 #include <string.h>
 
 #include "eventlog/monitor/monitor.h"
@@ -27,7 +26,7 @@ static enum side_said frame_says(const uint8_t *frame, size_t length)
     return m.pause ? SIDE_PAUSE : SIDE_RESUME;
 }
 
-/* The same from the whole input at once. */
+/* The same result, computed from the whole input at once. */
 static void expect(const uint8_t *data, size_t size, GByteArray *out)
 {
     struct fm_control_parser control = {0};
@@ -56,7 +55,8 @@ static void expect(const uint8_t *data, size_t size, GByteArray *out)
     }
 }
 
-/* Shortest forms only are pauses for the runtime, which need not know all of CBOR. */
+/* The runtime accepts pauses only in their shortest encoding, since it does not implement all of
+ * CBOR. */
 static void compare(const GByteArray *got, const GByteArray *wanted)
 {
     if (got->len != wanted->len)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines of C procedures: what is accepted can be asked for without leaving its bounds. */
+/* Lines of C procedures: accepted maps can be queried within their bounds. */
 #include <stdint.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sources kept with a profile: what is accepted can be unpacked, or is said to be damaged. */
+/* Sources stored with a profile: accepted ones can be decompressed, or are reported as damaged. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

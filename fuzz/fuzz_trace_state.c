@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any events make some state; any bytes are some saved states, or none. The first byte chooses:
- * even: events follow (time step w8, lane s8, number w16 big-endian, length w8, payload);
- * odd: a file of saved states without its checksum, of a trace that has no events. */
+/* Any events produce some state; any bytes are saved states, or rejected. The first byte chooses.
+ * Even: events follow (time step w8, lane s8, number w16 big-endian, length w8, payload). Odd: a
+ * file of saved states without its checksum, of a trace without events. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ struct stream {
     size_t size;
     size_t at;
     uint64_t time; /* before the event at the cursor */
-    bool defines;  /* names: used before it is defined a name is another the second time */
+    bool defines;  /* defines names: a name used before its definition differs the second time */
 };
 
 static bool peek(struct fm_tracefile *tracefile, struct fm_event *ret)
@@ -85,7 +85,7 @@ static struct fm_context *read_all(struct fm_trace *trace, const struct fm_chunk
     return context;
 }
 
-/* What a checkpoint gives back must be what was read. */
+/* A restored checkpoint must equal the state that was read. */
 static void compare(const struct fm_state *a, const struct fm_state *b)
 {
     if (fm_state_lane_count(a) != fm_state_lane_count(b) ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stands in for the fuzzing engine: runs a target once for each file named, or in a folder. */
+/* Replaces the fuzzing engine: runs a target once for each named file, or each file of a folder. */
 #include <glib.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ static unsigned replay_file(const char *path)
         fprintf(stderr, "%s\n", error->message);
         return 0;
     }
-    /* A copy of just this size, so that a read past the end is seen by the sanitizer. */
+    /* A copy of exactly this size, so that the sanitizer detects reads past the end. */
     uint8_t *data = g_memdup2(text, size);
     LLVMFuzzerTestOneInput(data, size);
     g_free(data);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The clocks of the program under test, in the test's hands. Included by one file of a test: its
- * definitions stand before GLib's, for the libraries that are linked into the test. */
+/* The clocks of the program under test, controlled by the test. Included by one file of a test: its
+ * definitions precede GLib's for the libraries that are linked into the test. */
 #pragma once
 #include <glib.h>
 #include <stdbool.h>
@@ -8,7 +8,7 @@
 #include <time.h>
 
 static gint64 own_monotonic_us = G_USEC_PER_SEC;
-static bool own_monotonic_runs; /* as the system's, for what sleeps until a time */
+static bool own_monotonic_runs; /* runs like the system's, for code that sleeps until a time */
 static gint64 own_wall_us;      /* 0 = the system's */
 
 static inline gint64 own_system_us(clockid_t clock)
@@ -18,8 +18,8 @@ static inline gint64 own_system_us(clockid_t clock)
     return (gint64)now.tv_sec * G_USEC_PER_SEC + now.tv_nsec / 1000;
 }
 
-/* A look takes a microsecond, so that whoever works for a while comes to its end; no more, however
- * long the machine takes. */
+/* Each call advances the clock by a microsecond, so that loops with a time limit end, however slow
+ * the machine is. */
 gint64 g_get_monotonic_time(void)
 {
     return own_monotonic_runs ? own_system_us(CLOCK_MONOTONIC)
@@ -36,7 +36,7 @@ gint64 g_get_real_time(void)
     return own_wall_us != 0 ? own_wall_us : own_system_us(CLOCK_REALTIME);
 }
 
-/* From now on the wall clock stands where that file was written last. */
+/* Sets the wall clock to the modification time of that file. */
 static inline void own_clock_set_by(const char *path)
 {
     struct stat status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long tests wait for what must happen. A wait ends with a condition; its limit only ends a
- * test that hangs, so it is far above what the busiest machine needs. */
+/* How long tests wait for events. A wait ends with a condition; its limit only ends a test that
+ * hangs, so it is far above what the busiest machine needs. */
 #pragma once
 #include <glib.h>
 #include <stdlib.h>

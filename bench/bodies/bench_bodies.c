@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_bodies FILE.data: CPU time of what is computed on the bodies of a Mercury program. */
+/* bench_bodies FILE.data: CPU time of computations on the bodies of a Mercury program. */
 #include <stdio.h>
 #include <sys/resource.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_load FILE [read]: loads a profile once, with or without the start-up analysis, and prints
- * one line of JSON: CPU seconds, nodes, peak memory. One load a process, as peak memory wants. */
+ * one line of JSON: CPU seconds, nodes, peak memory. One load per process, so that peak memory is
+ * that of the load. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@ static double cpu_s(void)
            (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
-/* getrusage() would count the memory of the program that started us. */
+/* getrusage() would also count the memory of the program that started this one. */
 static long peak_kib(void)
 {
     g_autofree char *status = NULL;

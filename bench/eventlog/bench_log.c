@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one event costs, beside reading the time stamp counter, a printed line and (if built with
- * it) an lttng-ust tracepoint. All variants take turns in each round, so that what else the machine
- * does hits them alike; figures are CPU time of the threads that log, the median of the rounds. */
+/* Cost of one event, compared with reading the time stamp counter, a printed line and (if built
+ * with it) an lttng-ust tracepoint. All variants alternate in each round, so that other load
+ * affects them equally. Figures are CPU time of the logging threads, the median of the rounds. */
 #include <fathom/eventlog.h>
 
 #include <pthread.h>
@@ -49,7 +49,8 @@ static double rdtsc_loop(void)
     return (end - begin) / EVENTS;
 }
 
-/* Memory: chunks that nobody takes, the oldest dropped: every byte is converted and copied. */
+/* Memory: chunks are never taken, and the oldest is dropped, so every byte is converted and
+ * copied. */
 static void start_memory(void)
 {
     fm_eventlog_start(&(struct fm_eventlog_options){.flags = FM_EVENTLOG_MEMORY,
@@ -60,13 +61,13 @@ static void start_memory(void)
 static double memory(void)
 {
     start_memory();
-    log_events(1000000); /* pages are there */
+    log_events(1000000); /* the pages are mapped now */
     double ns = time_log(EVENTS);
     fm_eventlog_stop();
     return ns;
 }
 
-/* Of all threads, that which writes the file included. */
+/* CPU time of all threads, including the one that writes the file. */
 static double process_ns(void)
 {
     struct timespec t;

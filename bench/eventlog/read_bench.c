@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads a log one way and prints events, CPU time and the greatest memory: read_bench count|items|
- * merge FILE (- = standard input, not for merge). */
+/* Reads a log in one way and prints the number of events, CPU time and peak memory: read_bench
+ * count|items| merge FILE (- = standard input, not for merge). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -51,7 +51,7 @@ static double cpu_seconds(void)
            (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
-/* The pass that finds the blocks is told apart from the merge. */
+/* Reports the pass that finds the blocks separately from the merge. */
 static uint64_t merge(const char *path, GError **error)
 {
     double begun = cpu_seconds();
@@ -76,7 +76,7 @@ static uint64_t merge(const char *path, GError **error)
     return events;
 }
 
-/* Of this program alone: what it was started from does not count. */
+/* Peak memory of this program only, not of the one that started it. */
 static long peak_kb(void)
 {
     long peak = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long the engine's steps take while a profile is opened: bench_steps FILE. A request that
- * arrives waits for at most one of them. Thread CPU time, so that other programs do not count. */
+/* Durations of the engine's steps while a profile is opened: bench_steps FILE. A request that
+ * arrives waits for at most one step. Thread CPU time, so that other programs do not count. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

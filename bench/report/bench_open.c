@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_open FILE [ROUNDS]: opens a recording as a server does, and prints for each part that must
- * be done before the first whole page, in milliseconds: CPU time of the loop, of all threads, and
- * time of the clock; the least of the rounds. Then the memory at most. */
+/* bench_open FILE [ROUNDS]: opens a recording as a server does. For each part that must be done
+ * before the first complete page it prints, in milliseconds, CPU time of the loop, CPU time of all
+ * threads, and wall time, each the minimum of the rounds; then peak memory. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

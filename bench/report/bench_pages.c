@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_pages FILE [ROUNDS [PART]]: CPU time of pages of an opened recording, page and HTML: for
- * each kind of page (that has PART in its address) random ids, then median, 99th percentile and
- * maximum in milliseconds. */
+/* bench_pages FILE [ROUNDS [PART]]: CPU time of pages of an opened recording, page and HTML. For
+ * each kind of page (whose address contains PART), pages with random ids are made; prints median,
+ * 99th percentile and maximum in milliseconds. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static uint32_t pick(uint32_t count)
     return (uint32_t)(random_state % count) + 1;
 }
 
-/* Formats: %u is a random id of the kind. */
+/* In formats, %u is a random id of the kind. */
 struct kind {
     const char *format;
     enum { NONE, CLIQUE, PS, PD, CSS, CSD, MODULE, PS_OF_PD } of;
@@ -88,7 +88,7 @@ static char *query_text(const struct fm_deep_recording *recording, const struct 
     case PS:
         number = pick(profile->ps_count);
         break;
-    case PS_OF_PD: /* procedures as often as there are contexts of them */
+    case PS_OF_PD: /* procedures, weighted by their number of contexts */
         number = profile->pd_ps[pick(profile->pd_count)];
         break;
     case PD:
@@ -105,7 +105,7 @@ static char *query_text(const struct fm_deep_recording *recording, const struct 
     return g_strdup_printf("%s%" PRIu32 "%s", parts[0], number, parts[1]);
 }
 
-/* *ret_write: the part of it that is writing HTML. */
+/* *ret_write: time for writing the HTML, included in the result. */
 static double page_ms(const struct fm_deep_recording *recording, const char *text,
                       double *ret_write, size_t *ret_bytes)
 {
@@ -119,7 +119,7 @@ static double page_ms(const struct fm_deep_recording *recording, const char *tex
     GError *error = NULL;
     if (!fm_query_parse(text, &query, &error))
         g_error("%s: %s", text, error->message);
-    query.compact = true; /* as browsers are answered */
+    query.compact = true; /* as for browsers */
     double start = now_ms();
     if (!fm_report(recording, &query, &preferences, &display, &error))
         g_error("%s: %s", text, error->message);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of a pass over an event log cost apart: bench_parts LOG [ROUNDS [PART]].
- * Each line is a pass with one part more than the line before; nanoseconds of CPU time an event,
- * least of the rounds. PART: 0 to 5, that pass alone, for a profiler. */
+/* Costs of the parts of a pass over an event log: bench_parts LOG [ROUNDS [PART]]. Each line is a
+ * pass with one part more than the line before; nanoseconds of CPU time per event, minimum of the
+ * rounds. PART: 0 to 5, runs only that pass, for a profiler. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

@@ -41,7 +41,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Of one thing done many times: how long on the wall, and of it on the processor. */
+/* Times of one operation that is repeated: wall time and CPU time. */
 struct times {
     double wall[10000], cpu[10000];
     unsigned count;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes an event log for measuring: make_log PATH EVENTS [c|haskell]. As a program of 8 threads
- * writes it: blocks of 2 MiB a lane, functions, spans, locks, counters, messages; or as a Haskell
+/* Makes an event log for benchmarks: make_log PATH EVENTS [c|haskell]. Like a log of a program with
+ * 8 threads: blocks of 2 MiB a lane, functions, spans, locks, counters, messages. Or of a Haskell
  * program on 8 capabilities: threads, collections, sparks, heap. About 25 bytes an event. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ struct lane {
         uint32_t id;
     } stack[DEPTH_MAX];
     unsigned depth;
-    uint32_t lock; /* held; 0 = none */
+    uint32_t lock; /* held lock; 0 = none */
     uint32_t thread;
     unsigned number;
     bool collecting;
@@ -116,7 +116,7 @@ static void begin_program(struct lane *lane, bool haskell)
 
 static void push(struct lane *lane, bool function)
 {
-    /* What a function calls depends on it: three others. */
+    /* A function's callees depend on it: three others. */
     uint32_t above = lane->depth == 0 ? lane->number : lane->stack[lane->depth - 1].id;
     uint32_t id = 1 + (above * 7 + roll(lane, 3)) % NAMES;
     if (function) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nanoseconds a frame, of stacks of several depths: with all rules known, with none, with all
- * registers at each frame, and by libgcc. CPU time, the least of several rounds. */
+/* Unwinding cost in nanoseconds per frame, for stacks of several depths: with all rules cached,
+ * with none, with all registers at each frame, and by libgcc. CPU time, the minimum of several
+ * rounds. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,7 +105,8 @@ static __attribute__((noinline)) int measure(int depth, uint64_t high)
 static int deep(int depth, int to, uint64_t high);
 static int deeper(int depth, int to, uint64_t high);
 static int deepest(int depth, int to, uint64_t high);
-/* Functions with unlike frames, in an order that the processor cannot learn from one return. */
+/* Functions with different frames, in an order that branch predictors cannot learn from one
+ * return. */
 static int (*const volatile next[])(int, int, uint64_t) = {deep,    deeper, deepest, deep,
                                                            deepest, deeper, deeper};
 

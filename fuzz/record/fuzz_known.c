@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Statics that were kept: what is accepted can be asked anything, and is kept again as it was. */
+/* Stored statics: accepted ones can be queried, and stored again unchanged. */
 #include <stdlib.h>
 #include <string.h>
 

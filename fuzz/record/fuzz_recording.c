@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A raw recording: read as a whole, and as one that is being written, where it may change between
- * two readings. */
+/* A raw recording: read completely, and as one that is still being written and changes between two
+ * readings. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -13,14 +13,14 @@
 static char path[64];
 static int file = -1;
 
-/* In place of GLib's: readers wait for programs that are only beginning to record, as inputs may
- * say. */
+/* Replaces GLib's: readers wait for programs that are just starting to record, as inputs may
+ * claim. */
 void g_usleep(gulong microseconds)
 {
     (void)microseconds;
 }
 
-/* In memory: on a disk most of the time would go into cutting it off and writing it again. */
+/* In memory: on a disk, truncating and rewriting would take most of the time. */
 static void put(const uint8_t *data, size_t size)
 {
     if (file < 0) {
@@ -51,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     g_autoptr(FmRawRecording) recording = NULL;
     g_autoptr(FmFollowed) watch = NULL;
     struct fm_control_status status;
-    /* The second half is what changes: the first reading has zeros there. */
+    /* The second half is zeros at the first reading. */
     put(data, size);
     if (fm_raw_recording_load(path, &recording, NULL))
         fm_raw_recording_close_waits(recording, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as a seccomp filter and a call: the evaluation ends, reads nothing outside, and answers
- * the same each time. */
+/* Any bytes as a seccomp filter and a call: the evaluation ends, reads nothing out of bounds, and
+ * always gives the same answer. */
 #include <stdlib.h>
 #include <string.h>
 

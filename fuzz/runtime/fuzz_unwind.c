@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as an object in memory: its unwind tables, its code and the stack are parts of them. A
- * walk reads nothing outside, and ends. The loader and the kernel are stood in for. */
+/* Any bytes as an object in memory: unwind tables, code and stack are parts of them. An unwind
+ * reads nothing out of bounds, and ends. The loader and the kernel are replaced. */
 #include <glib.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,14 +77,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     enum fm_unwind_result result = FM_UNWIND_FRAME;
     for (unsigned i = 0; i < STEPS_MAX && result == FM_UNWIND_FRAME; i++)
         result = fm_unwind_step(&walk);
-    /* A remembered rule is what is made anew. */
+    /* A cached rule equals a newly computed one. */
     for (uint64_t pc = (uint64_t)image.low; pc < (uint64_t)image.high; pc += 1 + bytes / 64) {
         fm_rule rule = fm_unwind_rule_known(pc);
         if (rule != FM_RULE_NONE && rule != fm_unwind_rule_make(pc, true) &&
             rule != fm_unwind_rule_make(pc, false))
             abort();
     }
-    fm_unwind_forget(); /* the next object may come to the same addresses */
+    fm_unwind_forget(); /* the next object may have the same addresses */
     g_free(copy);
     return 0;
 }

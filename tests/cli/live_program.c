@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A program that logs, for log_live_test.py: live_program ADDRESS|FILE THREADS EVENTS [TOKEN]. Each
- * thread logs EVENTS counter values inside one span. With an address it prints the port, 0 of a
- * path, and waits for the first client. With LIVE_STAY in the environment it ends with standard
- * input. */
+ * thread logs EVENTS counter values inside one span. With an address it prints the port (0 for a
+ * path) and waits for the first client. With LIVE_STAY in the environment it exits when standard
+ * input closes. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static uint8_t answer(void *context, const char *name_space, uint8_t number)
     return number == 1 ? 0 : 7;
 }
 
-/* Listening waits for a client, who must know the port by then. */
+/* fm_eventlog_listen waits for a client, which must know the port before. */
 static void *say_port(void *data)
 {
     int port;
@@ -57,7 +57,7 @@ int main(int argc, char **argv)
         return 2;
     int threads = atoi(argv[2]);
     event_count = atoi(argv[3]);
-    /* Nothing is ever dropped: a reader that waits slows the program down here. */
+    /* Nothing is dropped: a slow reader slows the program down. */
     struct fm_eventlog_listen_options options = {
         .wait_client = true,
         .queue_limit_bytes = (uint64_t)1 << 30,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loaded into the processes of `fathom merge --mpi`: named points at what they send, receive,
- * rename and remove. Each is written to the file POINTS_PASSED. At that of POINTS_STOP a process
- * makes the file POINTS_STOPPED, and goes on when that is gone. A point: RANK.CALL.N, the process's
- * N-th, or RANK.CALL.NAME around the rename that gives the result its NAME (POINTS_RESULT). */
+/* Preloaded into the processes of `fathom merge --mpi`: named points at their sends, receives,
+ * renames and removes. Each is written to the file POINTS_PASSED. At the point POINTS_STOP a
+ * process creates the file POINTS_STOPPED, and continues when that is removed. A point:
+ * RANK.CALL.N, the process's Nth, or RANK.CALL.NAME around the rename that gives the result its
+ * NAME (POINTS_RESULT). */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

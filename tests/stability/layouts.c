@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layouts that programs compiled with fathom/eventlog.h rely on while the shared library's
- * soversion is 0: they have no size field, so a member more would make the library read or write
- * beyond a program's struct. It need only compile. */
+/* Layouts on which programs compiled with fathom/eventlog.h rely while the shared library's
+ * soversion is 0. They have no size field, so with another member the library would read or write
+ * beyond a program's struct. This file need only compile. */
 #include <fathom/eventlog.h>
 
 #include <assert.h>
@@ -49,7 +49,7 @@ AT(fm_eventlog_head_, limit, 8);
 AT(fm_eventlog_head_, busy, 16);
 AT(fm_eventlog_head_, copy, 24);
 
-/* Inline functions hand these over. */
+/* Inline functions pass these. */
 SIZE(fm_eventlog_event_type_, 24);
 SIZE(fm_eventlog_piece_, 16);
 #endif

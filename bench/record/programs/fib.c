@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nothing but recursion: the dearest program for a call recorder. gcc makes a loop of one of the
- * two calls; with INLINED it also copies the function into itself, many levels deep, so that plain
- * code calls almost nothing and a recorder of source-level calls still counts them all. */
+/* Recursion only, the most expensive case for a call recorder. gcc makes a loop of one of the two
+ * calls; with INLINED it also copies the function into itself, many levels deep. Then plain code
+ * makes almost no calls, while a recorder of source-level calls still counts them all. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two processes on one processor that wake each other through pipes: little but switches. */
+/* Two processes on one CPU that wake each other through pipes: mostly context switches. */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <stdio.h>

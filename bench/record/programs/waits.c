@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls that can wait: waits WHAT TIMES. Prints the CPU nanoseconds of one; of `echo` those of the
- * server alone. All on one processor, so that the waits are as many each time. */
+/* Calls that may wait: waits WHAT TIMES. Prints the CPU time of one in nanoseconds; for `echo`,
+ * that of the server only. All threads run on one CPU, so that the number of waits is always the
+ * same. */
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
@@ -125,7 +126,7 @@ static OWN void client(const struct sockaddr_in *address, int *other_end)
     int fd = socket(AF_INET, SOCK_STREAM, 0);
     close(*other_end);
     must(connect(fd, (const struct sockaddr *)address, sizeof *address) == 0);
-    for (int i = 0; i < 16; i++) /* under way at once: the server always has one */
+    for (int i = 0; i < 16; i++) /* several are in flight, so the server always has one */
         must(send(fd, text, sizeof text, 0) == sizeof text);
     for (long i = 0; i < times; i++) {
         must(recv(fd, text, sizeof text, MSG_WAITALL) == sizeof text);
@@ -172,7 +173,7 @@ int main(int argc, char **argv)
     for (unsigned i = 0; i < sizeof all / sizeof all[0]; i++) {
         if (strcmp(all[i].name, argv[1]) != 0)
             continue;
-        times = atol(argv[2]) / 100 + 1; /* caches, the first calls of all */
+        times = atol(argv[2]) / 100 + 1; /* warms up caches and first calls */
         if (strcmp(argv[1], "echo") != 0)
             all[i].run();
         times = atol(argv[2]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What scripts do: objects, strings, sorting, closures, exceptions, regular expressions.
+// Typical work of scripts: objects, strings, sorting, closures, exceptions, regular expressions.
 'use strict';
 function Node(key) { this.key = key; this.left = null; this.right = null; }
 Node.prototype.add = function (key) {

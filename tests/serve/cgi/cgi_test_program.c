@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A CGI program over the same protocol with answers that a test can tell apart: the query names a
- * marker, a size and a delay. Everything else comes from the environment:
+/* A CGI program with the same protocol, and answers that a test can distinguish: the query names
+ * a marker, a size and a delay. Everything else comes from the environment:
  *
  *   CGI_DATA, CGI_RUNTIME        the data file, the runtime directory
  *   CGI_IDLE_MS, CGI_DEADLINE_MS, CGI_REPLY_MS, CGI_LOAD_MS, CGI_BUILD, CGI_LOG
- *   CGI_WORK_MS, CGI_PATIENCE_MS how long reading goes on after loading, how long one waits for it
- *   CGI_WORK_UNTIL               a file: reading goes on until it is there
- *   QUERY_STRING                 "marker=M&size=BYTES&delay=MS", "quit", "quit=M", or
- *                                "command&..." as something that only a server can do
- *   CGI_SERVERS_MAX, CGI_MEMORY_MAX
- */
+ *   CGI_WORK_MS, CGI_PATIENCE_MS how long reading continues after loading, how long a page waits
+ * for it CGI_WORK_UNTIL               a file: reading continues until it exists QUERY_STRING
+ * "marker=M&size=BYTES&delay=MS", "quit", "quit=M", or "command&..." as an example of a command for
+ * a running server CGI_SERVERS_MAX, CGI_MEMORY_MAX */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,7 +102,8 @@ int main(void)
     const struct fm_cgi_backend backend = {&loaded, load, work, handle};
     const char *query = getenv("QUERY_STRING");
     g_autofree char *long_query = NULL;
-    if (query != NULL && query[0] == '@') { /* a query too long for the environment: in a file */
+    /* the query is too long for the environment: it is in a file */
+    if (query != NULL && query[0] == '@') {
         if (!g_file_get_contents(query + 1, &long_query, NULL, NULL))
             return 3;
         query = long_query;
