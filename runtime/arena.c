@@ -25,10 +25,23 @@
 #define REFUSED_PAUSE_NS 1000000000u
 #define FD_LOWEST 200 /* out of the way of programs that count on low numbers */
 
-/* Fewer may be allowed; but those of the standard streams are theirs, also when they are closed. */
-int fm_descriptor_raise(int fd)
+/* From FD_LOWEST, or where fewer are allowed the highest that is free. */
+static int duplicate_high(int fd)
 {
     int high = fm_file_control(fd, F_DUPFD_CLOEXEC, FD_LOWEST);
+    struct rlimit numbers;
+    if (high >= 0 || !fm_limit_of(RLIMIT_NOFILE, &numbers) || numbers.rlim_cur > FD_LOWEST)
+        return high;
+    int lowest = fd > STDERR_FILENO ? fd : STDERR_FILENO;
+    for (int number = (int)numbers.rlim_cur - 1; high < 0 && number > lowest; number--)
+        high = fm_file_control(fd, F_DUPFD_CLOEXEC, number);
+    return high;
+}
+
+/* Numbers of the standard streams are theirs, also when they are closed. */
+int fm_descriptor_raise(int fd)
+{
+    int high = duplicate_high(fd);
     if (high < 0 && fd <= STDERR_FILENO)
         high = fm_file_control(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     if (high < 0)
@@ -322,6 +335,13 @@ static bool extend(uint64_t bytes, bool at_once)
         end = page_end(bytes);
     if (end > limit)
         end = limit;
+    if (!fm_file_may_reach(end)) {
+        end = page_end(bytes);
+        if (!fm_file_may_reach(end)) {
+            refuse_for_a_while(end - p->bytes_extended);
+            return false;
+        }
+    }
     if (!reopen_if_closed() || !allot(&end, page_end(bytes)) || !map(&end, page_end(bytes)))
         return false;
     /* One call is cheaper than a fault for each page; an old kernel refuses, which is no harm. */

@@ -64,6 +64,14 @@ static inline bool fm_limit_of(int resource, struct rlimit *ret)
     return fm_system_call(SYS_prlimit64, 0, resource, 0, (long)ret) == 0;
 }
 
+/* A file that grows beyond the limit of file sizes, which a program may lower at any time, ends the
+ * program by SIGXFSZ. */
+static inline bool fm_file_may_reach(uint64_t bytes)
+{
+    struct rlimit limit;
+    return fm_limit_of(RLIMIT_FSIZE, &limit) && bytes <= limit.rlim_cur;
+}
+
 static inline bool fm_folder_of_process(char *path, size_t size)
 {
     return fm_system_call(SYS_getcwd, (long)path, (long)size, 0, 0) > 0;

@@ -359,7 +359,9 @@ static int snapshot_write(uint32_t number)
     fm_waiting_note_moment(); /* the snapshot's end */
     struct fm_rec_header header = *p->header;
     header.snapshot_of = number;
-    int result = write_in_order(fd, p->base + sizeof header, header.bytes_used - sizeof header,
+    int result = fm_file_may_reach(header.bytes_used) ? 0 : -EFBIG;
+    if (result == 0)
+        result = write_in_order(fd, p->base + sizeof header, header.bytes_used - sizeof header,
                                 sizeof header);
     if (result == 0)
         result = write_all(fd, (const char *)&header, sizeof header, 0);

@@ -406,8 +406,18 @@ void fm_complain(const char *what, const char *which)
         used = fm_text_append(line, sizeof line, used, which);
     }
     used = fm_text_append(line, sizeof line, used, "\n");
-    if (fm_file_write(STDERR_FILENO, line, used) < 0)
-        return; /* nobody left to tell */
+    /* Who reads it may have gone, the file may be as large as it may become, the terminal may stop
+     * who writes in the background: such a signal would change the program. */
+    uint64_t raised = FM_SIGNAL_BIT(SIGPIPE) | FM_SIGNAL_BIT(SIGXFSZ) | FM_SIGNAL_BIT(SIGTTOU);
+    uint64_t before = 0, pending = 0;
+    const int64_t none[2] = {0};
+    fm_system_call(SYS_rt_sigprocmask, SIG_BLOCK, (long)&raised, (long)&before, sizeof before);
+    fm_system_call(SYS_rt_sigpending, (long)&pending, sizeof pending, 0, 0);
+    bool failed = fm_file_write(STDERR_FILENO, line, used) != (ssize_t)used;
+    raised &= ~pending;
+    if (failed && raised != 0)
+        fm_system_call(SYS_rt_sigtimedwait, (long)&raised, 0, (long)none, sizeof raised);
+    fm_system_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, sizeof before);
 }
 
 /* libc sets environ after .preinit_array has run. What the kernel put on the stack stands there

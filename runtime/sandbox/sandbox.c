@@ -85,6 +85,7 @@ static bool may_grow(const struct fm_sandbox_filter *more)
     return would_allow(more, SYS_mmap, at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | 0x100000,
                        p->fd, offset) &&
            would_allow(more, SYS_fallocate, p->fd, 0, offset, bytes, 0, 0) &&
+           would_allow(more, SYS_prlimit64, 0, RLIMIT_FSIZE, 0, offset, 0, 0) &&
            would_allow(more, SYS_fstat, p->fd, 0, 0, 0, 0, 0);
 }
 

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stddef.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -65,9 +66,13 @@ static uint64_t process_start(void)
     return start;
 }
 
-/* Allocates the file's space first: a write to a mapping without space would raise SIGBUS. */
+/* Allocates the file's space first: a write to a mapping without space would raise SIGBUS, a file
+ * beyond the limit of file sizes SIGXFSZ. */
 static void *map_more(size_t bytes)
 {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || live.bytes + bytes > limit.rlim_cur)
+        return NULL;
     struct stat st;
     if (fstat(live.fd, &st) != 0 || st.st_dev != live.device || st.st_ino != live.inode ||
         live.bytes + bytes > file_bytes_max ||

@@ -7,26 +7,27 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Hides SIGPIPE from the program: blocks it, and discards it if this write raised it. */
-static bool pipe_block(sigset_t *before)
+/* Hides the signal of a failed write from the program: blocks it, and discards it if this write
+ * raised it. */
+static bool signal_block(int number, sigset_t *before)
 {
     sigset_t set, pending;
     sigemptyset(&set);
-    sigaddset(&set, SIGPIPE);
+    sigaddset(&set, number);
     sigpending(&pending);
-    if (sigismember(&pending, SIGPIPE))
+    if (sigismember(&pending, number))
         return false;
     pthread_sigmask(SIG_BLOCK, &set, before);
     return true;
 }
 
-static void pipe_unblock(const sigset_t *before, int error)
+static void signal_unblock(int number, const sigset_t *before, bool is_raised)
 {
     sigset_t set;
     struct timespec none = {0};
     sigemptyset(&set);
-    sigaddset(&set, SIGPIPE);
-    if (error == EPIPE)
+    sigaddset(&set, number);
+    if (is_raised)
         while (sigtimedwait(&set, NULL, &none) < 0 && errno == EINTR)
             ;
     pthread_sigmask(SIG_SETMASK, before, NULL);
@@ -65,10 +66,10 @@ int fm_el_output_put(const struct fm_el_output *o, const void *data, size_t byte
         return error;
     }
     sigset_t before;
-    bool blocked = o->pipe && pipe_block(&before);
+    bool blocked = o->raises != 0 && signal_block(o->raises, &before);
     int error = write_fd(o->fd, data, bytes);
     if (blocked)
-        pipe_unblock(&before, error);
+        signal_unblock(o->raises, &before, error == (o->raises == SIGPIPE ? EPIPE : EFBIG));
     return error;
 }
 
@@ -82,7 +83,8 @@ struct fm_el_output fm_el_output_of(FILE *file)
     struct stat st;
     if (o.fd >= 0 && fstat(o.fd, &st) == 0) {
         o.regular = S_ISREG(st.st_mode);
-        o.pipe = S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode);
+        bool pipe = S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode);
+        o.raises = pipe ? SIGPIPE : o.regular ? SIGXFSZ : 0;
     }
     return o;
 }

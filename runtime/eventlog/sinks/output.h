@@ -9,7 +9,7 @@ struct fm_el_output {
     const char *path; /* path of a file that the library opened, while it is being set */
     int fd;           /* descriptor of file; -1 = it can be written through the C library only */
     bool regular;     /* regular file: a torn block can be truncated */
-    bool pipe;        /* writing may raise SIGPIPE */
+    int raises;       /* signal that a failed write raises: SIGPIPE, SIGXFSZ, or 0 */
     bool ours;        /* the library closes it */
     bool is_writer;   /* file is NULL */
 };

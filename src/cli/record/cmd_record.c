@@ -37,19 +37,19 @@ static volatile sig_atomic_t asked_to_end; /* when there was no program any more
 static void pass_on(int number, siginfo_t *info, void *context)
 {
     (void)context;
-    int saved = errno;
-    int passed_on = info->si_code <= 0 ? number : 0; /* 0 only asks whether it is there */
+    int saved = errno, passed_on = info->si_code <= 0 ? number : 0; /* 0 only asks: is it there? */
     pid_t pid = (pid_t)child_pid;
     /* Until it is waited for, kill() finds a program that has ended. */
     siginfo_t ended = {.si_pid = 0};
     bool is_gone = pid <= 0 || waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 ||
                    ended.si_pid == pid || kill(pid, passed_on) != 0;
-    if (is_gone && number != SIGUSR1 && number != SIGUSR2 && number != SIGCONT)
+    if (is_gone && (number <= SIGQUIT || number == SIGTERM))
         asked_to_end = true;
     errno = saved;
 }
 
-static const int passed[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCONT};
+/* Where SIGCHLD is ignored nobody can wait for a child. */
+static const int passed[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCONT, SIGCHLD};
 
 static void catch_signals(struct sigaction *ret_old)
 {

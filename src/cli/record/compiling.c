@@ -79,6 +79,7 @@ static void open_channel(struct compiling *self)
 static void open_signals(struct compiling *self)
 {
     sigset_t set;
+    signal(SIGCHLD, SIG_DFL); /* where it is ignored nobody can wait for a child */
     sigemptyset(&set);
     sigaddset(&set, SIGCHLD);
     sigaddset(&set, SIGHUP);

@@ -65,14 +65,14 @@ static void find_lost_children(const struct fm_rec_header *header, struct fm_fin
     if (header->children_lost == 0)
         return;
     bool confined = (header->sandbox_off & FM_REC_SANDBOX_CHILDREN) != 0;
-    fm_notes_add(notes,
-                 "%u process%s that the program forked %s not recorded, as %s could not create a "
-                 "recording file (%s): what %s did is in no profile",
-                 header->children_lost, header->children_lost == 1 ? "" : "es",
-                 header->children_lost == 1 ? "is" : "are",
-                 header->children_lost == 1 ? "it" : "they",
-                 confined ? "the sandbox forbids it" : "after chroot or setuid, perhaps",
-                 header->children_lost == 1 ? "it" : "they");
+    fm_notes_add(
+        notes,
+        "%u process%s that the program forked %s not recorded, as %s could not create a "
+        "recording file (%s): what %s did is in no profile",
+        header->children_lost, header->children_lost == 1 ? "" : "es",
+        header->children_lost == 1 ? "is" : "are", header->children_lost == 1 ? "it" : "they",
+        confined ? "the sandbox forbids it" : "after chroot or setuid, or a limit, perhaps",
+        header->children_lost == 1 ? "it" : "they");
 }
 
 void fm_findings_of_recording(const struct fm_raw_recording *recording, const char *again,
