@@ -7,8 +7,8 @@
  *   a new context: its total; a vanished one: calls with n_B = 0; nothing below either
  *
  * A function that one build inlines (compare.h: uncounted) has no number of calls: it ran as
- * often as its caller. If it is a context in one build only, its costs count as its caller's
- * own.
+ * often as its caller. If it is a context in one build only, its own costs count as its caller's
+ * own. Calls that the builds inline differently (uneven) are told apart from all others.
  *
  * These add up to the difference of the whole, exactly, since total = own + the children's
  * totals and the terms telescope. */
@@ -26,7 +26,6 @@ struct term {
     uint32_t pd, old_pd; /* old_pd: REPLACED */
     uint32_t css;
     bool deeper, taken; /* taken: VANISHED, is part of a REPLACED one */
-    bool joined;        /* CALLS: with another line of its caller */
     double value, net;
     uint32_t against;
 };
@@ -34,6 +33,7 @@ struct term {
 struct search {
     const struct fm_compare *c;
     struct fm_compare_values v;
+    int64_t *left[FM_SIDES]; /* [pd + 1] calls: with those that are left out */
     enum fm_measure_id measure;
     GArray *terms;
     uint32_t *up, *down; /* [pd + 1] the outermost CALLS, APPEARED or VANISHED term above it that
@@ -119,26 +119,51 @@ static void explain_self(struct search *s, uint32_t pd)
                 });
 }
 
-static void explain_inlined(struct search *s, uint32_t pd, uint32_t u)
+/* Calls that are left out. */
+static void explain_left_out(struct search *s, uint32_t pd)
 {
-    double vanished = cross(s->v.calls[FM_AFTER][u], s->v.total[FM_BEFORE][pd], 0, 0) /
-                      (double)s->v.calls[FM_BEFORE][u];
     add_term(s, (struct term){.kind = FM_CAUSE_INLINED,
                               .pd = pd,
                               .css = tree_css(s, pd),
-                              .value = (double)s->v.total[FM_AFTER][pd] - vanished});
+                              .value = (double)(s->left[FM_AFTER][pd] - s->left[FM_BEFORE][pd])});
 }
 
-/* Their costs count as their caller's own. */
+/* Calls that the builds inline differently are no calls of the program's. */
+static void leave_out(struct search *s)
+{
+    int64_t all[FM_SIDES];
+    size_t size = (s->c->side[FM_BEFORE]->pd_count + 1u) * sizeof **s->left;
+    for (int side = FM_BEFORE; side < FM_SIDES; side++)
+        s->left[side] = g_memdup2(s->v.own[side], size);
+    fm_compare_values_leave_out(&s->v, s->c, all);
+    for (uint32_t pd = 1; pd <= s->c->side[FM_BEFORE]->pd_count; pd++) {
+        for (int side = FM_BEFORE; side < FM_SIDES; side++)
+            s->left[side][pd] -= s->v.own[side][pd];
+    }
+}
+
+/* A context that one build has inlined without a name for it is its caller's own code on both
+ * sides; it ran as often as that. What it calls is called from there. Inlined bodies have no calls
+ * of their own, so by calls that holds of a new function's, too. */
 static void give_inlined_to_callers(struct search *s)
 {
-    for (uint32_t at = s->c->order_count; at-- > 1;) {
-        uint32_t pd = s->c->order[at], u = parent_of(s->c, pd);
-        if ((s->v.calls[FM_BEFORE][pd] > 0) == (s->v.calls[FM_AFTER][pd] > 0) ||
-            !fm_compare_is_inlined(s->c, pd, u))
-            continue;
-        for (int side = FM_BEFORE; side < FM_SIDES; side++)
-            s->v.own[side][u] += s->v.total[side][pd];
+    const struct fm_compare *c = s->c;
+    g_autofree bool *given = g_new0(bool, c->side[FM_BEFORE]->pd_count + 1u);
+    for (uint32_t at = c->order_count; at-- > 1;) {
+        uint32_t pd = c->order[at], u = parent_of(c, pd);
+        given[pd] =
+            (s->v.calls[FM_BEFORE][pd] > 0) != (s->v.calls[FM_AFTER][pd] > 0) &&
+            (s->measure == FM_COMPARE_CALLS ? c->uncounted[pd] : fm_compare_is_inlined(c, pd, u));
+        for (int side = FM_BEFORE; given[pd] && side < FM_SIDES; side++) {
+            s->v.total[side][pd] -= s->v.own[side][pd];
+            s->v.own[side][u] += s->v.own[side][pd];
+            s->v.own[side][pd] = 0;
+        }
+    }
+    for (uint32_t at = 1; at < c->order_count; at++) {
+        uint32_t pd = c->order[at], u = parent_of(c, pd);
+        for (int side = FM_BEFORE; given[pd] && side < FM_SIDES; side++)
+            s->v.calls[side][pd] = s->v.calls[side][u];
     }
 }
 
@@ -147,14 +172,10 @@ static void explain(struct search *s, uint32_t pd)
     bool before = s->v.calls[FM_BEFORE][pd] > 0, after = s->v.calls[FM_AFTER][pd] > 0;
     uint32_t u = pd == s->c->side[FM_BEFORE]->root_pd ? 0 : parent_of(s->c, pd);
     s->settled[pd] = u != 0 && s->settled[u];
+    if (s->measure == FM_COMPARE_CALLS)
+        explain_left_out(s, pd);
     if (s->settled[pd] || (!before && !after))
         return;
-    if (before != after && fm_compare_is_inlined(s->c, pd, u)) {
-        s->settled[pd] = true;
-        if (s->measure == FM_COMPARE_CALLS)
-            explain_inlined(s, pd, u);
-        return;
-    }
     if (before && u != 0)
         explain_calls(s, pd, u);
     if (before && after) {
@@ -221,44 +242,51 @@ static bool is_of_calls(const struct term *term)
            (term->kind == FM_CAUSE_VANISHED && !term->taken);
 }
 
-static bool is_of_site(const struct search *s, const struct term *term, uint32_t u, uint32_t ps)
+/* Calls of one function from one frame, in terms. */
+struct frame_calls {
+    uint32_t css;
+    bool more, fewer;
+};
+
+static struct frame_calls *calls_from_frame(const struct search *s, GHashTable *index,
+                                            const struct term *term)
 {
-    const struct fm_compare *c = s->c;
-    return is_of_calls(term) && term->pd != c->side[FM_BEFORE]->root_pd &&
-           parent_of(c, term->pd) == u && c->side[FM_BEFORE]->pd_ps[term->pd] == ps;
+    const struct fm_profile *p = s->c->side[FM_BEFORE];
+    if (!is_of_calls(term) || term->pd == p->root_pd)
+        return NULL;
+    const uint64_t key = (uint64_t)s->c->frame[term->pd] << 32 | p->pd_ps[term->pd];
+    struct frame_calls *calls = g_hash_table_lookup(index, &key);
+    if (calls == NULL) {
+        calls = g_new0(struct frame_calls, 1);
+        calls->css = term->css;
+        g_hash_table_insert(index, g_memdup2(&key, sizeof key), calls);
+    }
+    return calls;
 }
 
-/* One callee at several lines of one context, with more calls at one and fewer at another:
- * compilers make one call of two that are alike, and programs move them. Together they are one
- * cause. Terms of children of one context stand close together. */
+/* One callee at several lines of one frame, with more calls at one and fewer at another: compilers
+ * make one call of two that are alike, or lose the inlined body that calls, and programs move
+ * them. Together they are one cause. */
 static void join_sites(struct search *s)
 {
+    g_autoptr(GHashTable) index =
+        g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
     for (guint i = 0; i < s->terms->len; i++) {
-        struct term *first = &g_array_index(s->terms, struct term, i);
-        if (!is_of_calls(first) || first->pd == s->c->side[FM_BEFORE]->root_pd || first->joined)
+        const struct term *term = &g_array_index(s->terms, struct term, i);
+        struct frame_calls *calls = calls_from_frame(s, index, term);
+        if (calls == NULL)
             continue;
-        uint32_t u = parent_of(s->c, first->pd), ps = s->c->side[FM_BEFORE]->pd_ps[first->pd];
-        uint32_t css = first->css;
-        bool opposite = false;
-        guint end = i;
-        for (guint j = i + 1; j < s->terms->len; j++) {
-            const struct term *other = &g_array_index(s->terms, struct term, j);
-            if (parent_of(s->c, other->pd) != u)
-                break;
-            if (!is_of_site(s, other, u, ps))
-                continue;
-            opposite = opposite || (other->value > 0) != (first->value > 0);
-            css = MIN(css, other->css);
-            end = j;
-        }
-        for (guint j = i; opposite && j <= end; j++) {
-            struct term *term = &g_array_index(s->terms, struct term, j);
-            if (!is_of_site(s, term, u, ps))
-                continue;
-            term->kind = FM_CAUSE_CALLS;
-            term->css = css;
-            term->joined = true;
-        }
+        calls->css = MIN(calls->css, term->css);
+        calls->more = calls->more || term->value > 0;
+        calls->fewer = calls->fewer || term->value < 0;
+    }
+    for (guint i = 0; i < s->terms->len; i++) {
+        struct term *term = &g_array_index(s->terms, struct term, i);
+        const struct frame_calls *calls = calls_from_frame(s, index, term);
+        if (calls == NULL || !calls->more || !calls->fewer)
+            continue;
+        term->kind = FM_CAUSE_CALLS;
+        term->css = calls->css;
     }
 }
 
@@ -269,6 +297,8 @@ static void join_sites(struct search *s)
 static void set_term_against(struct search *s, guint number)
 {
     struct term *term = &g_array_index(s->terms, struct term, number);
+    if (term->kind == FM_CAUSE_INLINED)
+        return;
     uint32_t other = term->net > 0 ? s->down[term->pd] : s->up[term->pd];
     if (other != 0) {
         struct term *outer = &g_array_index(s->terms, struct term, other - 1);
@@ -422,8 +452,11 @@ void fm_causes_find(const struct fm_compare *compare, enum fm_measure_id measure
     s.up = g_new0(uint32_t, p->pd_count + 1u);
     s.down = g_new0(uint32_t, p->pd_count + 1u);
     s.settled = g_new0(bool, p->pd_count + 1u);
-    if (measure != FM_COMPARE_CALLS)
-        give_inlined_to_callers(&s);
+    double difference =
+        (double)s.v.total[FM_AFTER][p->root_pd] - (double)s.v.total[FM_BEFORE][p->root_pd];
+    if (measure == FM_COMPARE_CALLS)
+        leave_out(&s);
+    give_inlined_to_callers(&s);
     for (uint32_t at = 0; at < compare->order_count; at++)
         explain(&s, compare->order[at]);
     join_replaced(&s);
@@ -431,8 +464,7 @@ void fm_causes_find(const struct fm_compare *compare, enum fm_measure_id measure
     set_against(&s);
     *ret = (struct fm_causes){
         .measure = measure,
-        .difference =
-            (double)s.v.total[FM_AFTER][p->root_pd] - (double)s.v.total[FM_BEFORE][p->root_pd],
+        .difference = difference,
         .causes = group(&s),
     };
     finish(ret, compare);
@@ -440,6 +472,8 @@ void fm_causes_find(const struct fm_compare *compare, enum fm_measure_id measure
     g_free(s.up);
     g_free(s.down);
     g_free(s.settled);
+    g_free(s.left[FM_BEFORE]);
+    g_free(s.left[FM_AFTER]);
     fm_compare_values_clear(&s.v);
 }
 

@@ -66,6 +66,13 @@ struct fm_compare {
     /* [pd + 1] some calls into the context are not counted in one of the builds, or in both: its
      * body is inlined there, or the file knows of no calls. The numbers of both say nothing. */
     bool *uncounted;
+    /* [pd + 1] how often the builds call its function from its frame differs because they do not
+     * inline alike; then it is also uncounted */
+    bool *uneven;
+    bool *loops;     /* [pd + 1] one build calls the function directly from itself, the other has no
+                        such call: a compiler may have made a loop of it */
+    uint32_t *frame; /* [pd + 1] the nearest context above it whose calls both builds count; one
+                        stands for all of a function that have one frame */
     GPtrArray *notes; /* char*: what a reader should know, a sentence each */
 };
 
@@ -97,8 +104,8 @@ struct fm_compare_values {
 void fm_compare_values_init(struct fm_compare_values *values, const struct fm_compare *compare,
                             enum fm_measure_id measure);
 void fm_compare_values_clear(struct fm_compare_values *values);
-/* Leaves out the calls of contexts that one build counts and the other inlines, of calls: what is
- * left is at the level that both have. ret_out: how many calls of each side that were. */
+/* Leaves out the calls of contexts that the builds inline differently, of calls: what is left is at
+ * the level that both have. ret_out: how many calls of each side that were. */
 void fm_compare_values_leave_out(struct fm_compare_values *values, const struct fm_compare *compare,
                                  int64_t ret_out[FM_SIDES]);
 /* Whether both profiles have the measure and it means something to a reader. */

@@ -28,7 +28,12 @@ void fm_pairs_find_sites(struct fm_pairs *pairs, const struct fm_profile *before
 uint32_t fm_pairs_fold_sites(const struct fm_pairs *pairs, struct fm_profile *before,
                              struct fm_profile *after);
 
-/* A context of one build alone, whose calls there are not counted, of a function that both have:
+/* Finds what of the calls the builds' inlining makes incomparable: uncounted, uneven, frame. */
+void fm_compare_find_levels(struct fm_compare *compare, const struct fm_pairs *pairs);
+/* Whether an edge of the graph is a call that may be a loop in the other build. */
+bool fm_compare_is_loop(const struct fm_compare *compare, uint32_t csd);
+/* A context of one build alone, whose calls are not counted on both sides, of a function that both
+ * have, or that called what the other's frame now calls:
  * the other has no name for the same code. u: the context above it; 0 = none. */
 bool fm_compare_is_inlined(const struct fm_compare *compare, uint32_t pd, uint32_t u);
 /* [pd + 1] the context whose own code it is: of those that are inlined in one build alone, the one

@@ -328,22 +328,6 @@ static void span(struct fm_compare *c)
     }
 }
 
-static bool are_counted(const struct fm_compare *c, uint32_t css)
-{
-    return !fm_profile_css_uncounted(c->side[FM_BEFORE], css) &&
-           !fm_profile_css_uncounted(c->side[FM_AFTER], css);
-}
-
-static void find_uncounted(struct fm_compare *c)
-{
-    const struct fm_profile *p = c->side[FM_BEFORE];
-    c->uncounted = g_new0(bool, p->pd_count + 1u);
-    for (uint32_t csd = 1; csd <= p->csd_count; csd++) {
-        if (!are_counted(c, p->csd_css[csd]))
-            c->uncounted[p->csd_callee[csd]] = true;
-    }
-}
-
 /* --- what was paired --- */
 
 static bool *procs_that_ran(const struct fm_profile *p)
@@ -458,7 +442,7 @@ bool fm_compare_new_runs(const struct fm_compare_runs sides[FM_SIDES],
         find_only(c, &pairs);
         index_callees(c);
         span(c);
-        find_uncounted(c);
+        fm_compare_find_levels(c, &pairs);
     }
     fm_pairs_clear(&pairs);
     if (!done)
@@ -502,5 +486,8 @@ void fm_compare_free(struct fm_compare *c)
     g_free(c->into_first);
     g_free(c->into);
     g_free(c->uncounted);
+    g_free(c->uneven);
+    g_free(c->loops);
+    g_free(c->frame);
     g_free(c);
 }

@@ -22,7 +22,8 @@ static void add_up(const struct fm_compare *c, enum fm_measure_id measure, enum 
     const struct fm_profile *p = c->side[side];
     for (uint32_t csd = 1; csd <= p->csd_count; csd++) {
         add(&values->own[side][p->csd_callee[csd]], csd_value(p, csd, measure));
-        add(&values->calls[side][p->csd_callee[csd]], fm_profile_calls(p, csd));
+        if (!fm_compare_is_loop(c, csd))
+            add(&values->calls[side][p->csd_callee[csd]], fm_profile_calls(p, csd));
     }
     for (uint32_t pd = 1; pd <= p->pd_count; pd++)
         values->total[side][pd] = values->own[side][pd];
@@ -90,40 +91,25 @@ bool fm_compare_is_inlined(const struct fm_compare *c, uint32_t pd, uint32_t u)
 {
     uint32_t ps = c->side[FM_BEFORE]->pd_ps[pd];
     return u != 0 && c->uncounted[pd] && fm_compare_has(c, FM_COMPARE_CALLS) &&
-           !c->ps_only[FM_BEFORE][ps] && !c->ps_only[FM_AFTER][ps];
-}
-
-/* [pd + 1] whether some calls into the context are not counted, and some are, in a run. */
-struct counting {
-    bool *present, *uncounted;
-};
-
-static struct counting counting_of(const struct fm_compare *c, enum fm_side side)
-{
-    const struct fm_profile *graph = c->side[FM_BEFORE], *given = c->given[side];
-    struct counting ret = {g_new0(bool, graph->pd_count + 1u), g_new0(bool, graph->pd_count + 1u)};
-    for (uint32_t csd = 1; csd <= given->csd_count; csd++) {
-        uint32_t of = c->run_csds[side][0][csd];
-        if (of == 0)
-            continue;
-        ret.present[graph->csd_callee[of]] = true;
-        if (fm_profile_css_uncounted(given, given->csd_css[csd]))
-            ret.uncounted[graph->csd_callee[of]] = true;
-    }
-    return ret;
+           (c->uneven[pd] || (!c->ps_only[FM_BEFORE][ps] && !c->ps_only[FM_AFTER][ps]));
 }
 
 void fm_compare_values_leave_out(struct fm_compare_values *values, const struct fm_compare *c,
                                  int64_t ret_out[FM_SIDES])
 {
     const struct fm_profile *p = c->side[FM_BEFORE];
-    struct counting of[FM_SIDES] = {counting_of(c, FM_BEFORE), counting_of(c, FM_AFTER)};
     for (int side = FM_BEFORE; side < FM_SIDES; side++) {
         ret_out[side] = 0;
+        for (uint32_t csd = 1; csd <= p->csd_count; csd++) {
+            uint32_t pd = p->csd_callee[csd];
+            if (!fm_compare_is_loop(c, csd) || c->uneven[pd])
+                continue;
+            int64_t calls = csd_value(c->side[side], csd, FM_COMPARE_CALLS);
+            add(&ret_out[side], calls);
+            add(&values->own[side][pd], -calls);
+        }
         for (uint32_t pd = 1; pd <= p->pd_count; pd++) {
-            bool alike = of[FM_BEFORE].present[pd] && of[FM_AFTER].present[pd] &&
-                         of[FM_BEFORE].uncounted[pd] == of[FM_AFTER].uncounted[pd];
-            if (c->uncounted[pd] && !alike) {
+            if (c->uneven[pd]) {
                 add(&ret_out[side], values->own[side][pd]);
                 values->own[side][pd] = 0;
             }
@@ -133,10 +119,6 @@ void fm_compare_values_leave_out(struct fm_compare_values *values, const struct 
             uint32_t pd = c->order[at];
             add(&values->total[side][p->csd_caller[c->tree_csd[pd]]], values->total[side][pd]);
         }
-    }
-    for (int side = FM_BEFORE; side < FM_SIDES; side++) {
-        g_free(of[side].present);
-        g_free(of[side].uncounted);
     }
 }
 

@@ -172,7 +172,10 @@ char *fm_cause_what(const struct fm_compare *c, const struct fm_cause *cause)
     case FM_CAUSE_VANISHED:
         return g_strdup_printf("%s no longer calls %s", caller, name);
     case FM_CAUSE_INLINED:
-        return g_strdup_printf("%s is inlined in %s, in one build", name, caller);
+        return c->uneven[g_array_index(cause->contexts, struct fm_cause_context, 0).pd] ||
+                       !c->loops[g_array_index(cause->contexts, struct fm_cause_context, 0).pd]
+                   ? g_strdup_printf("%s is inlined in %s, in one build", name, caller)
+                   : g_strdup_printf("%s calls itself, in one build", name);
     case FM_CAUSE_REPLACED:
         return g_strdup_printf("%s calls %s, not %s", caller, name, name_of(c, cause->old_ps));
     }

@@ -89,27 +89,53 @@ static void sum_contexts(const struct fm_limit *limit, const struct measured *m,
     }
 }
 
+/* What a function costs below one frame, whatever line or inlined body it is called from there. */
+struct of_frame {
+    int64_t value[FM_SIDES], most; /* most: that one context has more than before */
+    uint32_t pd;                   /* which */
+};
+
+static GHashTable *sum_frames(const struct judging *j, const struct measured *m)
+{
+    const struct fm_compare *c = j->compare;
+    GHashTable *sums = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+    for (uint32_t at = 0; at < c->order_count; at++) {
+        uint32_t pd = c->order[at];
+        const uint64_t key = (uint64_t)c->frame[pd] << 32 | c->side[FM_BEFORE]->pd_ps[pd];
+        struct of_frame *sum = g_hash_table_lookup(sums, &key);
+        int64_t before = m->values.own[FM_BEFORE][pd], after = m->values.own[FM_AFTER][pd];
+        if (sum == NULL) {
+            sum = g_new0(struct of_frame, 1);
+            g_hash_table_insert(sums, g_memdup2(&key, sizeof key), sum);
+        }
+        sum->value[FM_BEFORE] = plus(sum->value[FM_BEFORE], before);
+        sum->value[FM_AFTER] = plus(sum->value[FM_AFTER], after);
+        if (sum->pd == 0 || after - before > sum->most) {
+            sum->most = after - before;
+            sum->pd = pd;
+        }
+    }
+    return sums;
+}
+
 static void sum_new(struct judging *j, const struct fm_limit *limit, const struct measured *m,
                     struct fm_amount *ret, uint32_t *ret_pd)
 {
-    const struct fm_compare *c = j->compare;
-    const uint32_t *pd_ps = c->side[FM_BEFORE]->pd_ps;
-    g_autofree signed char *in = g_new0(signed char, c->side[FM_BEFORE]->ps_count + 1u);
+    const uint32_t *pd_ps = j->compare->side[FM_BEFORE]->pd_ps;
+    g_autoptr(GHashTable) sums = sum_frames(j, m);
+    GHashTableIter iter;
+    struct of_frame *sum;
     int64_t most = 0;
     *ret = (struct fm_amount){.calls = {1, 1}};
-    for (uint32_t at = 0; at < c->order_count; at++) {
-        uint32_t pd = c->order[at];
-        int64_t before = m->values.own[FM_BEFORE][pd], after = m->values.own[FM_AFTER][pd];
-        if (after <= before)
+    g_hash_table_iter_init(&iter, sums);
+    while (g_hash_table_iter_next(&iter, NULL, (void **)&sum)) {
+        int64_t more = sum->value[FM_AFTER] - sum->value[FM_BEFORE];
+        if (more <= 0 || !fm_places_is_in(&j->places, pd_ps[sum->pd], limit->place))
             continue;
-        if (in[pd_ps[pd]] == 0)
-            in[pd_ps[pd]] = fm_places_is_in(&j->places, pd_ps[pd], limit->place) ? 1 : -1;
-        if (in[pd_ps[pd]] < 0)
-            continue;
-        ret->value[FM_AFTER] = plus(ret->value[FM_AFTER], after - before);
-        if (after - before > most) {
-            most = after - before;
-            *ret_pd = pd;
+        ret->value[FM_AFTER] = plus(ret->value[FM_AFTER], more);
+        if (more > most || (more == most && sum->pd < *ret_pd)) {
+            most = more;
+            *ret_pd = sum->pd;
         }
     }
 }
@@ -126,8 +152,10 @@ static bool is_place_known(const struct judging *j, const char *place)
 
 /* --- what to show of a limit that is broken --- */
 
-/* The largest cause that is told, of a context below those; NULL = all of the program. */
-static char *first_cause(struct judging *j, enum fm_measure_id id, const GArray *contexts)
+/* The largest cause that is told, of a context below those; contexts NULL = all of the program.
+ * ret_pd: its first context, left alone without a cause. */
+static char *first_cause(struct judging *j, enum fm_measure_id id, const GArray *contexts,
+                         uint32_t *ret_pd)
 {
     struct measured *m = measured(j, id);
     if (!m->has_causes) {
@@ -143,6 +171,7 @@ static char *first_cause(struct judging *j, enum fm_measure_id id, const GArray 
                 contexts);
         if (!here || !cause->told)
             continue;
+        *ret_pd = g_array_index(cause->contexts, struct fm_cause_context, 0).pd;
         g_autofree char *what = fm_cause_what(j->compare, cause);
         g_autofree char *place = fm_cause_place(j->compare, cause);
         return *place == '\0' ? g_steal_pointer(&what) : g_strdup_printf("%s (%s)", what, place);
@@ -153,6 +182,7 @@ static char *first_cause(struct judging *j, enum fm_measure_id id, const GArray 
 static void show_context(struct judging *j, struct fm_judgement *it, uint32_t pd)
 {
     const struct fm_profile *p = j->compare->side[FM_BEFORE];
+    g_free(it->path);
     it->path = fm_compare_path(j->compare, pd, PATH_STEPS);
     g_free(it->file);
     it->file = g_strdup(p->ps[p->pd_ps[pd]].file);
@@ -229,8 +259,9 @@ static void judge_path(struct judging *j, struct fm_judgement *it, enum fm_measu
     }
     judge_amount(j, it, id, &amount, it->limit->self ? found : outermost);
     show_context(j, it, most_changed(it->limit, m, it->limit->self ? found : outermost));
-    if (it->verdict == FM_VERDICT_BROKEN || it->estimated)
-        it->cause = j->given[FM_BEFORE] != NULL ? first_cause(j, id, outermost) : NULL;
+    uint32_t pd;
+    if ((it->verdict == FM_VERDICT_BROKEN || it->estimated) && j->given[FM_BEFORE] != NULL)
+        it->cause = first_cause(j, id, outermost, &pd);
 }
 
 static void judge_new(struct judging *j, struct fm_judgement *it, enum fm_measure_id id)
@@ -244,8 +275,13 @@ static void judge_new(struct judging *j, struct fm_judgement *it, enum fm_measur
     }
     sum_new(j, it->limit, measured(j, id), &amount, &pd);
     judge_amount(j, it, id, &amount, NULL);
-    if (pd != 0)
-        show_context(j, it, pd);
+    if (pd == 0)
+        return;
+    show_context(j, it, pd);
+    g_autoptr(GArray) here = g_array_new(FALSE, FALSE, sizeof pd);
+    uint32_t first;
+    g_array_append_val(here, pd);
+    it->cause = first_cause(j, id, here, &first);
 }
 
 static void judge_total(struct judging *j, struct fm_judgement *it, enum fm_measure_id id)
@@ -259,8 +295,11 @@ static void judge_total(struct judging *j, struct fm_judgement *it, enum fm_meas
                                    " before, %" PRId64 " after)",
                                    out[FM_BEFORE], out[FM_AFTER]);
     judge_amount(j, it, id, &amount, NULL);
+    uint32_t pd = 0;
     if ((it->verdict == FM_VERDICT_BROKEN || it->estimated) && j->given[FM_BEFORE] != NULL)
-        it->cause = first_cause(j, id, NULL);
+        it->cause = first_cause(j, id, NULL, &pd);
+    if (pd != 0)
+        show_context(j, it, pd);
 }
 
 static void judge_peak(struct judging *j, struct fm_judgement *it)
@@ -385,6 +424,25 @@ static void explain(struct fm_judgement *it)
     it->why = g_strdup_printf("%s %s than allowed", amount, over >= 0 ? "more" : "less");
 }
 
+/* A limit that is broken says in all columns why, or why that is not known. */
+static void fill_reasons(const struct judging *j, struct fm_judgement *it)
+{
+    bool peak = strcmp(it->limit->measure, "peak bytes") == 0;
+    if (it->verdict != FM_VERDICT_BROKEN)
+        return;
+    if (it->path == NULL)
+        it->path = g_strdup("the whole program");
+    if (it->cause != NULL)
+        return;
+    it->cause = g_strdup(
+        peak                          ? "not known: the peak is one number of a run"
+        : j->given[FM_BEFORE] == NULL ? "not known: there is no base to compare with"
+        : it->estimated               ? "no single cause is significant"
+        : it->limit->bound == FM_BOUND_ABSOLUTE && it->value[FM_BEFORE] == it->value[FM_AFTER]
+            ? "it was so before"
+            : "many small differences, none of which stands out");
+}
+
 /* Behind what is said already. */
 static void add_note(struct fm_judgement *it)
 {
@@ -430,6 +488,7 @@ bool fm_gate_judge(const struct fm_limits *limits, const struct fm_compare_runs 
     for (guint i = 0; i < ret->judgements->len; i++) {
         struct fm_judgement *it = &g_array_index(ret->judgements, struct fm_judgement, i);
         explain(it);
+        fill_reasons(&j, it);
         add_note(it);
         ret->count[it->verdict]++;
     }
