@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counts against bounds, in whole numbers: 105 % of 20 is 21, not 21.000000000000004. */
+/* Compares counts with bounds in integers: 105 % of 20 is 21, not 21.000000000000004. */
 #include <math.h>
 
 #include "gate/internal.h"
@@ -13,10 +13,10 @@ static int64_t ten_to(unsigned decimals)
     return power;
 }
 
-/* A product of factors, as far as it fits. */
+/* A product of factors, exact while it fits into 128 bits. */
 struct product {
     __int128 exact;
-    long double about; /* the measure or unit that does not fit */
+    long double about; /* approximate value when it does not fit */
     bool fits;
 };
 

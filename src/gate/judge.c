@@ -9,7 +9,7 @@
 
 #define PATH_STEPS 8u
 
-/* A measure of all contexts, taken once for all limits that ask for it. */
+/* A measure of all contexts, computed once for all limits that use it. */
 struct measured {
     enum fm_measure_id id;
     struct fm_compare_values values;
@@ -150,7 +150,7 @@ static bool is_place_known(const struct judging *j, const char *place)
     return false;
 }
 
-/* --- what to show of a limit that is broken --- */
+/* --- explanation of a broken limit --- */
 
 /* The largest cause that is told, of a context below those; contexts NULL = all of the program.
  * ret_pd: its first context, left alone without a cause. */
@@ -215,8 +215,8 @@ static void take_values(struct fm_judgement *it, const struct fm_amount *amount,
     it->allowed = fm_bound_allowed(it->limit, it->value[FM_BEFORE]);
 }
 
-/* Exactly, or, of what is sampled, when all limits are known. contexts: of which the amount is;
- * NULL = of the whole program. */
+/* Judges exactly; sampled measures are judged later, when all limits are known. contexts: contexts
+ * of the amount; NULL = the whole program. */
 static void judge_amount(struct judging *j, struct fm_judgement *it, enum fm_measure_id id,
                          const struct fm_amount *amount, const GArray *contexts)
 {
@@ -307,7 +307,7 @@ static void judge_peak(struct judging *j, struct fm_judgement *it)
     struct fm_amount amount = {.calls = {1, 1}};
     for (int side = FM_BEFORE; side < FM_SIDES; side++) {
         const struct fm_profile *p = j->given[side] != NULL ? j->given[side] : j->given[FM_AFTER];
-        g_assert(p != NULL); /* after is always there */
+        g_assert(p != NULL); /* after always exists */
         uint64_t peak = p->run_info.peak_bytes;
         if (peak == 0 && (side == FM_AFTER || it->limit->bound != FM_BOUND_ABSOLUTE)) {
             set_error(it, g_strdup("the most heap memory at once was not recorded"));
@@ -373,15 +373,15 @@ static GArray *new_timed(void)
     return timed;
 }
 
-/* --- programs of which two runs differ --- */
+/* --- programs whose runs differ --- */
 
 static bool has_tolerance(const struct fm_limit *limit)
 {
     return limit->bound == FM_BOUND_ABSOLUTE || limit->number != 0;
 }
 
-/* Limits are judged once more between two runs of one build: what differs there is no exact
- * figure of the program. */
+/* Judges the limits between two runs of one build: a measure that differs there is not exact for
+ * this program. */
 static bool check_repeats(struct judging *j, GError **error)
 {
     const struct fm_compare_options options = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The text of limits. The bound holds no operator and no name, so the last operator of a line is
- * the one that counts, whatever the names before it are made of. */
+/* Parses limits. The bound contains no operator and no name, so the last operator of a line is the
+ * right one, whatever characters names contain. */
 #include "gate/limit.h"
 
 #include <string.h>
@@ -39,7 +39,7 @@ static const char *trim_end(const char *begin, const char *end)
     return end;
 }
 
-/* The word at *at, if it stands there whole. */
+/* Takes the word at *at, if it is there as a whole word. */
 static bool take_word(const char **at, const char *word)
 {
     size_t size = strlen(word);
@@ -195,7 +195,7 @@ static bool parse_bound(const struct parsing *p, const char *at, struct fm_limit
     if (*at == '+' || *at == '-') {
         limit->bound = FM_BOUND_DIFFERENCE;
         at = skip_blanks(at + 1);
-    } else if (g_str_has_prefix(at, "\u2212")) { /* the minus of typography */
+    } else if (g_str_has_prefix(at, "\u2212")) { /* the typographic minus sign */
         limit->bound = FM_BOUND_DIFFERENCE;
         sign = -1;
         at = skip_blanks(at + strlen("\u2212"));

@@ -14,8 +14,8 @@
 /* One function of a path, outermost first. */
 struct fm_limit_step {
     char *name;
-    bool any;      /* name holds * or ?, which stand for any text, any character */
-    bool gap;      /* any number of other calls may stand before it */
+    bool any;      /* name contains * (any text) or ? (any character) */
+    bool gap;      /* other calls may be between the step before and this one */
     char *place;   /* file or folder, whole parts of a path; NULL = any */
     uint32_t line; /* line at which the function begins; 0 = any */
 };
@@ -28,8 +28,8 @@ enum fm_limit_subject {
 enum fm_limit_operator { FM_AT_MOST, FM_BELOW, FM_EQUAL, FM_AT_LEAST, FM_ABOVE };
 enum fm_limit_bound {
     FM_BOUND_ABSOLUTE,   /* applies to the value */
-    FM_BOUND_DIFFERENCE, /* applies to the value less what it was */
-    FM_BOUND_PERCENT,    /* applies to that difference, in parts of what it was */
+    FM_BOUND_DIFFERENCE, /* applies to the difference from the old value */
+    FM_BOUND_PERCENT,    /* applies to that difference as a percentage of the old value */
 };
 enum fm_limit_unit { FM_LIMIT_COUNT, FM_LIMIT_BYTES, FM_LIMIT_SECONDS };
 
@@ -37,22 +37,22 @@ struct fm_limit {
     char *text;     /* as written, without the comment */
     unsigned line;  /* in its file, from 1 */
     char *file;     /* file in which it stands; "" = on the command line */
-    bool optional;  /* a path that is nowhere is no error */
+    bool optional;  /* a path without matches is not an error */
     char *measure;  /* "calls", "allocs", "bytes", "time", "peak bytes", or a measure's own name */
-    bool self;      /* without what is called below */
+    bool self;      /* without callees */
     bool per_call;  /* divided by the calls of the context */
-    bool from_root; /* the first step is called by nobody that has a name */
+    bool from_root; /* the first step must be called by the root or a thread */
     enum fm_limit_subject subject;
     GArray *steps; /* struct fm_limit_step: PATH */
     char *place;   /* NEW */
     enum fm_limit_operator op;
     enum fm_limit_bound bound;
     enum fm_limit_unit unit;
-    int64_t number; /* in 10 ^ -decimals of the unit; of seconds in that of nanoseconds */
+    int64_t number; /* in 10 ^ -decimals of the unit; seconds: of nanoseconds */
     unsigned decimals;
-    double confidence; /* per cent; of time */
-    double margin;     /* per cent, likewise: beyond the bound by so much a limit may pass still;
-                          -1 = what is usual */
+    double confidence; /* for time, in per cent */
+    double margin; /* for time, in per cent: a limit may still pass that far beyond the bound; -1 =
+                      default */
 };
 
 struct fm_limits {
@@ -61,8 +61,8 @@ struct fm_limits {
 
 void fm_limits_init(struct fm_limits *ret);
 void fm_limits_clear(struct fm_limits *limits);
-/* Adds what a file says, of which name is told in errors. FM_ERROR_FORMAT names line and column;
- * FM_ERROR_LIMIT: over FM_LIMITS_MAX. */
+/* Adds the limits of a file; name is for messages. FM_ERROR_FORMAT gives line and column;
+ * FM_ERROR_LIMIT: more than FM_LIMITS_MAX. */
 FM_MUST_USE bool fm_limits_parse(struct fm_limits *limits, const char *name, const char *text,
                                  size_t size, GError **error);
 FM_MUST_USE bool fm_limits_read(struct fm_limits *limits, const char *path, GError **error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Verdicts for machines: JUnit's XML, SARIF 2.1.0, and Markdown for a pull request. */
+/* Writes verdicts for tools: JUnit XML, SARIF 2.1.0, and Markdown for a pull request. */
 #include <math.h>
 #include <string.h>
 
@@ -57,7 +57,7 @@ static const struct fm_judgement *judgement(const struct fm_gate *gate, guint i)
     return &g_array_index(gate->judgements, struct fm_judgement, i);
 }
 
-/* All that is known of a verdict, in lines. */
+/* The whole report on a verdict, in lines. */
 static char *report(const struct fm_judgement *it)
 {
     GString *text = g_string_new(NULL);
@@ -204,7 +204,7 @@ static void append_result(struct fm_json *json, const struct fm_judgement *it)
     fm_json_uint(json, "ruleIndex", rule_of(it));
     if (open)
         fm_json_text(json, "kind", "open");
-    /* A result that is open has no level but none. */
+    /* In SARIF an open result must have level "none". */
     fm_json_text(json, "level", open ? "none" : "error");
     append_text_object(json, "message", message);
     append_location(json, it);
@@ -259,7 +259,7 @@ void fm_gate_write_sarif(const struct fm_gate *gate, GString *out)
 
 /* --- Markdown --- */
 
-/* In a cell of a table: nothing of a name is markup. */
+/* Escapes text for a table cell, so that names are never markup. */
 static void append_cell(GString *out, const char *text)
 {
     g_autofree char *valid = g_utf8_make_valid(text, -1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the contexts that the path of a limit means. A context's path is that of the spanning tree,
- * as pages show it: a recursion is entered once. */
+/* Finds the contexts selected by the path of a limit. A context's path is that of the spanning
+ * tree, as on pages: a recursion is entered once. */
 #include <string.h>
 
 #include "gate/internal.h"
@@ -15,7 +15,7 @@ static uint32_t parent_of(const struct fm_compare *c, uint32_t pd)
     return c->tree_csd[pd] == 0 ? 0 : c->side[FM_BEFORE]->csd_caller[c->tree_csd[pd]];
 }
 
-/* The common graph has before's names; a limit may use after's. */
+/* The common graph has before's names, but a limit may use after's. */
 static void index_names(struct fm_places *places)
 {
     const struct fm_compare *c = places->compare;
@@ -57,7 +57,8 @@ void fm_places_clear(struct fm_places *places)
     g_clear_pointer(&places->pds, g_free);
 }
 
-/* Whole parts of the path: "src/hot", "src/hot/", "hot/x.c" of "/build/src/hot/x.c". */
+/* Matches whole components of the path: "src/hot", "src/hot/", "hot/x.c" of
+ * "/build/src/hot/x.c". */
 static bool file_is_in(const char *file, const char *place)
 {
     g_autofree char *bare = g_strdup(place);
@@ -105,15 +106,15 @@ static bool step_is(const struct fm_places *places, const struct fm_limit_step *
            name_is(step, g_hash_table_lookup(places->after_name, GUINT_TO_POINTER(id)));
 }
 
-/* Names that stand for no function: the root and the threads. */
+/* The root and the threads are not functions. */
 static bool is_named(const struct fm_places *places, uint32_t pd)
 {
     const struct fm_profile *p = graph(places);
     return pd != 0 && pd != p->root_pd && *p->ps[p->pd_ps[pd]].file != '\0';
 }
 
-/* As a pattern of text is matched: without gaps step by step upwards; at a gap the nearest context
- * that goes on is taken, and the next nearest one when that fails further up. */
+/* Matches steps upwards. At a gap, tries the nearest matching context first, then the next one when
+ * that fails further up. */
 static bool matches(const struct fm_places *places, const struct fm_limit *limit, uint32_t pd)
 {
     const uint32_t *pd_ps = graph(places)->pd_ps;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Time against bounds: the method is sampled/model.h. */
+/* Compares time with bounds, by the method of sampled/model.h. */
 #include <math.h>
 
 #include "gate/internal.h"
 
-/* Two builds differ by as much by where the linker puts things: no claim is made within it. */
+/* The placement of code by the linker alone causes such differences, so smaller ones are never
+ * claimed. */
 #define FLOOR 0.02
 #define MARGIN_OF_ABSOLUTE 0.05
 

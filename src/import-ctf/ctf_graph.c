@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The graph of the babeltrace2 library: a source a trace folder, and one sink of ours with a port a
- * stream. The sink merges the streams itself: when one fails it is left, and the others go on. */
+/* A graph of the babeltrace2 library: a source for each trace folder, and one sink with a port for
+ * each stream. The sink merges the streams itself: when one fails it is dropped, and the others go
+ * on. */
 #include <string.h>
 
 #include "base/error.h"
@@ -14,7 +15,7 @@ struct port {
     char *name;
     bt_message_array_const batch;
     uint64_t count, next;
-    int64_t time; /* time of the next message, as far as it tells one */
+    int64_t time; /* time of the next message, if it has one */
     unsigned ordinal, capability;
     const bt_message *event; /* the next message, if it is an event */
 };
@@ -34,9 +35,9 @@ struct ctf_graph {
     GError *failure;
 };
 
-/* --- words --- */
+/* --- error texts --- */
 
-/* A cause in the library's words, up to the values of its variables, which mean nothing to people:
+/* Appends a cause of the library without the values of its variables, which mean nothing to users:
  * "Cannot decode packet: msg-it-addr=0x55d0c0, cur=32" -> "Cannot decode packet". */
 static void add_cause(GString *text, const char *message)
 {
@@ -63,7 +64,7 @@ static char *take_error(void)
     if (error == NULL)
         return g_strdup("no reason given");
     GString *text = g_string_new(NULL);
-    /* Cause 0 is the root; what is nearer to us only says that something failed. */
+    /* Cause 0 is the root cause; later ones only say that something failed. */
     uint64_t count = MIN(bt_error_get_cause_count(error), 3);
     for (uint64_t i = 0; i < count; i++)
         add_cause(text, bt_error_cause_get_message(bt_error_borrow_cause_by_index(error, i)));
@@ -127,7 +128,7 @@ static void take_lost(struct ctf_graph *graph, struct port *port, const bt_messa
          (unsigned)(after % 1000000000));
 }
 
-/* The event's time; without a clock, that of the message before. */
+/* The event's time; without a clock, that of the previous message. */
 static void take_time(struct port *port, const bt_message *message)
 {
     const bt_event_class *class_ =
@@ -163,7 +164,7 @@ static void take_message(struct ctf_graph *graph, struct port *port, const bt_me
     }
 }
 
-/* The next batch; false when the stream has ended or failed. */
+/* Fetches the next batch; false when the stream has ended or failed. */
 static bool fill(struct ctf_graph *graph, struct port *port)
 {
     port->next = port->count = 0;
@@ -184,7 +185,7 @@ static bool fill(struct ctf_graph *graph, struct port *port)
     return false;
 }
 
-/* Goes on to the stream's next event; false at its end. */
+/* Moves to the stream's next event; false at its end. */
 static bool to_event(struct ctf_graph *graph, struct port *port)
 {
     port->event = NULL;
@@ -218,7 +219,8 @@ static bool comes_before(const void *first, const void *second)
     return a->time != b->time ? a->time < b->time : a->ordinal < b->ordinal;
 }
 
-/* Every stream up to its first event: then all classes are known, and the header can be made. */
+/* Reads every stream up to its first event: then all classes are known, and the header can be
+ * made. */
 static void begin(struct ctf_graph *graph)
 {
     for (uint64_t i = 0; i < graph->port_count; i++) {
@@ -233,7 +235,7 @@ static void begin(struct ctf_graph *graph)
     struct fm_eventlog_header *header = fm_ctf_types_header(graph->types);
     fm_ctf_log_header(graph->log, header);
     fm_eventlog_header_unref(header);
-    /* Each capability that is known has a block in the first round. */
+    /* Each known capability has a block in the first round. */
     for (uint64_t i = 0; i < graph->heap_count; i++) {
         const struct port *port = graph->heap[i];
         fm_ctf_log_place(graph->log, port->capability, 0);
@@ -252,7 +254,7 @@ static void tell_growth(struct ctf_graph *graph)
 
 static void write_event(struct ctf_graph *graph, struct port *port)
 {
-    /* A stream whose own times go back keeps its order. */
+    /* A stream whose times go back keeps its own order. */
     graph->last_ns = MAX(graph->last_ns, port->time);
     uint64_t time = (uint64_t)graph->last_ns - (uint64_t)graph->base_ns;
     GByteArray *place = fm_ctf_log_place(graph->log, port->capability, time);
@@ -348,7 +350,7 @@ static void finalize(bt_self_component_sink *sink)
     }
 }
 
-/* --- a trial: all is read, nothing kept --- */
+/* --- trial: reads everything, keeps nothing --- */
 
 static bt_component_class_sink_consume_method_status consume_trial(bt_self_component_sink *sink)
 {
@@ -475,7 +477,7 @@ bool fm_ctf_read_all(bt_graph *bt, const bt_component_source *source)
     bool good = graph.failure == NULL && failures == 0;
     g_clear_error(&graph.failure);
     fm_ctf_types_free(graph.types);
-    /* The ports belong to the sink, which lives as long as the graph: the process ends now. */
+    /* The ports belong to the sink, which lives as long as the graph. */
     return good;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The traces of a folder as one log: what the library refuses is mended or salvaged first. */
+/* Imports the traces of a folder as one log. Traces that the library rejects are repaired or
+ * salvaged first. */
 #include "base/error.h"
 #include "import-ctf/ctf_import.h"
 
@@ -7,15 +8,15 @@
 
 struct sources {
     bt_graph *graph;
-    GPtrArray *folders;    /* input: the trace folders, or what was salvaged of them */
+    GPtrArray *folders;    /* input: the trace folders, or salvaged copies */
     GPtrArray *names;      /* the trace folders */
-    GPtrArray *tried;      /* not NULL: has been salvaged */
+    GPtrArray *tried;      /* not NULL: salvage was tried */
     GPtrArray *components; /* holds const bt_component_source, belonging to the graph */
     GPtrArray *salvaged;   /* folders to remove */
     char *first_message;
 };
 
-/* The folder at this place was refused: what can be saved of it takes its place, or nothing. */
+/* A folder was rejected: replaces it by the salvaged part, or removes it. */
 static void replace_folder(struct ctf_graph *graph, struct sources *sources, guint at,
                            char *message)
 {
@@ -32,7 +33,7 @@ static void replace_folder(struct ctf_graph *graph, struct sources *sources, gui
         sources->folders->pdata[at] = g_strdup(good);
         sources->tried->pdata[at] = GINT_TO_POINTER(true);
     } else {
-        g_autoptr(GString) words = g_string_new(message); /* the library's: of our copy */
+        g_autoptr(GString) words = g_string_new(message); /* the library's message names the copy */
         g_string_replace(words, folder, name, 0);
         g_autofree char *line = g_strdup_printf("%s: could not be read: %s", name, words->str);
         fm_ctf_graph_note_lines(graph, line);
@@ -46,7 +47,7 @@ static void replace_folder(struct ctf_graph *graph, struct sources *sources, gui
         g_free(message);
 }
 
-/* A graph in which something was refused cannot be used any more: then all begins again. */
+/* After a rejected trace the graph is unusable, so everything starts again. */
 static void add_sources(struct ctf_graph *graph, struct sources *sources)
 {
     guint at = 0;
@@ -75,7 +76,7 @@ static void remove_salvaged(void *folder)
     g_free(folder);
 }
 
-/* LTTng 2.15 and babeltrace 2.1 write it. */
+/* LTTng 2.15 and babeltrace 2.1 write CTF 2. */
 static char *refuse_ctf_2(const char *folder, const char *name)
 {
     bool reads =
@@ -89,7 +90,7 @@ static char *refuse_ctf_2(const char *folder, const char *name)
         name, bt_version_get_major(), bt_version_get_minor(), name);
 }
 
-/* name: for people. */
+/* name: for messages. */
 static void add_folder(struct ctf_graph *graph, struct sources *sources, const char *folder,
                        const char *name)
 {
@@ -112,7 +113,7 @@ static void add_folder(struct ctf_graph *graph, struct sources *sources, const c
     g_ptr_array_add(sources->tried, NULL);
 }
 
-/* By their names, or as they are in the folder that was opened. */
+/* Adds folders by name, or as they are in the opened folder. */
 static void add_folders(struct ctf_graph *graph, struct sources *sources, const char *path,
                         int folder)
 {

@@ -18,10 +18,10 @@ struct ctf_log {
     GHashTable *by_capability;
     struct lane *last;
     size_t last_length; /* length of its block when it was returned */
-    size_t held;        /* bytes of all blocks but for that */
+    size_t held;        /* bytes of all blocks but that one */
     size_t round_bytes;
     uint64_t latest_ns;
-    GByteArray *round; /* written at once: a reader never sees a part of one */
+    GByteArray *round; /* written at once, so that a reader never sees a part of it */
 };
 
 static void lane_free(void *data)
@@ -38,7 +38,7 @@ struct ctf_log *fm_ctf_log_new(int fd)
     log->lanes = g_ptr_array_new_with_free_func(lane_free);
     log->by_capability = g_hash_table_new(NULL, NULL);
     log->round = g_byte_array_new();
-    log->round_bytes = FIRST_ROUND_BYTES; /* something to see soon */
+    log->round_bytes = FIRST_ROUND_BYTES; /* small, so that results appear soon */
     return log;
 }
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fathom-import-ctf FOLDER [opened]: writes the CTF traces below FOLDER as one event log to
  * standard output. "opened": descriptor 4 is that folder, and nothing outside of it is read.
- * FATHOM_CTF_SCRATCH is a folder for what is temporary, which is removed at the end. What happens,
- * a line each, goes to descriptor 3:
+ * FATHOM_CTF_SCRATCH is a folder for temporary files, removed at the end. Status messages go to
+ * descriptor 3, one in a line:
  *
  *   begun EPOCH     something can be read; ns from 1970 to time 0, or "-"
  *   grown           more can be read
- *   note TEXT       what could not be read
+ *   note TEXT       something that could not be read
  *   error TEXT      nothing can be read
- *   done            all is written
+ *   done            everything has been written
  *
- * The library ends its process at some kinds of damage. So it has one of its own; when that dies
- * before anything was written, all is tried again carefully. */
+ * Some kinds of damage make the library end its process. So the import runs in a child process;
+ * if that dies before anything was written, the import is repeated carefully. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ static void tell(const char *word, const char *text)
     }
 }
 
-/* A step of work, up to the next round of blocks: the first one reads all heads of packets. */
+/* Limit of CPU time up to the next round of blocks: the first one reads all packet headers. */
 enum { STEP_SECONDS = 60 };
 
 static void begun(void *user, bool has_epoch, int64_t epoch_ns)
@@ -60,14 +60,14 @@ static void note(void *user, const char *line)
     tell("note", line);
 }
 
-static sigset_t unblocked; /* the signals that the process began with, and those it heeds */
+static sigset_t unblocked; /* the initial signal mask, without the signals that end the process */
 
 /* Ends the process. */
 static void import(const char *path, int folder, bool careful)
 {
     const struct ctf_watcher watcher = {.begun = begun, .grown = grown, .note = note};
     GError *error = NULL;
-    /* An end of the parent is ours. */
+    /* Ends when the parent ends. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     (void)signal(SIGTERM, SIG_DFL);
     (void)signal(SIGCHLD, SIG_DFL);
@@ -78,18 +78,18 @@ static void import(const char *path, int folder, bool careful)
     _exit(0);
 }
 
-/* --- the folder of all that is temporary: children may end at any time and leave things --- */
+/* --- temporary folder: child processes may end at any time and leave files --- */
 
 static char *make_scratch(void)
 {
-    const char *given = g_getenv("FATHOM_CTF_SCRATCH"); /* whoever made it looks after it as well */
+    const char *given = g_getenv("FATHOM_CTF_SCRATCH"); /* its creator removes it */
     char *folder = given != NULL ? g_strdup(given)
                                  : g_build_filename(g_get_tmp_dir(), "fathom-ctf-XXXXXX", NULL);
     if (given != NULL || g_mkdtemp_full(folder, 0700) != NULL) {
         g_setenv("TMPDIR", folder, TRUE);
         return folder;
     }
-    g_free(folder); /* then there is nothing to save damaged files in */
+    g_free(folder); /* then damaged files cannot be salvaged */
     return NULL;
 }
 
@@ -107,7 +107,7 @@ static void remove_scratch(const char *folder)
         (void)rmdir(folder);
 }
 
-/* --- the process that waits --- */
+/* --- the waiting process --- */
 
 static volatile sig_atomic_t asked_to_end;
 
@@ -118,10 +118,10 @@ static void on_end_signal(int signal_)
 
 static void on_child_signal(int signal_)
 {
-    (void)signal_; /* waiting ends */
+    (void)signal_; /* interrupts the wait */
 }
 
-/* They are blocked but while the process waits: one that comes just before is not missed. */
+/* The signals are blocked except during the wait, so that none is missed just before it. */
 static void heed_end_signals(void)
 {
     const struct sigaction action = {.sa_handler = on_end_signal};
@@ -133,7 +133,7 @@ static void heed_end_signals(void)
         sigaddset(&blocked, signals[i]);
     (void)sigprocmask(SIG_BLOCK, &blocked, &unblocked);
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        sigdelset(&unblocked, signals[i]); /* a parent that blocks them is not asked */
+        sigdelset(&unblocked, signals[i]); /* even if the parent blocks them */
     (void)sigaction(SIGCHLD, &child, NULL);
     (void)sigaction(SIGTERM, &action, NULL);
     (void)sigaction(SIGINT, &action, NULL);
@@ -141,7 +141,7 @@ static void heed_end_signals(void)
     prctl(PR_SET_PDEATHSIG, SIGTERM);
 }
 
-/* The signal that ended it, 0 when it ended itself. */
+/* Returns the signal that ended the child, 0 when it exited. */
 static int import_apart(const char *path, int folder, bool careful)
 {
     int status = 0;

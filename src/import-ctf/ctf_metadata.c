@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Metadata in packets whose last one is cut, or whose sizes are wrong, make the library read
- * without end. So they are looked at before it sees them; the declarations that are whole take
- * their place, as plain text.
+/* The library loops on packetised metadata whose last packet is truncated, or whose sizes are
+ * wrong. So the packets are checked first, and the whole declarations are passed on as plain
+ * text.
  *
- * A packet: magic number (4 bytes), identity of the trace (16), checksum (4), bits of content (4),
- * bits of the packet (4), five bytes of compression, encryption, checksum and version; then text.
- */
+ * A packet: magic number (4 bytes), identity of the trace (16), checksum (4), bits of content
+ * (4), bits of the packet (4), five bytes of compression, encryption, checksum and version; then
+ * text. */
 #include <string.h>
 
 #include "base/files/mapped.h"
@@ -21,8 +21,8 @@ static uint32_t number_at(const uint8_t *at, bool swapped)
     return swapped ? GUINT32_SWAP_LE_BE(number) : number;
 }
 
-/* Appends the texts of the packets that are whole, and of a last one that is cut what is there.
- * Returns what is wrong, with its offset; NULL = nothing. */
+/* Appends the texts of the whole packets, and the rest of a truncated last one. Returns the error,
+ * with its offset; NULL = none. */
 static char *take_packets(const uint8_t *bytes, size_t length, bool swapped, GString *text)
 {
     for (size_t at = 0; at < length;) {
@@ -103,8 +103,9 @@ static char *mend(const char *folder, const char *metadata, const struct fm_mapp
     uint32_t magic = file->size < 4 ? 0 : number_at(file->bytes, false);
     bool swapped = magic == GUINT32_SWAP_LE_BE(PACKET_MAGIC);
     if (magic != PACKET_MAGIC && !swapped)
-        return NULL; /* plain text: the library tells what is wrong with it */
-    g_autoptr(GString) text = g_string_new("/* CTF 1.8 */\n"); /* plain text begins so */
+        return NULL; /* plain text: the library reports its errors */
+    /* plain text begins with this line */
+    g_autoptr(GString) text = g_string_new("/* CTF 1.8 */\n");
     g_autofree char *why = take_packets(file->bytes, file->size, swapped, text);
     if (why == NULL)
         return NULL;
@@ -118,7 +119,7 @@ char *fm_ctf_metadata_mend(const char *folder, const char *name, GString *notes)
     g_autofree char *told = g_build_filename(name, "metadata", NULL);
     struct fm_mapped_file *file;
     if (!fm_mapped_file_open(metadata, &file, NULL))
-        return NULL; /* the library tells why */
+        return NULL; /* the library reports the reason */
     char *mended = mend(folder, told, file, notes);
     fm_mapped_file_free(file);
     return mended;

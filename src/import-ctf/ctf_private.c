@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The library opens the files of a trace by name, and whoever may write into the folder could put a
- * link there after somebody looked. So, of a folder that was opened for us, each file is opened
- * beneath it first, and the library gets a folder of our own, of links to these descriptors. */
+/* The library opens the files of a trace by name, and somebody with write access could replace one
+ * by a link after a check. So each file is opened here, beneath the folder's descriptor, and the
+ * library gets a private folder with links to these descriptors. */
 #include <errno.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -15,7 +15,7 @@ struct copying {
     GString *notes;
 };
 
-/* The link keeps the descriptor's file, whatever its name comes to mean. */
+/* The link refers to the open file, whatever its name means later. */
 static void add_file(struct copying *copying, int folder, const char *path, const char *name,
                      const char *copy)
 {
@@ -50,7 +50,7 @@ static bool add_trace(int folder, const char *path, void *user)
     return true;
 }
 
-/* A descriptor for each file. */
+/* One descriptor is needed for each file. */
 static void allow_many_files(void)
 {
     struct rlimit limit;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The library refuses a whole trace when one packet's head in one of its files is wrong, or a file
- * is cut. So: each file is tried alone; a refused one is cut where its packets begin (each begins
- * as the file does: magic number and the trace's identity), and what runs of packets are accepted
- * are kept as files of their own. Only damaged files are copied, the others are linked to. */
+/* The library rejects a whole trace when a packet header in one of its files is wrong, or a file is
+ * truncated. So each file is tried alone. A rejected one is divided at packet boundaries (each
+ * packet begins like the file: magic number and the trace's identity), and accepted runs of packets
+ * become files of their own. Only damaged files are copied; the others are linked. */
 #include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
@@ -22,8 +22,8 @@ enum {
     PACKETS_MAX = 1 << 20,
     TRIALS_MAX = 400, /* runs of the library, for one file */
     TRIAL_SECONDS = 10,
-    BYTES_PER_SECOND = 8 << 20, /* that any reading does at least */
-    ENDLESS_MAX = 3,            /* trials that did not end: then none will */
+    BYTES_PER_SECOND = 8 << 20, /* minimum speed of any reading */
+    ENDLESS_MAX = 3,            /* after so many trials with time-out, further ones are pointless */
 };
 
 struct salvage {
@@ -59,15 +59,15 @@ static void read_trial(const struct salvage *salvage, size_t length)
     _exit(good ? 0 : 1);
 }
 
-/* Whether the library reads the folder "trial" to its end: in a process of its own, which it may
- * end. There is one thread here, so that forking is safe. */
+/* Whether the library reads the folder "trial" to its end. Runs in a child process, because the
+ * library may end it. This process has one thread, so forking is safe. */
 static bool is_accepted(struct salvage *salvage, size_t length)
 {
     int status;
     pid_t child = fork();
     if (child == 0) {
         int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-        (void)dup2(null, STDERR_FILENO); /* its last words */
+        (void)dup2(null, STDERR_FILENO); /* hides its last messages */
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         read_trial(salvage, length);
     }
@@ -81,8 +81,8 @@ static bool is_accepted(struct salvage *salvage, size_t length)
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* Puts bytes of a stream file, or (NULL) a link to it, into "trial", tries, and moves it to "good".
- */
+/* Puts bytes of a stream file, or (NULL) a link to it, into "trial", tries it, and moves it to
+ * "good" if accepted. */
 static bool try_bytes(struct salvage *salvage, const char *path, const uint8_t *bytes,
                       size_t length)
 {
@@ -118,7 +118,8 @@ static GArray *find_packets(const uint8_t *bytes, size_t length)
     return begins;
 }
 
-/* Packets [first, last): kept when the library takes them, else in halves. Bytes that were kept. */
+/* Keeps packets [first, last) if the library accepts them, else tries halves. Returns the number of
+ * bytes kept. */
 static size_t keep_packets(struct salvage *salvage, const char *path, const uint8_t *bytes,
                            const GArray *begins, guint first, guint last)
 {
@@ -149,7 +150,7 @@ static void keep_parts(struct salvage *salvage, const char *path, const char *na
     if (file->size > HEAD_BYTES) {
         GArray *begins = find_packets(file->bytes, file->size);
         packets = begins->len - 1;
-        /* The damage is most often at the end. */
+        /* Usually the end is damaged. */
         if (packets > 1)
             kept = keep_packets(salvage, path, file->bytes, begins, 0, packets - 1);
         kept += keep_packets(salvage, path, file->bytes, begins, packets - 1, packets);
@@ -162,7 +163,7 @@ static void keep_parts(struct salvage *salvage, const char *path, const char *na
     fm_mapped_file_free(file);
 }
 
-/* name: of the file, for people. */
+/* name: of the file, for messages. */
 static void try_file(struct salvage *salvage, const char *path, const char *name)
 {
     struct stat stat_;

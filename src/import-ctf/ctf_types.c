@@ -5,7 +5,7 @@
 
 enum { TEXT_MAX = 1800, DEPTH_MAX = 16, LIST_MAX = 64, NUMBER_MAX = 65534, NAME_MAX_BYTES = 200 };
 
-/* How a field is written; in the order of declaring. */
+/* How a field is encoded; in order of declaration. */
 enum form { FORM_W8, FORM_W16, FORM_W32, FORM_W64, FORM_I64, FORM_F64, FORM_ADDRESS, FORM_STRZ };
 static const char *const form_names[] = {"w8", "w16", "w32", "w64", "i64", "f64", "addr", "strz"};
 
@@ -28,7 +28,7 @@ struct type {
 };
 
 struct ctf_types {
-    GHashTable *by_class; /* event class -> struct type; the classes are held */
+    GHashTable *by_class; /* event class -> struct type; holds references to the classes */
     GHashTable *by_layout;
     GPtrArray *types; /* holds struct type */
     GString *notes;

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* 0: of how many processes a rank is, its launcher did not say. */
+/* 0: the launcher did not say how many processes there are. */
 static char *differing(uint32_t one, uint32_t other)
 {
     if (one == 0 || other == 0)
@@ -207,7 +207,7 @@ static bool are_siblings(const struct part_of_file *one, const struct part_of_fi
            g_strcmp0(one->process->host, other->process->host) == 0;
 }
 
-/* How many groups of parts that have nothing to do with each other. */
+/* Number of unrelated groups of parts. */
 static uint32_t group(const struct part_of_file *parts, uint32_t count, uint32_t *up)
 {
     g_autoptr(GHashTable) by_pid = g_hash_table_new(NULL, NULL);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each part is walked in step with the sum (merge/locate.h). What its edges have is added up in the
- * cliques of the sum and then, callees first, in their callers'; that is what the part has in total
- * there, and goes into the moments. Only what a part has itself is touched. A part that is a sum
- * with statistics gives its moments. */
+/* Each part is walked in parallel with the sum (merge/locate.h). Costs of its edges are added to
+ * the sum's cliques and then, callees first, to their callers'. The resulting totals of the part
+ * are added to the statistical moments. Only cliques that a part has are touched. A part that is
+ * itself a sum with statistics contributes its moments. */
 #include "ranks/ranks.h"
 
 #include <stdlib.h>
@@ -15,25 +15,25 @@
 
 struct fm_ranks {
     const struct fm_profile *sum;
-    bool other_root; /* the sum's root stands above those of its parts */
+    bool other_root; /* the sum's root is above those of its parts */
     struct fm_analysis *analysis;
     struct fm_locate *locate;
     struct fm_rank_places places;
     uint32_t place; /* place of the files in question; FM_NO_PLACE = none yet */
     struct fm_rank_files files;
-    char *why; /* the files of a place are of several runs; NULL */
+    char *why; /* error: the files of a place are of several runs; NULL */
     struct fm_rank_info info;
     uint32_t *row_of;    /* by clique; UINT32_MAX = none */
     uint32_t *strip_of;  /* by row, likewise */
-    uint64_t *present;   /* by row: profiles that came there */
-    uint64_t *totals;    /* [clique][info.measure_count], of the place that is looked at */
+    uint64_t *present;   /* by row: number of profiles with it */
+    uint64_t *totals;    /* [clique][info.measure_count], of the current place */
     bool *touched;       /* by clique */
-    GArray *cliques;     /* uint32_t: those touched, callers first */
-    bool *row_unknown;   /* by row: a sum does not tell its ranks' values there */
+    GArray *cliques;     /* uint32_t: touched cliques, callers first */
+    bool *row_unknown;   /* by row: a sum does not have its ranks' values there */
     bool *strip_unknown; /* by strip, likewise */
 };
 
-/* --- which contexts --- */
+/* --- choice of contexts --- */
 
 static uint32_t entry_of(const struct fm_analysis *a, uint32_t clique)
 {
@@ -225,7 +225,7 @@ struct column {
     unsigned to;
 };
 
-/* Measures by name; quanta in ticks of the sum. */
+/* Columns by measure name; quanta are converted to ticks of the sum. */
 static unsigned columns_of(const struct fm_ranks *r, const struct fm_profile *profile,
                            struct column *columns)
 {
@@ -258,8 +258,8 @@ static void touch(struct fm_ranks *r, uint32_t pd)
     g_array_append_val(r->cliques, clique);
 }
 
-/* Own costs by clique of the sum; each clique is touched behind the one that calls it, if not by
- * the file before. */
+/* Adds own costs by clique of the sum. Each clique is touched after its caller, unless the previous
+ * file touched it. */
 static void add_own(struct fm_ranks *r, const struct fm_profile *profile,
                     const struct fm_located *where)
 {
@@ -271,7 +271,7 @@ static void add_own(struct fm_ranks *r, const struct fm_profile *profile,
     for (uint32_t csd = 1; csd <= profile->csd_count; csd++) {
         uint32_t pd = where->pds[profile->csd_callee[csd]];
         if (pd == 0 || where->pds[profile->csd_caller[csd]] == 0)
-            continue; /* nothing that was added either */
+            continue; /* no cost was added here either */
         uint64_t *totals = totals_of(r, r->analysis->pd_clique[pd]);
         for (unsigned c = 0; c < count; c++) {
             uint64_t value = fm_column_get(columns[c].of, csd), factor = columns[c].factor;
@@ -300,7 +300,7 @@ static void see(struct fm_ranks *r, uint32_t clique, uint32_t place)
     r->present[row]++;
 }
 
-/* Callees first: what was touched last. */
+/* Callees first: in reverse order of touching. */
 static void propagate(struct fm_ranks *r, uint32_t place, bool whole)
 {
     const struct fm_analysis *a = r->analysis;
@@ -321,7 +321,7 @@ static void propagate(struct fm_ranks *r, uint32_t place, bool whole)
     g_array_set_size(r->cliques, 0);
 }
 
-/* All files of the place have come. */
+/* All files of the place have been added. */
 static void end_place(struct fm_ranks *r)
 {
     if (r->place == FM_NO_PLACE)
@@ -343,9 +343,9 @@ struct below {
     const struct fm_rank_info *info;
     struct fm_rank_places places; /* places of the profile */
     uint32_t *place_of;           /* places in the result, by place in the profile */
-    uint32_t *row_of; /* by clique of the result: of the profile's info + 1; 0: nothing of
-                         it is there; SEVERAL: more than one clique, or one without a row */
-    unsigned measure_of[FM_RANK_MEASURES_MAX]; /* by measure of the result; SEVERAL: all have 0 */
+    uint32_t *row_of; /* by clique of the result: row of the profile's info + 1; 0: it is not in the
+                         profile; SEVERAL: more than one clique, or one without a row */
+    unsigned measure_of[FM_RANK_MEASURES_MAX]; /* by measure of the result; SEVERAL: all are 0 */
 };
 
 /* The ranks' values for a clique of the result are known where the profile enters it through one
@@ -363,7 +363,7 @@ static void map_rows(const struct fm_ranks *r, const struct fm_analysis *a,
             continue;
         seen[clique] = true;
         if (caller != 0 && r->analysis->pd_clique[caller] == to)
-            continue; /* it is counted where that is entered */
+            continue; /* it is counted at the caller's entry */
         uint32_t row = fm_rank_info_row(below->info, entry_of(a, clique));
         below->row_of[to] = below->row_of[to] != 0 || row == UINT32_MAX ? SEVERAL : row + 1;
     }

@@ -9,7 +9,7 @@ struct ranked {
     size_t number;
 };
 
-/* Equal rows stay in their order. */
+/* Equal rows keep their order. */
 static int by_quotient(const void *left, const void *right)
 {
     const struct ranked *a = left, *b = right;

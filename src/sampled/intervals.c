@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Between which values a change lies, and how much it would take to tell one. */
+/* Confidence intervals of a change, and the effort needed to detect one. */
 #include <math.h>
 
 #include "sampled/model.h"
@@ -7,7 +7,7 @@
 
 #define TAIL 0.005 /* on each side of 99 % */
 #define RUNS_MAX 1000.0
-#define POWER 0.842 /* deviations: four tries of five */
+#define POWER 0.842 /* in standard deviations: four of five tries */
 
 static double freedom_of(const struct fm_sampled *m, const struct fm_sampled_variance *v,
                          double sampling, double row, double run)
@@ -17,7 +17,7 @@ static double freedom_of(const struct fm_sampled *m, const struct fm_sampled_var
     return lost > 0 ? all * all / lost : INFINITY;
 }
 
-/* Limits of b's part as limits of the ratio. */
+/* Converts limits of b's share to limits of the ratio. */
 static double ratio_of(const struct fm_sampled *m, double q)
 {
     return q < 1 ? q / (1 - q) * m->per_second[0] / m->per_second[1] : INFINITY;
@@ -64,7 +64,7 @@ static void difference_limits(const struct fm_sampled *m, const struct fm_sample
     }
     double all = sampling + row_part + run_part;
     double t = fm_sampled_student_quantile(TAIL, freedom_of(m, v, sampling, row_part, run_part));
-    if (sampling <= 0) { /* measured, or all of the program: its runs alone vary */
+    if (sampling <= 0) { /* measured, or the whole program: only its runs vary */
         ret->low = ret->difference - t * sqrt(all);
         ret->high = ret->difference + t * sqrt(all);
         return;
@@ -86,7 +86,7 @@ void fm_sampled_interval_of(const struct fm_sampled *m, const struct fm_sampled_
     difference_limits(m, row, &v, ret);
 }
 
-/* Without a clock the whole is as many ticks as there were. Runs show that part with the rest. */
+/* Without a clock the whole is the number of ticks, whose variation the runs contain, too. */
 double fm_sampled_whole_variance(const struct fm_sampled *m, double *ret_freedom)
 {
     double variance = m->whole_variance;
@@ -141,7 +141,7 @@ void fm_sampled_needed_for(const struct fm_sampled *m, const struct fm_sampled_r
         return;
     double needed = ceil(runs * all / wanted);
     ret->runs = needed <= RUNS_MAX ? (unsigned)needed : 0;
-    double left = wanted - v.row - v.run; /* for the sampling */
+    double left = wanted - v.row - v.run; /* what is left for sampling */
     if (left <= 0 || v.sampling <= 0)
         return;
     ret->seconds = m->mean[0] * v.sampling / left;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Time held against limits: is it beyond, is it within limit and margin, or can neither be told. */
+/* Compares time with limits: beyond, within limit and margin, or neither can be shown. */
 #include <math.h>
 
 #include "sampled/model.h"
@@ -27,7 +27,7 @@ static void judge(struct fm_sampled_limit *ret, bool at_least)
     ret->p_pass = upper(ret->pass);
 }
 
-/* By the logarithm of a ratio that was not sampled. */
+/* From the logarithm of a ratio that was not sampled. */
 static struct fm_sampled_score of_ratio(double ratio, double variance, double freedom)
 {
     struct fm_sampled_score score = {.freedom = freedom};
@@ -60,7 +60,7 @@ void fm_sampled_limit_relative(const struct fm_sampled *m, const struct fm_sampl
     judge(ret, at_least);
 }
 
-/* The binomial out of all ticks of after; its variance has its 1 - share already. */
+/* The binomial of all ticks of after; its variance contains the factor 1 - share. */
 static struct fm_sampled_score of_all(const struct fm_sampled *m, const struct fm_sampled_row *row,
                                       double seconds)
 {
@@ -81,7 +81,7 @@ static struct fm_sampled_score of_all(const struct fm_sampled *m, const struct f
         score.t = x > 0 && expected > 0 ? log(x / expected) / sqrt(all) : x > expected ? 37 : -37;
         return score;
     }
-    if (expected >= n) { /* more than the run had */
+    if (expected >= n) { /* more than the whole run */
         score.t = -37;
         return score;
     }
@@ -99,7 +99,7 @@ void fm_sampled_limit_absolute(const struct fm_sampled *m, const struct fm_sampl
 }
 
 /* S. J. Pocock, Biometrika 64, 1977; computed for looks at equal steps from 2 runs on. Between two
- * rows the stricter one holds. */
+ * rows of the table, the stricter one is used. */
 double fm_sampled_look_level(unsigned n, bool fails)
 {
     static const struct {

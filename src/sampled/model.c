@@ -7,12 +7,12 @@
 
 #include "sampled/tails.h"
 
-#define ROW_FREEDOM 5.0    /* nuF: as sure as so many runs is the variation that is assumed */
-#define OWN_FREEDOM 4.0    /* nu_1: as sure is the pooled one of each row */
-#define LEAST_PHI 0.003    /* no program repeats itself better */
-#define LEAST_EXPECTED 5.0 /* ticks of a row in a run: fewer say nothing of how it varies */
+#define ROW_FREEDOM 5.0    /* nuF: weight, in runs, of the assumed variation */
+#define OWN_FREEDOM 4.0    /* nu_1: weight of the pooled variation in each row */
+#define LEAST_PHI 0.003    /* no program repeats itself more exactly */
+#define LEAST_EXPECTED 5.0 /* ticks of a row in a run: fewer do not show its variation */
 #define STEPS 12
-#define KAPPA 10.0 /* that a row stands out is asked at a tenth of the strictness */
+#define KAPPA 10.0 /* the test p_rel is this much less strict than p_abs */
 #define COMMON_MAX 1.5
 #define HALF_A_TICK 0.5
 
@@ -26,7 +26,7 @@ static double sum_of(const double *values, unsigned count)
     return sum;
 }
 
-/* Squares of the logarithms of T around their mean. */
+/* Sum of squares of the logarithms of T around their mean. */
 static double scatter(const struct fm_sampled_side *side)
 {
     double mean = 0, sum = 0;
@@ -51,7 +51,7 @@ static void take_side(struct fm_sampled *m, int s, const struct fm_sampled_side 
     for (unsigned i = 0; i < side->runs; i++) {
         double *seconds = &m->side[s].seconds[i];
         g_assert(side->tick[i] > 0);
-        /* A run of no tick, whose clock nobody read, was shorter than one. */
+        /* A run without ticks, and without clock, was shorter than one tick. */
         *seconds =
             fmax(*seconds, HALF_A_TICK * (m->options.seconds_sampled ? side->tick[i] : 1e-9));
         m->all[s] += *seconds / side->tick[i];
@@ -86,7 +86,7 @@ static double share(const struct fm_sampled *m, double ticks, int side)
     return m->all[side] > 0 ? fmin(ticks / m->all[side], 1) : 0;
 }
 
-/* --- how rows vary from run to run --- */
+/* --- variation of rows between runs --- */
 
 void fm_sampled_row_init(const struct fm_sampled *m, const double *ticks,
                          struct fm_sampled_row *ret)
@@ -109,7 +109,7 @@ void fm_sampled_row_init(const struct fm_sampled *m, const double *ticks,
     if (m->freedom == 0 || mean < LEAST_EXPECTED)
         return;
     ret->own_variance = (chi / m->freedom - 1) / mean;
-    ret->own_weight = mean; /* until fm_sampled_pool() knows the weight that it stands for */
+    ret->own_weight = mean; /* until fm_sampled_pool() computes the weight */
 }
 
 /* Weight of the estimate of a row of m expected ticks when the variance is v. */
@@ -118,7 +118,7 @@ static double weight_of(const struct fm_sampled *m, double expected, double v)
     return m->freedom * expected * expected / (2 * (1 + v * expected) * (1 + v * expected));
 }
 
-/* The variance that begins as assumed and follows the rows as far as they tell more. */
+/* The variance starts with the assumed one and follows the rows as far as they determine it. */
 void fm_sampled_pool(struct fm_sampled *m, struct fm_sampled_row *rows, size_t count)
 {
     const double prior = assumed(m), least = LEAST_PHI * LEAST_PHI;
@@ -163,7 +163,7 @@ void fm_sampled_variance_of(const struct fm_sampled *m, const struct fm_sampled_
 
 /* --- tests --- */
 
-/* Satterthwaite: the sampling part has no degrees of freedom to lose. */
+/* Satterthwaite; the sampling part has infinite degrees of freedom. */
 static double freedom_of(const struct fm_sampled *m, const struct fm_sampled_variance *v,
                          double run)
 {

@@ -17,7 +17,7 @@ static double ln_gamma(double x)
     return lgamma_r(x, &sign);
 }
 
-/* One step of Lentz's method for 1 + c / ...: the factor by which the value changes. */
+/* One step of Lentz's method for 1 + c / ...: the factor for the value. */
 struct lentz {
     double f, c, d;
 };
@@ -50,7 +50,7 @@ static double beta_fraction(double a, double b, double x)
     return 1 / l.f;
 }
 
-/* x and y = 1 - x are both given, with their logarithms, as one of them may be next to 0. */
+/* Takes both x and y = 1 - x, with their logarithms, because one of them may be close to 0. */
 static double beta_of(double x, double y, double ln_x, double ln_y, double a, double b)
 {
     if (a <= 0)
@@ -108,7 +108,7 @@ double fm_sampled_student_quantile(double tail, double nu)
     return (low + high) / 2;
 }
 
-/* Newton's method for the logarithm of the tail, which is nearly a parabola. */
+/* Newton's method for the logarithm of the tail, which is nearly quadratic. */
 double fm_sampled_deviate(double tail)
 {
     const double root_2_pi = 2.50662827463100050242;
@@ -127,7 +127,7 @@ double fm_sampled_deviate(double tail)
 
 /* --- ticks on two sides --- */
 
-/* The chance of x_b or more on b's side, and of x_b or fewer. */
+/* Probability of x_b or more on b's side, and of x_b or fewer. */
 static double upper_tail(double x_a, double x_b, double q)
 {
     return 0.5 * (fm_sampled_beta(q, x_b, x_a + 1) + fm_sampled_beta(q, x_b + 1, x_a));
