@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening: reading, analysis, checks, in steps. */
+/* Opens a profile in steps: reading, analysis, checks. */
 #include "recording/deep_job.h"
 
 #include <string.h>
@@ -16,26 +16,27 @@
 #include "digest/source_index.h"
 
 #define NODES_A_STEP 200000
-#define NODES_LARGE (1u << 20)         /* profiles with more nodes are checked in a second thread */
-#define NODES_A_CHECK 20000            /* there, in one step */
-#define BYTES_LARGE ((size_t)16 << 20) /* files that are read with a thread beside */
-#define WAIT_US 1000                   /* for it, in a step */
-#define RESERVE_FRACTION 0.2           /* fraction of a file after which its measures are known */
+#define NODES_LARGE (1u << 20) /* profiles with more nodes are checked in a second thread */
+#define NODES_A_CHECK 20000    /* in one step of that thread */
+/* larger files are read with the help of a second thread */
+#define BYTES_LARGE ((size_t)16 << 20)
+#define WAIT_US 1000         /* maximum wait for it in a step */
+#define RESERVE_FRACTION 0.2 /* fraction of a file after which its measures are known */
 
 struct fm_deep_recording_job {
     struct fm_deep_recording *recording;
     struct fm_roots *roots; /* folders in which files beside it are opened; NULL = anywhere */
-    enum fm_deep_recording_part part; /* the one that is next */
+    enum fm_deep_recording_part part; /* the next part */
     struct fm_profile_job *reading;
     struct fm_analysis_job *analysing;
     struct fm_checking *checking;
     /* for a large profile: checks it while the last summaries are computed */
     struct fm_worker *checker;
-    bool recursions_found;         /* there; nobody else looks at it */
+    bool recursions_found;         /* found by that thread; no other looks at it */
     struct fm_procrep_job *bodies; /* NAME.procrep, while it is read */
     unsigned extras;               /* number of extras of FM_PART_SUMMARIES that are done */
-    bool alone;                    /* nothing lies beside it */
-    bool large;                    /* it is read with a thread beside */
+    bool alone;                    /* there are no files beside it */
+    bool large;                    /* it is read with the help of a second thread */
 };
 
 const char *fm_deep_recording_part_name(enum fm_deep_recording_part part)
@@ -79,7 +80,7 @@ static void reserve(struct fm_deep_recording_job *job)
     (void)fm_analysis_job_reserve(job->analysing, ask_for_pages, job->reading);
 }
 
-/* Until it is read, the profile belongs to the reading. */
+/* While it is read, the profile belongs to the reader. */
 static enum fm_job_state step_reading(struct fm_deep_recording_job *job, uint32_t nodes,
                                       GError **error)
 {
@@ -97,7 +98,7 @@ static enum fm_job_state step_reading(struct fm_deep_recording_job *job, uint32_
     return state;
 }
 
-/* Opens the file and reads its header: short, whatever the size. Errors: those of
+/* Opens the file and reads its header, which is short for any size. Errors: those of
  * fm_profile_read(). */
 static bool job_open(const char *path, struct fm_deep_recording_job **ret, GError **error)
 {
@@ -173,8 +174,8 @@ static void read_source_map(struct fm_deep_recording_job *job)
         recording->machine_code_message = g_strdup(error->message);
 }
 
-/* NAME.procrep beside NAME.data. Its modules are listed though nothing of them was called. True
- * when it is read, or cannot be. */
+/* Reads NAME.procrep beside NAME.data. Its modules are listed even if nothing in them was called.
+ * True when it has been read, or cannot be. */
 static bool step_procrep(struct fm_deep_recording_job *job, uint32_t procs)
 {
     struct fm_deep_recording *recording = job->recording;
@@ -208,7 +209,7 @@ static void list_modules(struct fm_deep_recording *recording)
     fm_analysis_add_modules(recording->analysis, names, procrep->module_count);
 }
 
-/* The recursions of the first page, which somebody waits for, then the checks. */
+/* Computes the recursions of the first page, for which a reader waits, then checks. */
 static bool check_beside(void *user)
 {
     struct fm_deep_recording_job *job = user;
@@ -219,7 +220,7 @@ static bool check_beside(void *user)
     return !fm_checking_step(job->checking, NODES_A_CHECK);
 }
 
-/* Both see the analysis and nothing else. */
+/* Both threads only read the analysis. */
 static void begin_checks(struct fm_deep_recording_job *job)
 {
     struct fm_deep_recording *recording = job->recording;
@@ -228,7 +229,7 @@ static void begin_checks(struct fm_deep_recording_job *job)
     if (!fm_worker_pays() || recording->profile->csd_count < NODES_LARGE)
         return;
     if (job->alone)
-        job->recursions_found = true; /* by who looks at them first */
+        job->recursions_found = true; /* by the first thread that needs them */
     else
         fm_hot_recursions_beside(recording->hot);
     job->checker = fm_worker_new(check_beside, job);
@@ -243,12 +244,13 @@ static bool step_extras(struct fm_deep_recording_job *job, uint32_t nodes)
         return false;
     switch (job->extras++) {
     case 0:
-        list_modules(recording); /* from here on the analysis stays as it is */
+        list_modules(recording); /* from here on the analysis does not change */
         begin_checks(job);
         return false;
     case 1:
         if (!job->alone &&
-            g_str_has_suffix(recording->path, ".data")) /* else no contour file can belong to it */
+            /* otherwise no contour file can belong to it */
+            g_str_has_suffix(recording->path, ".data"))
             recording->contour_state =
                 fm_contour_read(job->roots, recording->path, recording->analysis,
                                 &recording->contour, &recording->contour_message);
@@ -264,7 +266,7 @@ static bool step_extras(struct fm_deep_recording_job *job, uint32_t nodes)
         if (recording->identities == NULL)
             recording->identities = fm_identities_new();
         return false;
-    default: /* the first page's rows; of what is made again and again: when it is looked at */
+    default: /* the first page's rows; for profiles that are remade, only when they are viewed */
         if (!job->alone && fm_hot_waits(recording->hot))
             (void)fm_worker_wait(job->checker, WAIT_US);
         if (!job->alone && !fm_hot_step(recording->hot, nodes))
@@ -275,7 +277,7 @@ static bool step_extras(struct fm_deep_recording_job *job, uint32_t nodes)
     return true;
 }
 
-/* The analysis names the part that its next step belongs to, in the same words. */
+/* The analysis names the part of its next step by the same words. */
 static enum fm_job_state step_analysis(struct fm_deep_recording_job *job, uint32_t nodes,
                                        GError **error)
 {
@@ -386,7 +388,7 @@ void fm_deep_recording_job_free(struct fm_deep_recording_job *job)
     g_free(job);
 }
 
-/* All parts that every page needs, one after the other. */
+/* Runs all parts that every page needs. */
 static bool run(struct fm_deep_recording_job *job, const struct fm_progress *progress,
                 struct fm_deep_recording **ret, GError **error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening a recording in small steps, for schedulers that do other things in between. The parts
+/* Opens a recording in small steps, so that a scheduler can do other work in between. The parts
  * come in this order; each is the work of one computation module. */
 #pragma once
 
@@ -38,18 +38,18 @@ struct fm_deep_recording_job *fm_deep_recording_job_new_recount(const char *path
                                                                 struct fm_analysis *base,
                                                                 struct fm_identities *identities,
                                                                 struct fm_source_map *lines);
-/* Works for about `nodes` nodes (> 0) on a part, the ones before it being done. FM_JOB_DONE when
- * that part is done. After FM_JOB_FAILED nothing more may be done. */
+/* Works on a part for about `nodes` nodes (> 0); earlier parts must be done. FM_JOB_DONE when that
+ * part is done. Do not call it again after FM_JOB_FAILED. */
 enum fm_job_state fm_deep_recording_job_step(struct fm_deep_recording_job *job,
                                              enum fm_deep_recording_part part, uint32_t nodes,
                                              GError **error);
-/* How much of the part is done, 0 to 1. */
+/* Fraction of the part that is done, 0 to 1. */
 double fm_deep_recording_job_fraction(const struct fm_deep_recording_job *job,
                                       enum fm_deep_recording_part part);
 /* The part that is known so far: the field `known` says what may be used. Owned by the job. */
 const struct fm_deep_recording *
 fm_deep_recording_job_recording(const struct fm_deep_recording_job *job);
-/* The whole, after FM_PART_CHECKS or later; the caller owns it. What the last part keeps is NULL
- * before it. */
+/* Returns the recording, after FM_PART_CHECKS or later; the caller owns it. Results of the last
+ * part are NULL before it. */
 struct fm_deep_recording *fm_deep_recording_job_take(struct fm_deep_recording_job *job);
 void fm_deep_recording_job_free(struct fm_deep_recording_job *job); /* NULL is allowed */

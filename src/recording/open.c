@@ -11,7 +11,7 @@
 
 #define PROFILES_MAX_DEFAULT 16
 
-/* How the engine opens what is named to it. */
+/* Opens a recording by name, for the engine. */
 static struct fm_trace *open_recording(const char *path, const char *identity, void *user,
                                        GError **error)
 {
@@ -68,7 +68,7 @@ bool fm_recordings_add(struct fm_recordings *all, const char *path, GError **err
 {
     g_return_val_if_fail(path != NULL && path[0] != '\0', false);
     g_autofree char *found = fm_recordings_is_address(path) ? NULL : realpath(path, NULL);
-    /* A path without a real one cannot be opened: reading tells why, in the usual words. */
+    /* A path without real path cannot be opened; reading it gives the usual error. */
     const char *real = found != NULL ? found : path;
     g_hash_table_add(all->given, g_strdup(path));
     g_hash_table_add(all->given, g_strdup(real));

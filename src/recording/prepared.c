@@ -4,7 +4,7 @@
 
 #include "recording/internal.h"
 
-/* Names may lead to one file: the bytes decide. */
+/* Several names may lead to one file: the content decides. */
 bool fm_recordings_take_prepared(const struct fm_recordings *all, struct fm_trace *trace)
 {
     GHashTableIter iter;

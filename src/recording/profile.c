@@ -10,15 +10,15 @@
 #include "recording/deep_job.h"
 #include "recording/prepared.h"
 
-/* After so many nodes it is looked whether the time is over: a fraction of a millisecond. */
+/* Nodes between two checks of the time: a fraction of a millisecond. */
 #define NODES_A_LOOK 1000
-#define NODES_PREPARED (1u << 30) /* a step of what nobody waits for: all at once */
+#define NODES_PREPARED (1u << 30) /* all in one step, since nobody waits */
 
 struct profile {
     struct fm_roots *roots;            /* folders in which the file may be; NULL = anywhere */
     struct fm_deep_recording_job *job; /* NULL when the file could not be opened again */
-    GError *problem;                   /* why */
-    bool taken; /* job is what was prepared, and nobody has begun with it: it is not discarded */
+    GError *problem;                   /* the reason */
+    bool taken; /* job was prepared and not yet started: it is not discarded */
 };
 
 /* For each part: its name for readers, and its share of the time, as measured. */
@@ -51,7 +51,7 @@ bool fm_trace_is_profile(const struct fm_trace *trace)
     return trace->class_ == &profile_class;
 }
 
-/* It is let go when it has been read, so another file may be given its inode. */
+/* The file is closed after reading, so its inode may be reused for another file. */
 static char *identity_of(int descriptor)
 {
     struct stat status;
@@ -83,7 +83,7 @@ struct fm_trace *fm_profile_open(const char *path, const char *identity, struct 
     return trace;
 }
 
-/* --- prepared beside --- */
+/* --- preparing outside of the engine --- */
 
 struct fm_prepared_profile {
     char *path;
@@ -98,7 +98,7 @@ struct fm_profile_shape {
     struct fm_identities *identities;
 };
 
-/* Works until the part is done. False, and the job is freed: it failed. */
+/* Works until the part is done. False when it failed; the job is freed then. */
 static bool run_until(struct fm_deep_recording_job *job, enum fm_deep_recording_part first,
                       enum fm_deep_recording_part last, GError **error)
 {
@@ -122,7 +122,7 @@ struct fm_prepared_profile *fm_profile_prepare(const char *path, struct fm_profi
     struct fm_deep_recording_job *job = fm_deep_recording_job_new_profile(path, of);
     if (!run_until(job, FM_PART_CLIQUES, FM_PART_RECURSION, error))
         return NULL;
-    /* Addresses that last are in each page of a program that runs. */
+    /* Each page of a running program contains permanent addresses. */
     const struct fm_deep_recording *recording = fm_deep_recording_job_recording(job);
     if (recording->profile->pd_count > 0) {
         fm_identity_of_ps(recording->identities, recording->analysis, 1);
@@ -165,7 +165,7 @@ struct fm_prepared_profile *fm_profile_prepare_recount(const struct fm_profile_s
     if (!run_until(job, FM_PART_COSTS, FM_PART_SUMMARIES, error))
         return NULL;
     struct fm_prepared_profile *prepared = g_new0(struct fm_prepared_profile, 1);
-    char *real = realpath(path, NULL); /* by which recordings are known */
+    char *real = realpath(path, NULL); /* the key of recordings */
     prepared->path = g_strdup(real != NULL ? real : path);
     free(real);
     prepared->recount = true;
@@ -282,7 +282,7 @@ static double fraction(struct fm_trace *trace, void *user)
                                           (enum fm_deep_recording_part)GPOINTER_TO_INT(user));
 }
 
-/* The first part's: all parts work on one job, which begins anew. */
+/* Discards the first part, which all parts need: the job starts again. */
 static void discard(struct fm_trace *trace, void *user)
 {
     struct profile *profile = trace->implementation;

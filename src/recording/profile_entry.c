@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Deep profiles that are open: noticed when their files change, and read again. */
+/* Open deep profiles: detects changes of their files, and reads them again. */
 #include <string.h>
 
 #include "base/error.h"
@@ -99,9 +99,9 @@ static void wait_for_failure(struct fm_recorded_profile *profile)
                                hooks);
 }
 
-/* Begins to read it, again if it was read before. The identities are taken first: a change while
- * reading is noticed at the next use. What is known of the same file is forgotten; another file of
- * that name is another recording. */
+/* Starts reading, also again. The identities are taken first, so a change while reading is detected
+ * at the next use. Old data of the same file is dropped; another file of that name is another
+ * recording. */
 static bool begin_reading(struct fm_recorded_profile *profile, GError **error)
 {
     struct fm_file_identity before = profile->data;
@@ -146,7 +146,7 @@ static bool give_recording(struct fm_recorded_profile *profile, GError **error)
     } else {
         const GError *failed = fm_profile_error(profile->base.trace);
         if (failed == NULL && fm_profile_recording(profile->base.trace) == NULL) {
-            /* It could not be opened again: its first step tells why. */
+            /* It could not be opened again: its first step gives the error. */
             fm_background_step(engine_of(profile), profile->base.trace);
             failed = fm_profile_error(profile->base.trace);
         }
@@ -160,8 +160,8 @@ static bool give_recording(struct fm_recorded_profile *profile, GError **error)
     return true;
 }
 
-/* Whether its file is that one: now, not when it was read. One that another took the place of may
- * have left its number to any file. */
+/* Whether its file is that one at present, not when it was read. After a file was replaced, its
+ * inode may be reused. */
 static bool is_file(const struct fm_recording *recording, const struct fm_file_identity *identity)
 {
     struct fm_file_identity now;
@@ -181,7 +181,7 @@ static struct fm_recorded_profile *find(const struct fm_recordings *all, const c
     return (struct fm_recorded_profile *)named;
 }
 
-/* Opens it and adds it to the list. */
+/* Opens a profile and adds it to the list. */
 static struct fm_recorded_profile *add(struct fm_recordings *all, const char *name,
                                        const char *real, GError **error)
 {
@@ -243,14 +243,15 @@ bool fm_recorded_profile_restart(struct fm_recorded_profile *profile, GError **e
     return begin_reading(profile, error) && give_recording(profile, error);
 }
 
-/* Than what was read: a file that is offered is the one that was read, unless that was none. */
+/* Whether a newer result than the present data was handed over. A result with file is the one that
+ * was read, unless there was none. */
 static bool is_newer_offered(const struct fm_recorded_profile *profile)
 {
     enum fm_offered offered = fm_recordings_offered(profile->base.all, profile->base.path);
     return offered == FM_OFFERED_RECOUNT || (offered == FM_OFFERED_FILE && profile->recount);
 }
 
-/* Its trace, and what is known, are as its files are now. */
+/* Updates the trace, and what is known, to the present files. */
 static bool bring_up_to_date(struct fm_recorded_profile *profile, char **ret_notice, GError **error)
 {
     struct fm_file_identity data, contour, procrep, lines;
@@ -258,7 +259,8 @@ static bool bring_up_to_date(struct fm_recorded_profile *profile, char **ret_not
     bool changed =
         !same_content(&data, &profile->data) || !same_content(&contour, &profile->contour) ||
         !same_content(&procrep, &profile->procrep) || !same_content(&lines, &profile->lines);
-    /* In the background a failure stands until the file changes; else each request tries again. */
+    /* With background, a failure stays until the file changes; otherwise each request tries
+     * again. */
     bool failed = profile->base.trace == NULL || (!options_of(profile)->background &&
                                                   fm_profile_error(profile->base.trace) != NULL);
     if (!failed && !data.there) {

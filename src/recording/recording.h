@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The recordings that are open, profiles and traces: one registry of which may be named, by which
- * names, with a reference of the engine's to each, so that what was computed of it stays.
+/* The open recordings, profiles and traces: one registry that decides which names are allowed.
+ * It holds an engine reference to each recording, so that computed results are kept.
  *
- * A recording is named as it was given or by its real path; or, below a root, by any path that
- * leads there. What is not there and what lies elsewhere get the same answer, so nothing is told
- * about files outside. The same file (device and inode) is one recording. */
+ * A recording is named as it was given or by its real path or, below a root, by any path that
+ * leads there. Missing files and files outside get the same answer, so nothing is revealed about
+ * files outside. The same file (device and inode) is one recording. */
 #pragma once
 
 #include <sys/stat.h>
@@ -20,8 +20,8 @@ struct fm_recording;
 
 /* A kind of recording. */
 struct fm_recording_class {
-    const char *noun;  /* "recording", "trace": of those opened */
-    const char *found; /* "file", "trace": of those below roots */
+    const char *noun;  /* "recording", "trace": for opened ones */
+    const char *found; /* "file", "trace": for those below roots */
     /* frees class-specific data before the common part; NULL = none */
     void (*close)(struct fm_recording *recording);
 };
@@ -29,9 +29,9 @@ struct fm_recording_class {
 struct fm_recording {
     const struct fm_recording_class *class_;
     struct fm_recordings *all;
-    char *name; /* as given: in links and on pages */
+    char *name; /* as given; used in links and on pages */
     char *path; /* real path, or the address */
-    bool added; /* by fm_recordings_add(), so it stays; else it was found below a root */
+    bool added; /* by fm_recordings_add(), so it stays open; otherwise it was found below a root */
     uint64_t last_used;
     struct fm_trace *trace; /* the engine's; NULL when it could not be opened again */
 };
@@ -39,14 +39,14 @@ struct fm_recording {
 struct fm_recordings_options {
     unsigned profiles_max; /* limit for profiles found below roots: the least recently used is
                               closed; 0 = 16 */
-    /* Profiles are read while the engine steps, and what is known so far is given. Without, who
-     * asks for one waits until all is known. */
+    /* true: profiles are read while the engine steps, and the known part is returned. false: a
+     * request waits until everything is known. */
     bool background;
-    /* In the background: a profile turned out to be bad after it was added: once for each change
-     * of it. Must not wait. NULL = nobody is told. */
+    /* With background: called once for each change of an added profile that made it unreadable.
+     * Must not block. NULL = nobody is notified. */
     void (*failed)(void *user, const GError *error);
     void *failed_user;
-    /* It is about to be closed, or its file was replaced: what looks at it must let go. */
+    /* It will be closed, or its file was replaced: drop all references. */
     void (*closing)(void *user, const struct fm_recording *recording);
     /* Data read from a trace is no longer complete or right: the trace has grown, or was shifted in
      * time. replaced: it is another trace now. */
@@ -55,12 +55,12 @@ struct fm_recordings_options {
 };
 
 struct fm_recordings *fm_recordings_new(const struct fm_recordings_options *options);
-/* Closes all; streams and pages that look at them must have gone. NULL is allowed. */
+/* Closes all recordings; streams and pages that use them must have ended. NULL is allowed. */
 void fm_recordings_free(struct fm_recordings *all);
 struct fm_engine *fm_recordings_engine(const struct fm_recordings *all);
 struct fm_roots *fm_recordings_roots(const struct fm_recordings *all); /* borrowed */
 
-/* A file, a folder of CTF or an address: opened at once, so that errors are told here. */
+/* Adds a file, a folder of CTF or an address; opens it at once, and returns its errors. */
 FM_MUST_USE bool fm_recordings_add(struct fm_recordings *all, const char *path, GError **error);
 
 /* The open recordings of a class, in order of opening. Borrowed until the next call. */
@@ -91,8 +91,8 @@ struct fm_recorded_profile {
     const struct fm_deep_recording *recording; /* the known part: set by the functions below */
 };
 
-/* The profile that a request's file names, up to date; in the background perhaps not all of it.
- * *ret_notice: what to tell about it, g_free, NULL = nothing. Errors: FM_ERROR_NOT_FOUND for what
+/* Returns the profile named in a request, up to date; with background it may be incomplete.
+ * *ret_notice: a message about it, g_free, NULL = none. Errors: FM_ERROR_NOT_FOUND for a file that
  * may not be opened, else those of fm_deep_recording_open(). Borrowed until the next call. */
 FM_MUST_USE bool fm_recordings_get_profile(struct fm_recordings *all, const char *file,
                                            struct fm_recorded_profile **ret, char **ret_notice,
@@ -102,9 +102,9 @@ FM_MUST_USE bool fm_recordings_get_profile(struct fm_recordings *all, const char
  * ownership of prepared. */
 struct fm_prepared_profile;
 void fm_recordings_offer(struct fm_recordings *all, struct fm_prepared_profile *prepared);
-/* Reads it again whatever its identity. On failure it has no recording. */
+/* Reads it again even if it is unchanged. On failure it has no recording. */
 FM_MUST_USE bool fm_recorded_profile_restart(struct fm_recorded_profile *profile, GError **error);
-/* Everything that the bytes of its pages depend on, appended. */
+/* Appends everything that the bytes of its pages depend on. */
 void fm_recorded_profile_append_identity(const struct fm_recorded_profile *profile, GString *out);
 
 /* --- traces (trace.c) --- */
@@ -113,13 +113,13 @@ extern const struct fm_recording_class fm_recorded_trace_class;
 
 struct fm_recorded_trace {
     struct fm_recording base;
-    uint64_t unread;  /* bytes of the log that the passes have not seen */
-    int64_t grown_us; /* when it last grew, by the monotonic clock */
-    bool aligned;     /* its times are shifted: by the wall clock, to those of others */
+    uint64_t unread;  /* bytes of the log that the passes have not read */
+    int64_t grown_us; /* time of its last growth, by the monotonic clock */
+    bool aligned;     /* its times were shifted by the wall clock, to match others */
     uint64_t shift_ns;
 };
 
-/* The trace that a request's name stands for, opened. Errors: FM_ERROR_NOT_FOUND, those of
+/* Returns the trace named in a request, opened. Errors: FM_ERROR_NOT_FOUND, those of
  * fm_trace_open(). Borrowed. */
 FM_MUST_USE struct fm_recorded_trace *fm_recordings_get_trace(struct fm_recordings *all,
                                                               const char *name, GError **error);
@@ -128,18 +128,18 @@ static inline struct fm_recorded_trace *fm_recordings_trace_at(const struct fm_r
 {
     return (struct fm_recorded_trace *)fm_recordings_at(all, &fm_recorded_trace_class, index);
 }
-/* NULL for one that nobody named, or that was closed. */
+/* NULL if it was not opened by name, or was closed. */
 struct fm_recorded_trace *fm_recordings_trace_of(const struct fm_recordings *all,
                                                  const struct fm_trace *trace);
-/* Bytes of a trace's log that its passes have not seen: what was added, which will be read, and
- * what is not whole yet. */
+/* Bytes of a trace's log that its passes have not read: added ones, which will be read, and
+ * incomplete ones. */
 uint64_t fm_recordings_unread(const struct fm_recordings *all, const struct fm_trace *trace);
-/* Shifts the times of an aligned trace, unless it is so far that the traces have nothing to do with
- * each other. */
+/* Shifts the times of an aligned trace, unless the shift is so large that the traces are
+ * unrelated. */
 void fm_recorded_trace_shift(struct fm_recorded_trace *file, uint64_t shift_ns);
-/* Looks whether traces that grow have grown, and reads those again that have grown by much. */
+/* Checks whether growing traces have grown, and reads again those that have grown much. */
 void fm_recordings_grow(struct fm_recordings *all);
-/* Something is there to be found in one of them: it is worth to look more often. */
+/* Whether the search for blocks is incomplete in one of them: check more often. */
 bool fm_recordings_are_searched(const struct fm_recordings *all);
 
 struct fm_trace_file_info {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The list of what is open, and which paths may be named. */
+/* The list of open recordings; which paths may be named. */
 #include <string.h>
 #include <unistd.h>
 
@@ -132,7 +132,7 @@ char *fm_recordings_beside(struct fm_recordings *all, const char *name, const ch
     }
     g_autofree char *path = open == NULL ? NULL : with_suffix(open->path, instead, has);
     struct stat status;
-    /* No link: that could lead anywhere. */
+    /* A link is not accepted, since it may lead anywhere. */
     if (path == NULL || lstat(path, &status) != 0 || !S_ISREG(status.st_mode))
         return NULL;
     g_hash_table_add(all->given, g_strdup(path));

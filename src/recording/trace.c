@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Traces: opened, found again, and looked at for growth. */
+/* Traces: opens, finds and closes them, and checks them for growth. */
 #include <string.h>
 
 #include "recording/internal.h"
@@ -10,11 +10,11 @@
 /* limit for traces found below roots: the least recently used is closed */
 #define FILES_FOUND_MAX 8
 #define GROW_WORK_US 10000
-/* A trace that has grown by this part of what was read is read again for state and summary. */
+/* A trace that has grown by this fraction is read again for state and summary. */
 #define REREAD_SHARE 0.5
-/* And so is one that has grown by less, when it has not grown for so long. */
+/* Also one that has grown by less, but not for this long. */
 #define QUIET_US G_USEC_PER_SEC
-/* And a small one always. */
+/* Also each small trace. */
 #define SMALL_BYTES (1u << 20)
 
 const struct fm_recording_class fm_recorded_trace_class = {.noun = "trace", .found = "trace"};
@@ -31,7 +31,7 @@ static struct fm_recorded_trace *find(const struct fm_recordings *all, const cha
     return (struct fm_recorded_trace *)fm_recordings_find(all, &fm_recorded_trace_class, name);
 }
 
-/* Opens and adds it, unless another name of the same trace is there. */
+/* Opens a trace and adds it, unless it is there under another name. */
 static struct fm_recorded_trace *add(struct fm_recordings *all, const char *name, const char *real,
                                      bool added, GError **error)
 {
@@ -44,7 +44,7 @@ static struct fm_recorded_trace *add(struct fm_recordings *all, const char *name
         other->base.added |= added;
         return other;
     }
-    fm_trace_load_states(trace); /* before anything of it is read */
+    fm_trace_load_states(trace); /* before any event is read */
     struct fm_recorded_trace *file = g_new0(struct fm_recorded_trace, 1);
     fm_recording_init(&file->base, &fm_recorded_trace_class, all, name, g_strdup(real));
     file->base.added = added;
@@ -135,7 +135,7 @@ void fm_recorded_trace_shift(struct fm_recorded_trace *file, uint64_t shift_ns)
     g_assert(!trace->locked);
     if (changed &&
         !fm_trace_set_correction(trace, (struct fm_correction){1, (double)shift_ns}, &error)) {
-        g_clear_error(&error); /* more than a century: they have nothing to do with each other */
+        g_clear_error(&error); /* more than a century apart: they are unrelated */
         return;
     }
     file->aligned = true;
@@ -161,7 +161,7 @@ bool fm_recordings_are_searched(const struct fm_recordings *all)
     return false;
 }
 
-/* One call finds so much as some milliseconds allow. */
+/* Each call searches for some milliseconds. */
 static bool grow(struct fm_trace *trace, bool *ret_ended)
 {
     int64_t end = g_get_monotonic_time() + GROW_WORK_US;
@@ -175,8 +175,8 @@ static bool grow(struct fm_trace *trace, bool *ret_ended)
     return grown;
 }
 
-/* Times tell nothing of how much is new: blocks of one time stand one after the other in the file,
- * by capability. A pass that waits for an import goes on with what is new. */
+/* Times do not show how much is new: blocks of the same time follow one another in the file, by
+ * capability. A pass that waits for an import continues with the new part. */
 static bool is_read_again(const struct fm_recorded_trace *file, bool ended)
 {
     uint64_t extent = fm_trace_extent(file->base.trace);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How many capabilities, CPUs or threads are at work over the window. The entries of all lanes of
- * that kind are added up by column and class of state, whether the lanes are on the screen or not:
- * from the summary, or as the events are read. */
+/* Number of working capabilities, CPUs or threads over the window. The entries of all lanes of that
+ * kind are added up by column and class of state, visible or not: from the summary, or while the
+ * events are read. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -35,7 +35,7 @@ void fm_trace_activity_clear(struct fm_trace_activity *activity)
     fm_load_clear(&activity->load);
 }
 
-/* Threads, that were counted before a CPU was seen, no longer matter. */
+/* Drops threads, which were counted before a CPU was seen. */
 static void prefer(struct fm_trace_activity *activity, enum fm_lane_kind kind)
 {
     activity->kind = kind;
@@ -43,7 +43,7 @@ static void prefer(struct fm_trace_activity *activity, enum fm_lane_kind kind)
     fm_load_reset(&activity->ended);
 }
 
-/* Looks which lanes there are. */
+/* Finds the lanes that exist. */
 static void look(struct fm_trace_activity *activity, const struct fm_state *state)
 {
     unsigned lanes = 0;
@@ -58,7 +58,7 @@ static void look(struct fm_trace_activity *activity, const struct fm_state *stat
     activity->lanes = lanes;
 }
 
-/* Time belongs to the innermost entry. */
+/* Time is counted for the innermost entry only. */
 static void count(struct fm_load *load, const struct fm_state *state, const struct fm_lane *lane,
                   uint32_t depth, const struct fm_state_entry *entry, uint64_t end)
 {
@@ -110,7 +110,7 @@ void fm_trace_activity_show(struct fm_trace_activity *activity, struct fm_state 
     activity->complete = complete;
 }
 
-/* An answer about very many lanes is coarser, so that it takes no longer. */
+/* With very many lanes the answer is coarser, so that it takes no longer. */
 static void use_fewer_columns(struct fm_trace_activity *activity, unsigned nested)
 {
     enum { SUMS_MAX = 1000000, COLUMNS_LEAST = 20 };
@@ -138,7 +138,7 @@ void fm_trace_activity_from_summary(struct fm_trace_activity *activity,
     activity->from_summary = activity->complete = true;
 }
 
-/* --- what it says --- */
+/* --- results --- */
 
 bool fm_trace_activity_is_empty(const struct fm_trace_activity *activity)
 {
@@ -182,7 +182,7 @@ static double column_width(const struct fm_load *load)
     return (double)(load->end - load->start) / load->columns;
 }
 
-/* Sums of parts of nanoseconds are a little off. */
+/* Sums of fractions of nanoseconds have rounding errors. */
 static double tidy(double value)
 {
     return value < 1e-6 ? 0 : value;

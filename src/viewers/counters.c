@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counters and the heap over the window: least, greatest and last value of each column. */
+/* Counters and the heap over the window: minimum, maximum and last value of each column. */
 #include <math.h>
 
 #include "viewers/viewers.h"
 
-struct watching { /* one trace being read */
+struct watching { /* the reading of one trace */
     struct fm_trace_counters *counters;
     unsigned part;
     struct fm_state_observer observer;
@@ -140,7 +140,7 @@ static void find_bounds(const struct fm_trace_counters *counters, struct fm_trac
     }
 }
 
-/* The largest first, those without a value last, equal ones as the trace has them. */
+/* Largest first, those without a value last; equal ones in the trace's order. */
 static int compare_sizes(gconstpointer a, gconstpointer b)
 {
     const struct fm_trace_series *one = *(struct fm_trace_series *const *)a;

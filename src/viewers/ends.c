@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When what is open at the end of a window ends. A window is read up to its end, but a box tells
- * how long what it shows took. The summary has each segment that is not shorter than its
- * resolution; the others end within that time behind the window, which is read for them. */
+/* Finds the ends of entries that are open at the end of a window. The window is read up to its end,
+ * but a box shows how long its entry took. The summary has each segment that is not shorter than
+ * its resolution; others end within that time after the window, which is read for them. */
 #include "viewers/viewers.h"
 
 struct ending {
@@ -15,7 +15,7 @@ static struct fm_box *box_at(const struct fm_trace_timeline *timeline, unsigned 
     return &g_array_index(timeline->boxes[part].picture.boxes, struct fm_box, i);
 }
 
-/* The first box of that lane, or of the next one that has any. */
+/* The first box of that lane, or of the next lane with boxes. */
 static unsigned first_box(const struct fm_trace_timeline *timeline, unsigned part, uint32_t lane)
 {
     unsigned low = 0, high = timeline->boxes[part].picture.boxes->len;
@@ -29,7 +29,7 @@ static unsigned first_box(const struct fm_trace_timeline *timeline, unsigned par
     return low;
 }
 
-/* The entry that a box shows the open end of; NULL = none. Only the last box of a level may. */
+/* The open entry that a box shows; NULL = none. Only the last box of a level may have one. */
 static const struct fm_state_entry *open_entry(const struct fm_trace_timeline *timeline,
                                                unsigned part, unsigned i, uint64_t time)
 {
@@ -54,7 +54,7 @@ static void take_end(const struct fm_trace_job *job, struct fm_box *box, uint64_
         box->cut &= ~(unsigned)FM_BOX_ENDS_AFTER;
 }
 
-/* --- reading behind the window --- */
+/* --- reading after the window --- */
 
 static void on_segment(void *user, const struct fm_lane *lane, uint32_t depth,
                        const struct fm_state_entry *entry, uint64_t end)
@@ -93,7 +93,7 @@ static void read_behind(struct fm_trace_timeline *timeline, unsigned part, uint6
     fm_trace_job_read(&timeline->job, &reading, start, NULL, end, NULL);
 }
 
-/* --- all of a picture --- */
+/* --- whole pictures --- */
 
 /* In a growing trace, entries that were open when the summary was made have no end yet. */
 static bool known_end(const struct fm_trace_part *of, const struct fm_summary *summary,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The list of events: so many from a position on, or so many before one. Going back reads windows
- * that double until enough is found, as a log can only be read forward. */
+/* The list of events: a number of events from a position on, or before one. Logs can only be read
+ * forward, so going back reads windows that double until enough is found. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -59,7 +59,7 @@ static char *where_text(const struct fm_tracefile_context *at)
                              : g_strdup_printf("%s, CPU %" PRId32, file->channel, at->event.cpu);
 }
 
-/* LTTng's context "ip" is where in the program the event is: the function, or object and place. */
+/* LTTng's context "ip" is the event's code address: shown as function, or object and offset. */
 static void add_code(struct fm_trace *trace, const struct fm_event_value *values, unsigned count,
                      GPtrArray *fields)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A viewer's answer being made: ad hoc requests with the viewer's functions as hooks. */
+/* Makes a viewer's answer: ad hoc requests with the viewer's functions as hooks. */
 #include "base/error.h"
 #include "viewers/viewers.h"
 
@@ -69,7 +69,7 @@ struct fm_trace_reading *fm_trace_job_read(struct fm_trace_job *job,
                                            const struct fm_position *until)
 {
     g_assert(like->part >= -1 && like->part < (int)job->set->count);
-    g_assert(like->observer == NULL || like->part >= 0); /* a state is of one trace */
+    g_assert(like->observer == NULL || like->part >= 0); /* a state belongs to one trace */
     struct fm_trace_reading *reading = g_new0(struct fm_trace_reading, 1);
     *reading = *like;
     reading->job = job;
@@ -93,7 +93,7 @@ struct fm_trace_reading *fm_trace_job_read(struct fm_trace_job *job,
     return reading;
 }
 
-/* --- life --- */
+/* --- start and end --- */
 
 bool fm_trace_job_new(const struct fm_trace_viewer *viewer, struct fm_trace_set *set,
                       const struct fm_trace_query *query, struct fm_trace_job **ret, GError **error)
@@ -152,7 +152,7 @@ bool fm_trace_jobs_run(struct fm_trace_job *const *jobs, unsigned count, int64_t
     int64_t begin = g_get_monotonic_time();
     bool last = false;
     while (!all_done(jobs, count) && !last) {
-        /* The last chunk takes pictures of what there is. */
+        /* The last chunk takes pictures of what has been read. */
         last = g_get_monotonic_time() - begin > patience_us;
         for (unsigned i = 0; i < count; i++) {
             jobs[i]->wants_picture = last;

@@ -26,7 +26,7 @@ void fm_trace_lanes_clear(struct fm_trace_lanes *lanes)
     g_clear_pointer(&lanes->all, g_array_unref);
 }
 
-/* Lanes of one part stand together, by index, as they were taken. */
+/* Lanes of one part are contiguous, by index, in the order of taking. */
 static struct fm_trace_lane *find_known(const struct fm_trace_lanes *lanes, unsigned known,
                                         unsigned part, uint32_t index)
 {
@@ -171,7 +171,7 @@ static int compare_lanes(gconstpointer a, gconstpointer b)
 struct ordering {
     struct fm_trace_lanes *lanes;
     GHashTable *hidden;   /* lane ids */
-    char *find;           /* folded; NULL = all */
+    char *find;           /* case-folded; NULL = all */
     GHashTable *children; /* parent lane -> GPtrArray of lanes, in order */
     fm_trace_lane_test *test;
 };

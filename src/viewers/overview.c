@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How many events there are, over the whole span: from the summary, else counted. */
+/* Number of events over the whole span: from the summary, or counted. */
 #include "viewers/viewers.h"
 
-/* A log that is longer waits for its summary: counting would hold up the pass that makes it. */
+/* For longer logs, waits for the summary: counting would delay the pass that makes it. */
 #define COUNTED_BYTES_MAX (64u << 20)
-/* Few events are counted in any case: a summary's numbers are exact only to its runs of events. */
+/* Fewer events are always counted: a summary's numbers are exact only to its runs of events. */
 #define COUNTED_EVENTS_MAX 500000u
 
 static unsigned column_of(const struct fm_trace_job *job, uint64_t time)

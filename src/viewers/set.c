@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A page's traces: a reader of the engine, with a state for each trace. */
+/* The traces of a page: a reader of the engine, with a state for each trace. */
 #include <string.h>
 
 #include "base/error.h"
 #include "viewers/viewers.h"
 #include "trace/clock/synchronize.h"
 
-/* Times as these are of the calendar; pages show them from a whole second on. */
+/* Larger times are taken for calendar time; pages round their origin to a whole second. */
 #define CALENDAR_NS ((uint64_t)1 << 52)
 #define SHORT_BYTES_MAX (4u << 20)
 #define SECOND_NS UINT64_C(1000000000)
@@ -22,7 +22,7 @@ static bool keep_state(void *data, void *call_data)
     return fm_state_hook(set->parts[at->trace_context->index].state, call_data);
 }
 
-/* Short logs are read from their begin: that is done before a saved state has been looked for. */
+/* Short logs are read from their begin: that is faster than looking for a saved state. */
 static bool is_short(const struct fm_trace_set *set)
 {
     uint64_t bytes = 0;
@@ -54,8 +54,8 @@ static void restore(struct fm_context *context, uint64_t time, void *user)
     }
 }
 
-/* By how much all the traces are shifted at least: times on pages are those of the recordings as
- * far as they can be, so that they stay when other traces are opened. */
+/* The minimum shift of all traces: pages show times of the recordings if possible, so that they
+ * stay when other traces are opened. */
 static uint64_t common_shift(const struct fm_trace_set *set)
 {
     uint64_t least = FM_TIME_INF;
@@ -94,9 +94,8 @@ static void keep_states(struct fm_trace_set *set)
 
 /* --- clocks --- */
 
-/* Among the traces of the set that tell the wall clock and those that follow it already: the
- * earliest begin of time. False when fewer than two tell it, or one has been corrected otherwise.
- */
+/* The earliest begin of time among traces of the set that know the wall clock, and those already
+ * aligned with it. False when fewer than two know it, or one has been corrected otherwise. */
 static bool find_base(const struct fm_trace_set *set, int64_t *ret_base)
 {
     unsigned count = 0;
@@ -139,7 +138,7 @@ void fm_trace_set_align(struct fm_trace_set *set)
     }
 }
 
-/* --- life --- */
+/* --- opening and closing --- */
 
 static bool add_parts(struct fm_trace_set *set, const struct fm_trace_query *query, GError **error)
 {

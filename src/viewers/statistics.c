@@ -27,7 +27,7 @@ static bool count_event(struct fm_trace_reading *reading, struct fm_tracefile_co
     return fm_statistics_hook(reading->viewer, at);
 }
 
-/* Entries that still go on at the end of the window count up to there. */
+/* Entries that continue beyond the end of the window are counted up to it. */
 static void end_reading(struct fm_trace_reading *reading, uint64_t time)
 {
     if (reading->begun)
@@ -98,7 +98,7 @@ static int compare_nodes(gconstpointer a, gconstpointer b, gpointer user)
     return g_strcmp0(left->name, right->name);
 }
 
-struct waiting { /* a node whose row is still to come */
+struct waiting { /* a node whose row is not yet made */
     const struct fm_statistics_node *node;
     int parent;
     unsigned depth, part;
@@ -125,7 +125,7 @@ static void push_children(const struct fm_trace_statistics *statistics, GArray *
     }
 }
 
-/* Their times add up to more than there is of it. */
+/* Whether its times add up to more than the elapsed time. */
 static bool is_of_several_lanes(const struct fm_statistics_node *node, unsigned depth)
 {
     const struct fm_statistics_node *lane = node;

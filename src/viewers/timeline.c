@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Boxes of lanes over the window: from the summary when there is one and the window holds many
- * events, else painted from the events as they are read, with their marks and arrows. The resource
- * viewer is the same for other kinds of lanes, with the time of each state added up. */
+/* Boxes of lanes over the window: from the summary if there is one and the window has many events;
+ * otherwise painted while the events are read, with marks and arrows. The resource viewer does the
+ * same for other kinds of lanes, with the time of each state added up. */
 #include <math.h>
 #include <string.h>
 
@@ -9,16 +9,17 @@
 
 #include "base/hash.h"
 
-/* A window of no more events is read, which is exact and shows marks and arrows. */
+/* A window with at most this many events is read, which is exact and shows marks and arrows. */
 #define READ_EVENTS_MAX 50000u
 #define USAGE_DEPTH_MAX 8u
 
-struct painting { /* one trace being read */
+struct painting { /* the reading of one trace */
     struct fm_trace_timeline *timeline;
     unsigned part;
     struct fm_painter *painter;
-    bool last;                         /* the window has been read */
-    struct fm_state_observer observer; /* hands on to the painter, and notes marks and arrows */
+    bool last; /* the window has been read */
+    /* passes changes on to the painter, and notes marks and arrows */
+    struct fm_state_observer observer;
 };
 
 /* --- usage --- */
@@ -104,9 +105,9 @@ static bool is_active(const struct fm_trace_timeline *timeline, const struct fm_
     return lane->index < active->len && active->data[lane->index] != 0;
 }
 
-/* --- which lanes --- */
+/* --- choice of lanes --- */
 
-/* Lanes at which nothing happened in the window and that have ended are left out. */
+/* Leaves out lanes that have ended and without events in the window. */
 static void select_lanes(struct fm_trace_timeline *timeline)
 {
     GPtrArray *order = timeline->lanes.order;
@@ -124,7 +125,7 @@ static void select_lanes(struct fm_trace_timeline *timeline)
 }
 
 /* The lanes whose boxes will be written. */
-static const uint32_t no_lanes[1]; /* NULL would be all */
+static const uint32_t no_lanes[1]; /* NULL would select all */
 
 static const uint32_t *lane_numbers(const GArray *lanes)
 {
@@ -154,7 +155,7 @@ static GArray *chosen_lanes(const struct fm_trace_timeline *timeline, unsigned p
 
 /* --- reading --- */
 
-/* Time belongs to the innermost entry: what is counted for one is taken off the one below it. */
+/* Time is counted for the innermost entry: it is subtracted from the entry below. */
 static void count_segment(const struct painting *painting, const struct fm_lane *lane,
                           uint32_t depth, uint32_t value, int64_t time)
 {
@@ -319,7 +320,7 @@ static uint32_t stood_on(const struct fm_trace *trace, const GArray *values, dou
     return g_array_index(values, struct fm_value_time, 0).value;
 }
 
-/* Time belongs to the innermost entry. */
+/* Time is counted for the innermost entry. */
 static void add_summed(struct fm_trace_timeline *timeline, unsigned part, uint32_t lane)
 {
     const struct fm_trace_job *job = &timeline->job;
@@ -467,7 +468,7 @@ const struct fm_box *fm_trace_timeline_boxes(const struct fm_trace_timeline *tim
     return end > low ? &boxes[low] : NULL;
 }
 
-/* --- what of it is shown --- */
+/* --- choice of what is shown --- */
 
 void fm_trace_timeline_arrange(struct fm_trace_timeline *timeline, unsigned *ret_first,
                                unsigned *ret_end)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Answers about traces, without display and without JSON (pages/trace makes those of them).
+/* Answers about traces, independent of display and JSON, which pages/trace makes of them.
  *
  *   fm_trace_set   traces on one time axis: a reader of the engine, with the state of each
  *   fm_trace_job   one viewer's answer being made: a set of its own, with ad hoc requests
  *
- * A job is run to its end (or until patience ends) for a page without scripts, and goes on in the
- * main loop for a page with a stream of events. */
+ * A job runs to its end (or for limited time) for a page without scripts, and in the main loop
+ * for a page with an event stream. */
 #pragma once
 
 #include "query/trace_query.h"
@@ -28,14 +28,14 @@
 
 /* --- set.c --- */
 
-/* The three passes over a trace that viewers want. */
+/* The three passes over a trace that viewers use. */
 enum { TRACE_STATE, TRACE_STATISTICS, TRACE_SUMMARY, TRACE_PASSES };
 extern const char *const fm_trace_pass_names[TRACE_PASSES];
 
 struct fm_trace_part { /* one trace of a set */
     struct fm_trace *trace;
     const char *name; /* as in the query: borrowed */
-    char *kept_name;  /* or the set's own */
+    char *kept_name;  /* or owned by the set */
     struct fm_state *state;
 };
 
@@ -46,32 +46,32 @@ struct fm_trace_set {
     struct fm_trace_part *parts;
     unsigned count;
     struct fm_chunk_hooks permanent;
-    uint64_t origin;     /* ns: what times on pages are relative to */
-    uint64_t start, end; /* ns, relative: the span, with its last event */
+    uint64_t origin;     /* ns: origin of times on pages */
+    uint64_t start, end; /* ns, relative: range including the last event */
 };
 
-/* Opens what the query names. Errors: FM_ERROR_NOT_FOUND for what may not be opened, those of
- * fm_trace_open(). */
+/* Opens the traces of a query. Errors: FM_ERROR_NOT_FOUND for files that may not be opened, those
+ * of fm_trace_open(). */
 FM_MUST_USE bool fm_trace_set_open(struct fm_recordings *recordings,
                                    const struct fm_trace_query *query, struct fm_trace_set **ret,
                                    GError **error);
-/* The same traces with their own reader and states. A state is right only while one reader moves
- * through the trace, so each viewer's answer needs its own. */
+/* Opens the same traces with their own reader and states. A state is right only while one reader
+ * moves through the trace, so each viewer's answer needs its own. */
 struct fm_trace_set *fm_trace_set_clone(const struct fm_trace_set *set);
 void fm_trace_set_free(struct fm_trace_set *set); /* ends its requests; NULL is allowed */
-/* From now on the query may go. */
+/* Copies names, so that the query may be freed. */
 void fm_trace_set_keep_names(struct fm_trace_set *set);
-/* Traces that are shown together and tell the wall clock get times by it, unless their clocks have
- * been corrected by messages. */
+/* Aligns traces by the wall clock if they know it, unless their clocks have been corrected by
+ * messages. */
 void fm_trace_set_align(struct fm_trace_set *set);
-/* The traces have grown: the span is taken again. */
+/* Computes the span again after the traces have grown. */
 void fm_trace_set_renew(struct fm_trace_set *set);
-/* Asks for the passes that are not made yet. True when there is nothing to wait for. */
+/* Requests the passes that are missing. True when all are ready. */
 bool fm_trace_set_precompute(struct fm_trace_set *set);
 bool fm_trace_set_is_ready(const struct fm_trace_set *set, unsigned pass);
-/* Whether a trace has grown since its passes: what they have computed is of less than there is. */
+/* Whether a trace has grown since its passes, so that their results are incomplete. */
 bool fm_trace_set_is_behind(const struct fm_trace_set *set);
-/* 0 to 1, over all passes of all traces. */
+/* Progress of all passes of all traces, 0 to 1. */
 double fm_trace_set_progress(const struct fm_trace_set *set);
 /* The window of a query, absolute; within the span, at least 1 ns. */
 void fm_trace_set_window(const struct fm_trace_set *set, const struct fm_trace_query *query,
@@ -94,7 +94,7 @@ FM_MUST_USE struct fm_position *fm_trace_position_parse(const struct fm_trace_se
 
 /* --- lanes.c --- */
 
-/* A lane, copied from a state: states come and go. */
+/* A lane, copied from a state, because states are temporary. */
 struct fm_trace_lane {
     unsigned part;
     uint32_t index; /* in its state */
@@ -110,25 +110,25 @@ struct fm_trace_lane {
 
 struct fm_trace_lanes {
     GArray *all;      /* holds struct fm_trace_lane */
-    GPtrArray *order; /* struct fm_trace_lane *: those to show, all of them, in order */
-    bool fresh;       /* nothing has been taken since the viewer chose and ordered them */
+    GPtrArray *order; /* struct fm_trace_lane *: all lanes to show, in order */
+    bool fresh;       /* none was added since the viewer chose and ordered them */
 };
 
 void fm_trace_lanes_init(struct fm_trace_lanes *lanes);
 void fm_trace_lanes_clear(struct fm_trace_lanes *lanes);
-/* Adds the lanes of a state that are not there yet; renews names. */
+/* Adds new lanes of a state; updates names. */
 void fm_trace_lanes_take(struct fm_trace_lanes *lanes, unsigned part, const struct fm_state *state);
-/* Tells whether a viewer has this kind of lane. */
+/* Whether a viewer shows this kind of lane. */
 typedef bool fm_trace_lane_test(const struct fm_trace_lane *lane);
-/* Traces in order; in each one trees of lanes, by kind, key and birth. Without hidden lanes and
- * those whose name does not hold the text that is looked for. */
+/* Orders lanes: by trace, then as trees by kind, key and creation. Omits hidden lanes and those
+ * whose name does not contain the text. */
 void fm_trace_lanes_order(struct fm_trace_lanes *lanes, const struct fm_trace_query *query,
                           fm_trace_lane_test *test);
 /* "0-1-12": trace, kind, key. Caller frees. */
 char *fm_trace_lane_id(const struct fm_trace_lane *lane);
 bool fm_trace_lane_is_resource(const struct fm_trace_lane *lane);
 bool fm_trace_lane_is_timeline(const struct fm_trace_lane *lane);
-/* Colour of boxes in drawings and scripts: the class of the value, or for spans one by name. */
+/* Colour of boxes in drawings and scripts: the class of the value; for spans, one by name. */
 unsigned fm_trace_colour(const struct fm_trace *trace, uint32_t value);
 
 /* --- job.c --- */
@@ -148,24 +148,23 @@ extern const struct fm_trace_viewer fm_trace_viewer_timeline, fm_trace_viewer_ov
 
 struct fm_trace_job {
     const struct fm_trace_viewer *viewer;
-    struct fm_trace_set *set; /* its own */
+    struct fm_trace_set *set; /* owned by the job */
     struct fm_trace_query query;
     uint64_t start, end; /* window, absolute */
     unsigned columns;
     GPtrArray *readings;  /* struct fm_trace_reading */
-    unsigned requests;    /* not yet done */
-    uint64_t known_until; /* absolute: read so far */
-    bool provisional;     /* will be better when the passes are ready */
+    unsigned requests;    /* number of those not done */
+    uint64_t known_until; /* absolute: read up to here */
+    bool provisional;     /* it will improve when the passes are ready */
     bool from_summary;
     struct fm_filter *filter; /* NULL = none */
-    /* For a stream: called when something was read. May be NULL. */
+    /* For a stream: called after some reading. May be NULL. */
     void (*progressed)(struct fm_trace_job *job, void *user);
     void *user;
     bool wants_picture; /* take one at the end of the next chunk */
 };
 
-/* Makes the job and begins it. The set is cloned. Errors: FM_ERROR_USAGE (a filter, a position).
- */
+/* Makes and starts a job. The set is cloned. Errors: FM_ERROR_USAGE (a filter, a position). */
 FM_MUST_USE bool fm_trace_job_new(const struct fm_trace_viewer *viewer, struct fm_trace_set *set,
                                   const struct fm_trace_query *query, struct fm_trace_job **ret,
                                   GError **error);
@@ -174,17 +173,18 @@ static inline bool fm_trace_job_is_done(const struct fm_trace_job *job)
 {
     return job->requests == 0;
 }
-/* Steps their readers until the jobs are done, or for patience_us; returns whether all are done. */
+/* Steps their readers until the jobs are done, at most for patience_us; returns whether all are
+ * done. */
 bool fm_trace_jobs_run(struct fm_trace_job *const *jobs, unsigned count, int64_t patience_us);
-/* "Nothing is known of ... yet", or NULL. */
+/* Whether the job is unfinished, or its answer will improve. */
 bool fm_trace_job_is_incomplete(const struct fm_trace_job *job);
 
 /* A pass over the window by one viewer for one trace (or all: part_index -1), as hooks. */
 struct fm_trace_reading {
     struct fm_trace_job *job;
     int part;                                        /* -1 = all */
-    void *viewer;                                    /* the viewer's own */
-    void (*begin)(struct fm_trace_reading *reading); /* the state is that at the begin */
+    void *viewer;                                    /* data of the viewer */
+    void (*begin)(struct fm_trace_reading *reading); /* called with the state at the begin */
     bool (*event)(struct fm_trace_reading *reading,
                   struct fm_tracefile_context *at);                                /* NULL = none */
     const struct fm_state_observer *(*observer)(struct fm_trace_reading *reading); /* NULL = none */
@@ -193,8 +193,8 @@ struct fm_trace_reading {
     bool begun;
     struct fm_events_request *request;
 };
-/* Reads [start, end), or from a position. The reading is copied; the copy is returned, and belongs
- * to the request. */
+/* Reads [start, end), or from a position. Copies the reading; returns the copy, which belongs to
+ * the request. */
 struct fm_trace_reading *fm_trace_job_read(struct fm_trace_job *job,
                                            const struct fm_trace_reading *reading, uint64_t start,
                                            const struct fm_position *from, uint64_t end,
@@ -205,45 +205,45 @@ struct fm_trace_reading *fm_trace_job_read(struct fm_trace_job *job,
 struct fm_trace_boxes { /* for one trace */
     struct fm_picture picture;
     bool filled;
-    GByteArray *active; /* by lane: something happened there in the window */
+    GByteArray *active; /* by lane: it has events in the window */
 };
 /* --- activity.c --- */
 
-/* How many lanes of a trace are in each class of state: of its capabilities, else its CPUs, else
- * its threads. */
+/* Numbers of a trace's lanes in each class of state: of its capabilities, else CPUs, else
+ * threads. */
 struct fm_trace_activity {
     enum fm_lane_kind kind;
     unsigned rank;        /* rank of that kind; 0 = the trace has none */
     unsigned lanes;       /* known lanes of that kind */
     struct fm_load ended; /* load of ended entries */
-    struct fm_load load;  /* with those that are open: what is shown */
+    struct fm_load load;  /* including open entries: this is shown */
     uint64_t known_until; /* absolute */
     bool from_summary, complete;
 };
 void fm_trace_activity_init(struct fm_trace_activity *activity, const struct fm_trace_job *job);
 void fm_trace_activity_clear(struct fm_trace_activity *activity);
-/* An entry ended at that time. */
+/* Counts an entry that ended at that time. */
 void fm_trace_activity_count(struct fm_trace_activity *activity, const struct fm_state *state,
                              const struct fm_lane *lane, uint32_t depth,
                              const struct fm_state_entry *entry, uint64_t end);
-/* All up to this time has been told; what is open is taken as it is. complete: that is the end of
- * the window, and what came before it is known too. */
+/* All entries up to this time have been counted; open ones are counted up to now. complete: this is
+ * the end of the window, and everything before is known. */
 void fm_trace_activity_show(struct fm_trace_activity *activity, struct fm_state *state,
                             uint64_t time, bool complete);
 void fm_trace_activity_from_summary(struct fm_trace_activity *activity,
                                     const struct fm_summary *summary, const struct fm_state *state);
 bool fm_trace_activity_is_empty(const struct fm_trace_activity *activity);
-/* Lanes at work on average, over what is known; 0 when nothing is. Collecting is no work of the
- * program. */
+/* Average number of working lanes over the known part; 0 when nothing is known. Garbage collection
+ * does not count as work. */
 double fm_trace_activity_mean(const struct fm_trace_activity *activity);
-/* Lanes in that class on average. */
+/* Average number of lanes in that class. */
 double fm_trace_activity_mean_of(const struct fm_trace_activity *activity,
                                  enum fm_state_class state_class);
-/* The program's part of what it and its collector worked; negative where nothing was collected. */
+/* Fraction of work done by the program, not its garbage collector; negative without collections. */
 double fm_trace_activity_productivity(const struct fm_trace_activity *activity);
 /* Full height of a graph: all lanes; for threads, the maximum that work at the same time. */
 unsigned fm_trace_activity_scale(const struct fm_trace_activity *activity);
-/* Lanes in that class in a column. */
+/* Number of lanes in that class in a column. */
 double fm_trace_activity_at(const struct fm_trace_activity *activity,
                             enum fm_state_class state_class, unsigned column);
 /* "2 capabilities"; caller frees. */
@@ -272,10 +272,10 @@ struct fm_trace_timeline {
     GPtrArray *endings; /* ends.c: readings behind the window */
     bool clipped;
 };
-/* Orders the lanes and tells which are shown: [first, end). */
+/* Orders the lanes, and returns the range to show: [first, end). */
 void fm_trace_timeline_arrange(struct fm_trace_timeline *timeline, unsigned *ret_first,
                                unsigned *ret_end);
-/* The time in which one value was the innermost on one lane within the window. */
+/* Time during which a value was the innermost on a lane, within the window. */
 struct fm_trace_usage {
     uint64_t key;
     unsigned part;
@@ -288,9 +288,9 @@ GPtrArray *fm_trace_timeline_usage(const struct fm_trace_timeline *timeline,
 /* Fraction of the window in which the lane was busy; negative when nothing is known. */
 double fm_trace_timeline_busy(const struct fm_trace_timeline *timeline,
                               const struct fm_trace_lane *lane);
-/* ends.c: the picture of a part was taken from a state that has been read up to time. Boxes of what
- * is still open there get their true ends where the summary knows them, else they are marked. last:
- * the window has been read; ends that lie shortly behind it are read too. */
+/* ends.c: corrects the ends of a part's picture, which was taken from a state read up to time.
+ * Boxes of open entries get their real ends if the summary has them; others are marked. last: the
+ * window has been read, so ends shortly after it are read, too. */
 void fm_trace_timeline_find_ends(struct fm_trace_timeline *timeline, unsigned part, uint64_t time,
                                  bool last);
 /* Boxes of one lane, in order of depth and start. */
@@ -303,8 +303,8 @@ struct fm_trace_overview {
     uint64_t total, greatest; /* fm_trace_overview_add_up() */
 };
 void fm_trace_overview_add_up(struct fm_trace_overview *overview);
-/* Why its filter accepts no event, when all have been counted; else NULL. After adding up. Caller
- * frees. */
+/* Why the filter accepts no event, when all have been counted; else NULL. Call after adding up. The
+ * caller frees it. */
 char *fm_trace_overview_nothing(const struct fm_trace_overview *overview);
 
 struct fm_trace_event_row {
@@ -321,9 +321,9 @@ struct fm_trace_events {
     GPtrArray *rows; /* holds struct fm_trace_event_row */
     unsigned wanted;
     bool backward;
-    bool at_start, at_end; /* nothing comes before the first, after the last row */
+    bool at_start, at_end; /* no event precedes the first row, or follows the last one */
     char *next;            /* position after the last row; NULL at the end */
-    /* for going backward */
+    /* for reading backwards */
     struct fm_position *until;
     uint64_t window_end, offset;
     GPtrArray *found;
@@ -335,12 +335,12 @@ struct fm_trace_statistics_row {
     int parent; /* row number, -1 = none */
     unsigned depth, part;
     double share;      /* share of the window; NAN when lanes are added up */
-    unsigned left_out; /* children that are not rows */
+    unsigned left_out; /* number of children without row */
 };
 struct fm_trace_statistics {
     struct fm_trace_job job;
     struct fm_statistics **own; /* for the window; one for each part */
-    bool whole;                 /* the passes' own are shown */
+    bool whole;                 /* shows the results of the passes */
     bool resources_only;
     uint64_t length;
     GArray *rows; /* holds struct fm_trace_statistics_row; made by fm_trace_statistics_fill() */
@@ -353,7 +353,7 @@ struct fm_trace_series {
     uint64_t key;
     char *name;
     enum fm_lane_kind kind;
-    double *numbers;              /* least, greatest, last: 3 a column */
+    double *numbers;              /* minimum, maximum, last: 3 for each column */
     double least, greatest, last; /* fm_trace_counters_choose() */
 };
 struct fm_trace_counters {
@@ -365,6 +365,6 @@ struct fm_trace_counters {
     GPtrArray *watching;
     unsigned left_out;
 };
-/* Fills `series` with what has been read: all in the order of the trace or, where there are too
- * many, those with the largest values, the largest first. */
+/* Fills `series` with the counters read: all in the trace's order or, if there are too many, those
+ * with the largest values, largest first. */
 void fm_trace_counters_choose(struct fm_trace_counters *counters);
