@@ -22,12 +22,12 @@
  * FM_FIRST_INHERITED on. */
 struct fm_cost {
     int64_t calls;
-    bool inlined; /* and those of inlined bodies, which are not recorded */
+    bool inlined; /* further calls of inlined bodies are not recorded */
     bool shared; /* own cost of arcs: an estimate that distributes the function's self cost over its
                     calls */
     uint32_t of_recursion; /* bit m: the total of measure m is that of the recursions which it is
                               part of: how much of it ran while this was active is not known */
-    uint32_t recursion;    /* the largest of these, a clique; 0 = there is none */
+    uint32_t recursion;    /* the largest of these recursions, a clique; 0 = none */
     bool inside, outside;  /* in C programs: some calls were made inside recursions and have no
                               total; some were not. Both false: not computed */
     int64_t own[FM_MEASURES_MAX];
@@ -75,7 +75,7 @@ FM_MUST_USE bool fm_analysis_new(const struct fm_profile *profile,
                                  const struct fm_progress *progress, struct fm_analysis **ret,
                                  GError **error);
 void fm_analysis_free(struct fm_analysis *analysis);
-/* One more holder of it, who frees it, too; from any thread. */
+/* Adds a reference, to be freed, too; from any thread. */
 struct fm_analysis *fm_analysis_ref(struct fm_analysis *analysis);
 typedef struct fm_analysis FmAnalysis;
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(FmAnalysis, fm_analysis_free)
@@ -88,28 +88,28 @@ void fm_analysis_ps_cost(const struct fm_analysis *a, uint32_t ps, struct fm_cos
 void fm_analysis_css_cost(const struct fm_analysis *a, uint32_t css, struct fm_cost *ret);
 void fm_cost_add(struct fm_cost *to, const struct fm_cost *from);
 
-/* One measure of a pd's row: own cost, own + descendants; its part of its clique's, which is what
- * all of the clique's pds cost together with what they call. Totals of several pds of a recursion
- * overlap, parts do not. */
+/* One measure of a pd: own cost; own + descendants; its part of the clique's total, which is the
+ * cost of all the clique's pds with their callees. Totals of several pds of a recursion overlap,
+ * parts do not. */
 int64_t fm_analysis_pd_own(const struct fm_analysis *a, uint32_t pd, enum fm_measure_id measure);
 int64_t fm_analysis_pd_total(const struct fm_analysis *a, uint32_t pd, enum fm_measure_id measure);
 /* Whether the total is that of its recursion, as its own is not known. */
 bool fm_analysis_pd_is_at_most(const struct fm_analysis *a, uint32_t pd,
                                enum fm_measure_id measure);
 int64_t fm_analysis_pd_part(const struct fm_analysis *a, uint32_t pd, enum fm_measure_id measure);
-/* The total of a pd; in a recursion of a C program the first pd of a procedure has what all of its
- * pds there have, the others nothing. And what that adds to the procedure's total: compensated. */
+/* The total of a pd; in a recursion of a C program, the first pd of a procedure has that of all its
+ * pds there, and the others 0. Then its contribution to the procedure's total: compensated. */
 int64_t fm_analysis_member_total(const struct fm_analysis *a, uint32_t pd,
                                  enum fm_measure_id measure);
 int64_t fm_analysis_pd_adds(const struct fm_analysis *a, uint32_t pd, enum fm_measure_id measure);
-/* Not less than its own cost, without adding that up. */
+/* An upper bound of its own cost, without summing. */
 uint64_t fm_analysis_pd_own_bound(const struct fm_analysis *a, uint32_t pd,
                                   enum fm_measure_id measure);
 int64_t fm_analysis_clique_total(const struct fm_analysis *a, uint32_t clique,
                                  enum fm_measure_id measure);
 int64_t fm_analysis_pd_calls(const struct fm_analysis *a, uint32_t pd);
-/* Whether there are calls beside those, of an inlined body, which are not recorded; also true where
- * that is not known: within a recursion. */
+/* Whether there are further calls of an inlined body, which are not recorded; also true when that
+ * is not known: within a recursion. */
 bool fm_analysis_pd_inlined(const struct fm_analysis *a, uint32_t pd);
 
 /* Own + descendants of one measure. */
@@ -120,8 +120,8 @@ static inline int64_t fm_cost_total(const struct fm_cost *cost, enum fm_measure_
 /* Exits, fails, redos and exceptional exits all 0, and nothing shows that an inlined body ran. */
 bool fm_cost_is_inactive(const struct fm_cost *cost);
 
-/* Whether a csd leads into its callee's clique and is charged with what that cost; then what it is
- * charged with. Of arcs (FM_NATURE_ARCS) several may enter one clique. */
+/* Whether a csd leads into its callee's clique and is charged with its cost; then that cost. In arc
+ * profiles (FM_NATURE_ARCS), several csds may enter a clique. */
 bool fm_analysis_csd_enters(const struct fm_analysis *a, uint32_t csd);
 int64_t fm_analysis_csd_total(const struct fm_analysis *a, uint32_t csd,
                               enum fm_measure_id measure);
@@ -140,14 +140,14 @@ void fm_analysis_csd_compensation(const struct fm_analysis *a, uint32_t csd, uin
                                   struct fm_cost *to);
 void fm_analysis_pd_compensation(const struct fm_analysis *a, uint32_t pd, uint32_t ps, int sign,
                                  struct fm_cost *to);
-/* Modules that have no procedures in the profile, for those that have none of that name; names must
- * outlive the analysis. Before anybody else uses it. */
+/* Adds modules without procedures in the profile, unless one of that name exists; names must
+ * outlive the analysis. Call before any other use. */
 void fm_analysis_add_modules(struct fm_analysis *a, const char *const *names, uint32_t count);
-/* NULL when there is none of that name. */
+/* NULL when there is none with that name. */
 const struct fm_module *fm_analysis_module(const struct fm_analysis *a, const char *name);
 
-/* How often each coverage point of a procedure was passed, in all its contexts (pd 0) or in one:
- * ps.point_count numbers, g_free. With static coverage there are only those of all. */
+/* Counts of a procedure's coverage points, in all its contexts (pd 0) or in one: ps.point_count
+ * numbers, g_free. With static coverage only the counts of all contexts exist. */
 uint64_t *fm_analysis_point_counts(const struct fm_analysis *a, uint32_t ps, uint32_t pd);
 
 /* --- callers (callers.c) --- */
@@ -162,22 +162,21 @@ struct fm_callers_row {
 
 struct fm_contour; /* procedures that the callers page skips */
 
-/* Calls from outside of recursions: those that enter their callee's clique, each with all that it
- * led to. The rows in ascending key order; the caller frees *ret, which may be NULL, with g_free.
+/* Calls from outside of recursions: those that enter their callee's clique, each with everything
+ * that it led to. Rows are sorted by key; the caller frees *ret, which may be NULL, with g_free.
  * contour may be NULL. ps is 1..ps_count. */
 void fm_analysis_callers(const struct fm_analysis *a, uint32_t ps, enum fm_callers_group group,
                          const struct fm_contour *contour, struct fm_callers_row **ret,
                          uint32_t *ret_count);
 
-/* The other calls, made inside recursions, direct ones among them: own costs, no descendants, since
- * what they led to is part of what the call from outside cost. */
+/* The other calls, made inside recursions, including direct ones: own costs without descendants,
+ * which are part of the cost of the call from outside. */
 void fm_analysis_callers_inside(const struct fm_analysis *a, uint32_t ps,
                                 enum fm_callers_group group, const struct fm_contour *contour,
                                 struct fm_callers_row **ret, uint32_t *ret_count);
 
-/* Either by clique, of which there may be hundreds of thousands, so what each costs is added up
- * when it is asked for. inside: the calls inside recursions. ps is 1..ps_count, index below the
- * count. */
+/* Either kind by clique. There may be hundreds of thousands, so each one's cost is summed on
+ * request. inside: calls inside recursions. ps is 1..ps_count, index below the count. */
 struct fm_clique_callers;
 struct fm_clique_callers *fm_clique_callers_new(const struct fm_analysis *a, uint32_t ps,
                                                 const struct fm_contour *contour, bool inside);
@@ -187,16 +186,16 @@ uint32_t fm_clique_callers_clique(const struct fm_clique_callers *callers, uint3
 void fm_clique_callers_row(struct fm_clique_callers *callers, uint32_t index,
                            struct fm_callers_row *ret);
 
-/* How what the callers paid adds up to what a procedure costs: outside + within + others = total,
- * in every field, exactly. */
+/* How the callers' costs add up to a procedure's: outside + within + others = total, exactly, in
+ * every field. */
 struct fm_callers_sum {
     struct fm_cost outside; /* all calls from outside of recursions: the sum of the rows */
-    /* Calls inside recursions; totals: the procedure's in recursions that were entered by another
-     * procedure (or, as the runtime, by none), so that no row has them; 0 (that is, desc = -own) in
-     * those that were entered here. */
+    /* Calls inside recursions. Totals: those of the procedure in recursions that were entered
+     * through another procedure (or by none, as by the runtime), which no row contains; 0 (desc =
+     * -own) in those entered through this one. */
     struct fm_cost within;
-    /* At most 0, desc only: the other procedures of the recursions that were entered here, which
-     * are part of what the callers paid. */
+    /* At most 0, desc only: other procedures of recursions that were entered through this one,
+     * which are part of the callers' costs. */
     struct fm_cost others;
     struct fm_cost total;
 };
@@ -204,7 +203,7 @@ struct fm_callers_sum {
 bool fm_analysis_is_recursive(const struct fm_analysis *a, uint32_t ps);
 void fm_analysis_callers_sum(const struct fm_analysis *a, uint32_t ps, struct fm_callers_sum *ret);
 
-/* The calls of ps by other procedures, as they are: nothing that is counted twice is left out. */
+/* The calls of ps by other procedures, without compensation for double counting. */
 struct fm_callers_other {
     struct fm_cost cost;
     uint32_t procs, csds; /* callers, call site dynamics */
@@ -215,15 +214,15 @@ void fm_analysis_callers_other(const struct fm_analysis *a, uint32_t ps,
  * last. */
 bool fm_analysis_site_calls(const struct fm_analysis *a, uint32_t css, uint32_t *from,
                             uint32_t *ret_ps, int64_t *ret_calls);
-/* The procedures that a site calls, ascending, and what all calls of each cost, less what its own
- * procedure costs below once more. Begin with *from = 0; false after the last. */
+/* The procedures that a site calls, ascending, and the cost of all calls of each, without the
+ * caller procedure's deeper activations. Begin with *from = 0; false after the last. */
 bool fm_analysis_site_callee(const struct fm_analysis *a, uint32_t css, uint32_t *from,
                              uint32_t *ret_ps, struct fm_cost *ret);
 
 enum fm_contour_state { FM_CONTOUR_OK, FM_CONTOUR_NO_FILE, FM_CONTOUR_BAD };
-/* Reads the contour file that belongs to a data file ("X.data" -> "X.contour"), beneath roots, NULL
- * = anywhere. *ret_message: the warning or error to show, NULL when there is none; g_free. *ret is
- * NULL unless FM_CONTOUR_OK. */
+/* Reads the contour file for a data file ("X.data" -> "X.contour"), beneath roots, NULL = anywhere.
+ * *ret_message: a warning or error to show, NULL when there is none; g_free. *ret is NULL unless
+ * FM_CONTOUR_OK. */
 enum fm_contour_state fm_contour_read(const struct fm_roots *roots, const char *data_path,
                                       const struct fm_analysis *a, struct fm_contour **ret,
                                       char **ret_message);
@@ -259,8 +258,8 @@ struct fm_top_query {
     enum fm_limit_kind limit;
     uint32_t first, last; /* FM_LIMIT_RANK: from 1, inclusive */
     double threshold;     /* FM_LIMIT_PERCENT: of the root's total; FM_LIMIT_VALUE: quanta etc. */
-    bool further; /* FM_LIMIT_RANK: behind those that cost anything of the kind, functions that cost
-                   * something of a measure that has no kind */
+    bool further; /* FM_LIMIT_RANK: after functions with a cost of the kind, also those with a cost
+                     of a measure that has no kind */
 };
 
 /* ps ids, most expensive first; g_free(*ret). */
@@ -270,7 +269,7 @@ void fm_analysis_top(const struct fm_analysis *a, const struct fm_top_query *que
 enum fm_measure_id fm_cost_measure(enum fm_cost_kind kind);
 /* The kind that is about this measure; of FM_CALLSEQS, not the calls. */
 enum fm_cost_kind fm_cost_kind_of(enum fm_measure_id measure);
-/* The value that the query orders by, of one row. */
+/* The value of a row by which the query orders. */
 double fm_cost_value(const struct fm_cost *cost, enum fm_cost_kind kind, bool with_descendants,
                      enum fm_cost_scope scope);
 

@@ -21,7 +21,7 @@ const uint64_t *fm_map_find(const struct fm_map *map, uint64_t key);
 
 /* --- storage of an analysis --- */
 
-/* Calls of one procedure by a site whose callee is not fixed. */
+/* Calls of one procedure by a site without fixed callee. */
 struct fm_site_arc {
     uint32_t ps, begin; /* into css_csds; they end where the site's next arc begins, or the site */
 };
@@ -37,34 +37,35 @@ struct fm_analysis_storage {
     /* analysis whose indexes it shares, a reference; NULL: it has its own */
     struct fm_analysis *base;
     unsigned inherited; /* measures from FM_FIRST_INHERITED on */
-    /* Csds by callee: [pd_count + 1] the only one, as nearly all have, 0 = none; of several
-     * FM_SLOT_MULTI | the end of their list in pd_in_lists, whose first bears FM_SLOT_MULTI. */
+    /* Csds by callee: [pd_count + 1] the only csd, as in nearly all cases, 0 = none; for several,
+     * FM_SLOT_MULTI | the end of their list in pd_in_lists, whose first has the bit
+     * FM_SLOT_MULTI. */
     uint32_t *pd_in;
     uint32_t *pd_in_lists;
     uint32_t pd_in_left; /* number of csds in lists; used while the lists are laid out */
 
-    /* One bit each: the csd leads into its callee's clique and is charged with what that cost; the
-     * pd is alone in its clique, as most are. */
+    /* Bit sets: the csd leads into its callee's clique and is charged with its cost; the pd is the
+     * only one in its clique, as most are. */
     uint32_t *csd_enters; /* [csd_count / 32 + 1] */
     uint32_t *pd_alone;   /* [pd_count / 32 + 1] */
 
-    /* Own + descendants of each pd: 4 bytes each, those of a pd together; what is larger stands in
-     * pd_total_wide. Measures of which all are 0 have no place. */
+    /* Totals of each pd: 4 bytes each, those of a pd together; larger values are in pd_total_wide.
+     * Measures that are 0 everywhere have no place. */
     uint32_t *pd_totals; /* [(pd_count + 1) * total_width] */
     unsigned total_width;
-    uint8_t total_place[FM_MEASURES_MAX]; /* in a pd's, + 1; 0 = none */
+    uint8_t total_place[FM_MEASURES_MAX]; /* index in a pd's totals, + 1; 0 = none */
     struct fm_map pd_total_wide;          /* pd << 4 | measure */
     bool totals_wrapped;                  /* some sum did: totals may be less than their parts */
     /* Sum of the totals of the members, for cliques of several: clique << 4 | measure. */
     struct fm_map clique_total;
-    struct fm_map clique_entered; /* likewise, of arcs: what the calls that enter a clique cost */
+    struct fm_map clique_entered; /* likewise, for arcs: cost of the calls that enter a clique */
 
-    /* Zeroed: a procedure that calls through pointers or methods. The runtime forgets around such
-     * calls that it is active, so it may be active again below without being known for a recursion.
-     * Cost of nested activations: what those further below a zeroed procedure cost, by procedure
-     * and by the clique above that holds the same procedure: once at the csd that leaves that
-     * clique on the way down, once at that csd's caller. What is below counts for both; sums over
-     * the procedure subtract it. */
+    /* Zeroed procedures call through pointers or methods. The runtime forgets during such calls
+     * that they are active, so they may be active again below without being recognised as a
+     * recursion. Cost of nested activations: the cost of activations further below a zeroed
+     * procedure, by procedure and by the clique above that contains the same procedure. It is
+     * stored at the csd that leaves that clique on the path down, and at that csd's caller. Sums
+     * over the procedure subtract it, since it is counted in both activations. */
     struct fm_sparse_costs nested_csd, nested_pd;
 
     int64_t *ps_own, *ps_desc;   /* [ps_count + 1][measure_count], [ps_count + 1][inherited] */
@@ -73,16 +74,17 @@ struct fm_analysis_storage {
 
     uint32_t *css_callee; /* [css_count + 1] the procedure that all csds of the site call; 0 = its
                              callee is not fixed, or the site is irregular */
-    /* arcs.c. Of sites whose callee is not fixed: the arcs by site and procedure. */
+    /* arcs.c. For sites without fixed callee: the arcs by site and procedure. */
     uint32_t *css_arc_first; /* [css_count + 2] into site_arcs */
     GArray *site_arcs;       /* struct fm_site_arc */
-    struct fm_map many_arcs; /* css << 32 | ps: those of many csds */
-    /* (css, ps) -> own, descendants, number of csds: where the callee is fixed of the calls inside
-     * recursions, [1]; else of those from outside and those inside, of the arcs of many */
+    struct fm_map many_arcs; /* css << 32 | ps: arcs of many csds */
+    /* (css, ps) -> own, descendants, number of csds. With fixed callee: calls inside recursions,
+     * [1]. Otherwise, for arcs of many calls: those from outside and those inside */
     struct fm_sparse_costs arcs[2];
-    struct fm_sparse_costs arc_taken;  /* (css, ps) -> what is subtracted in css_desc, by callee */
+    struct fm_sparse_costs arc_taken;  /* (css, ps) -> amount subtracted in css_desc, by callee */
     struct fm_sparse_costs arc_nested; /* (css, ps) -> deeper activations of ps in calls of it */
-    bool *css_irregular; /* [css_count + 1] a normal site calls what it does not name: no arcs */
+    bool *css_irregular; /* [css_count + 1] a normal site that calls another procedure than it
+                            names: it has no arcs */
     bool *ps_recursive;  /* [ps_count + 1] some calls of it are made inside recursions */
     /* [ps_count + 1][inherited]: totals of the pds in cliques that the ps was the entry of */
     int64_t *ps_paid;
@@ -98,7 +100,7 @@ struct fm_csd_sums {
     bool *ps_recursive;
 };
 
-#define FM_TOTAL_WIDE UINT32_MAX /* in pd_total: look in pd_total_wide */
+#define FM_TOTAL_WIDE UINT32_MAX /* in pd_total: the value is in pd_total_wide */
 
 /* Sums wrap around: a damaged file may hold any numbers. */
 static inline int64_t fm_wrap_add(int64_t a, int64_t b)
@@ -111,7 +113,7 @@ static inline int64_t fm_wrap_sub(int64_t a, int64_t b)
     return (int64_t)((uint64_t)a - (uint64_t)b);
 }
 
-/* The csds that lead into a pd, one after the other, then 0: *place begins as pd_in[pd]. */
+/* Iterates over the csds that lead to a pd, then returns 0: *place begins as pd_in[pd]. */
 static inline uint32_t fm_pd_in_next(const struct fm_analysis *a, uint32_t *place)
 {
     uint32_t csd = *place;
@@ -171,8 +173,8 @@ uint64_t fm_pd_inclusive(const struct fm_analysis *a, uint32_t pd, unsigned meas
                          bool *ret_of_recursion);
 /* Share of a context, outside of recursions of several functions, in its function's total. */
 uint64_t fm_pd_counted(const struct fm_analysis *a, uint32_t pd, unsigned measure);
-/* Whether each stack is counted once for a function by what was recorded: then nothing is left to
- * be compensated. */
+/* Whether totals were recorded such that each stack counts once for a function: then no
+ * compensation is needed. */
 bool fm_counts_once(const struct fm_analysis *a, unsigned measure);
 /* Total of the contexts that a function has in a recursion of several functions, in a C program. */
 uint64_t fm_group_total(const struct fm_analysis *a, const uint32_t *pds, uint32_t count,
@@ -180,9 +182,11 @@ uint64_t fm_group_total(const struct fm_analysis *a, const uint32_t *pds, uint32
 /* Adds the members of a recursion of several to the totals of their functions. */
 void fm_sum_recursion(struct fm_analysis *a, uint32_t clique, const unsigned *measures,
                       unsigned measure_count);
-/* Whether its clique was entered by its own procedure, so that those who called it paid for it. */
+/* Whether its clique was entered through its own procedure, so that the callers were charged with
+ * it. */
 bool fm_pd_is_paid(const struct fm_analysis *a, uint32_t pd);
-/* Whether its total is the propagated one: outside of recursions of several, and Mercury's. */
+/* Whether its total is the propagated one: outside of recursions of several procedures, and in
+ * Mercury profiles. */
 bool fm_pd_is_alone(const struct fm_analysis *a, uint32_t pd);
 uint64_t fm_pd_own(const struct fm_analysis *a, uint32_t pd, unsigned measure);
 
@@ -201,7 +205,7 @@ struct fm_module_search; /* summary.c */
 /* Arrays of zeros that were made before anything was known of nodes. */
 #define FM_RESERVED_MAX 5
 struct fm_reserved {
-    uint32_t *arrays[FM_RESERVED_MAX]; /* NULL: taken, or none */
+    uint32_t *arrays[FM_RESERVED_MAX]; /* NULL: in use, or none */
     size_t counts[FM_RESERVED_MAX];
 };
 
@@ -211,15 +215,15 @@ struct fm_analysis_job {
     uint32_t cursor;   /* within the phase; 0 when it begins */
     unsigned stage;    /* for phases with several walks: number of the walk */
     uint32_t inner;    /* position in a walk that precedes the one of cursor */
-    bool failed;       /* not enough memory */
+    bool failed;       /* out of memory */
     GArray *untouched; /* struct fm_untouched: large new arrays */
     struct fm_reserved reserved;
-    unsigned reserved_count; /* that have been made, with those of the job beside */
+    unsigned reserved_count; /* number of arrays made, with those of the second job */
     struct fm_clique_search *cliques;
     struct fm_nested_search *nested;
     struct fm_module_search *modules;
-    /* Phases that are done in a thread beside this one: on the same analysis, with their own place
-     * in it, up to phase `end`. NULL: all are done here, one after the other. */
+    /* Phases done by a second thread: on the same analysis, with their own position, up to phase
+     * `end`. NULL: all phases are done here, in order. */
     struct fm_analysis_job *beside;
     struct fm_worker *worker;
     unsigned end;
@@ -228,12 +232,12 @@ struct fm_analysis_job {
     uint32_t first_csd;
 };
 
-/* Array of zeros, a reserved one if it fits, or NULL and job->failed. */
+/* Returns an array of zeros, a reserved one if it fits; or NULL with job->failed. */
 uint32_t *fm_job_numbers(struct fm_analysis_job *job, size_t count);
 void fm_reserved_clear(struct fm_reserved *reserved);
 
-/* Pages of new arrays that the kernel has not given yet: they are asked for one at a time, before
- * a phase that has just made arrays goes on. Such a phase returns false while there are some. */
+/* New arrays whose pages the kernel has not yet allocated. They are touched one at a time before
+ * the phase that made the arrays continues; such a phase returns false until then. */
 struct fm_untouched {
     void *array;
     size_t bytes, at;
@@ -252,7 +256,7 @@ fm_phase_run fm_phase_own, fm_phase_propagate; /* propagate.c */
 fm_phase_run fm_phase_nested;                  /* nested.c */
 fm_phase_run fm_phase_sum_pds, fm_phase_sum_csds, fm_phase_merge, fm_phase_subtract,
     fm_phase_modules; /* summary.c */
-/* Sums of the job's own, for a thread beside. False: not enough memory. */
+/* Makes separate sums for a second thread. False: out of memory. */
 bool fm_csd_sums_init(const struct fm_analysis *analysis, struct fm_csd_sums *sums);
 void fm_csd_sums_clear(struct fm_csd_sums *sums);
 /* --- arcs.c --- */
@@ -266,7 +270,7 @@ void fm_arcs_add(const struct fm_analysis *a, const struct fm_csd_sums *sums, ui
 /* For a site with several callees: adds to the arc only if it has many calls. */
 void fm_arcs_add_loose(const struct fm_analysis *a, const struct fm_csd_sums *sums, uint32_t csd,
                        uint32_t ps);
-/* Adds the arcs that stand in part of one table to another. */
+/* Adds the arcs in part of one table to another. */
 void fm_arcs_merge(const struct fm_analysis *a, struct fm_sparse_costs *to,
                    const struct fm_sparse_costs *from, size_t begin, size_t end);
 void fm_arcs_keep_taken(struct fm_analysis *a, uint32_t csd, const int64_t *nested);

@@ -43,7 +43,7 @@ static uint32_t arc_end(const struct fm_analysis *a, uint32_t css, uint32_t inde
                                                           : a->css_csd_first[css + 1];
 }
 
-/* The calls of ps by a site whose callee is not fixed: in css_csds. */
+/* Finds the calls of ps by a site without fixed callee, in css_csds. */
 static uint32_t find_arc(const struct fm_analysis *a, uint32_t css, uint32_t ps,
                          uint32_t *ret_begin)
 {

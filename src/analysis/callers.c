@@ -101,7 +101,7 @@ struct keyed_csd {
 #define DIGIT_BITS 11u
 #define DIGITS (1u << DIGIT_BITS)
 
-/* By key, equal ones in their order, one digit after the other; keys are at most most. */
+/* Stable radix sort by key; keys are at most `most`. */
 static void sort_keyed(struct keyed_csd *pairs, uint32_t count, uint32_t most)
 {
     g_autofree struct keyed_csd *other = g_new(struct keyed_csd, MAX(count, 1));
@@ -124,7 +124,7 @@ static void sort_keyed(struct keyed_csd *pairs, uint32_t count, uint32_t most)
 
 /* --- procedures with many callers --- */
 
-/* Looking at a call costs as much as looking at so many call sites. */
+/* cost of looking at a call, in call sites */
 #define SITES_A_CALL 16u
 
 /* Whether it pays to look at all call sites instead of all calls. */
@@ -171,7 +171,7 @@ struct choice {
     bool recursive; /* there are both */
 };
 
-/* Adds what the call site's calls of ps cost, call by call; false when it makes none. */
+/* Adds the cost of the call site's calls of ps, call by call; false when there are none. */
 static bool add_calls(const struct fm_analysis *a, uint32_t css, const struct choice *choice,
                       struct fm_sparse_costs *found, struct fm_cost *to)
 {
@@ -235,7 +235,8 @@ static void callers_by_site(const struct fm_analysis *a, const struct choice *ch
         else
             rows[count++] = rows[i];
     }
-    for (uint32_t i = 0; i < count; i++) { /* name what the rows are grouped by, no more */
+    /* the rows contain only the fields by which they are grouped */
+    for (uint32_t i = 0; i < count; i++) {
         if (group != FM_GROUP_CALL_SITE)
             rows[i].css = 0;
         if (group == FM_GROUP_MODULE)
@@ -247,7 +248,7 @@ static void callers_by_site(const struct fm_analysis *a, const struct choice *ch
     *ret = (struct fm_callers_row *)(void *)g_array_free(sites, FALSE);
 }
 
-/* The calls asked for, by key. The caller frees. */
+/* The selected calls, sorted by key. The caller frees it. */
 static struct keyed_csd *keyed_calls(const struct fm_analysis *a, const struct choice *choice,
                                      uint32_t *ret_count)
 {
@@ -409,8 +410,9 @@ static void add_all(const struct fm_analysis *a, uint32_t ps, bool inside, struc
     fm_sparse_clear(&found);
 }
 
-/* Totals of cliques that were entered here are the sum of the calls from outside. Totals of the
- * procedure's pds in such cliques are part of that; in the others they are what no call paid. */
+/* Totals of cliques entered through this procedure are the sum of the calls from outside. Totals of
+ * the procedure's pds in such cliques are part of that; in other cliques no call was charged with
+ * them. */
 void fm_analysis_callers_sum(const struct fm_analysis *a, uint32_t ps, struct fm_callers_sum *ret)
 {
     g_return_if_fail(ps >= 1 && ps <= a->profile->ps_count);

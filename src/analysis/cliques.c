@@ -105,7 +105,7 @@ static void enter(const struct fm_analysis *a, struct fm_clique_search *search, 
     push_callees(a, search, pd);
 }
 
-/* All callees of the topmost pd are done: closes its clique if it is the first of one. */
+/* All callees of the topmost pd are done: closes its clique if it is the first pd of one. */
 static void leave(struct fm_analysis *a, struct fm_clique_search *search)
 {
     struct frame frame = search->frames[--search->frame_count];
@@ -243,8 +243,8 @@ static void note_slots(struct fm_analysis *a, uint32_t pd)
     }
 }
 
-/* The csd that enters each clique: should there be several, the last counts, of arcs all do. And
- * which pds are alone in theirs. */
+/* Finds the csd that enters each clique; if there are several, the last one counts, in arc profiles
+ * all. Also finds pds that are alone in their cliques. */
 bool fm_phase_parents(struct fm_analysis_job *job, uint32_t budget)
 {
     struct fm_analysis *a = job->analysis;

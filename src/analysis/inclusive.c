@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Totals inside recursions, of C programs: the cost of all stacks that hold a function, each once.
+/* Totals inside recursions of C programs: the cost of all stacks that contain a function, each
+ * counted once.
  *
- * The total that is propagated (fm_pd_total) is a part of it: own costs and those of calls that
- * leave the recursion, so that the parts of a recursion add up to what the call that entered it
- * cost. Of the context that was entered the whole is the total; of the others it is recorded
- * (fm_inclusive_info), or only known to be at most the whole. Mercury's profiles keep the part. */
+ * The propagated total (fm_pd_total) is a part of it: own costs and costs of calls that leave
+ * the recursion, so that the parts of a recursion add up to the cost of the call that entered
+ * it. For the context that was entered, the whole is the total. For others it is recorded
+ * (fm_inclusive_info), or known only to be at most the whole. Mercury profiles use the part. */
 #include "analysis/analysis_internal.h"
 
 #include <stdlib.h>
@@ -105,7 +106,7 @@ uint64_t fm_group_total(const struct fm_analysis *a, const uint32_t *pds, uint32
         uint64_t value = counted(a, pds[i], measure, &of_recursion);
         *ret_of_recursion |= of_recursion;
         sum = value > whole - MIN(sum, whole) ? whole : sum + value;
-        if (is_entry(a, pds[i])) { /* all stacks of the recursion hold it */
+        if (is_entry(a, pds[i])) { /* all stacks of the recursion contain it */
             *ret_of_recursion = false;
             return counted(a, pds[i], measure, &of_recursion);
         }

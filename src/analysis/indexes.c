@@ -7,9 +7,9 @@
 
 typedef uint32_t key_function(const struct fm_profile *profile, uint32_t item);
 
-/* The first two stages of an index over items 1..items with keys 1..keys - 1: counts stand in
- * first[key + 2], then first[key + 1] is where the key begins, and after filling (each put advances
- * first[key + 1]) first[key] is. True when they are done. */
+/* The first two stages of an index over items 1..items with keys 1..keys - 1: counts are in
+ * first[key + 2], then first[key + 1] is the begin of the key, and after filling (each put advances
+ * first[key + 1]) first[key] is. True when done. */
 static inline bool count_keys(struct fm_analysis_job *job, uint32_t *budget, uint32_t *first,
                               uint32_t keys, uint32_t items, key_function *key)
 {
@@ -40,7 +40,7 @@ static inline void put(uint32_t *first, uint32_t *items, uint32_t key, uint32_t 
 static bool alloc_index(struct fm_analysis_job *job, uint32_t keys, uint32_t items,
                         uint32_t **ret_first, uint32_t **ret_items)
 {
-    /* One more than is needed at the end, since counting is two ahead. */
+    /* One more at the end, since counting uses key + 2. */
     *ret_first = fm_job_numbers(job, keys + 3u);
     *ret_items = fm_job_numbers(job, items);
     return !job->failed && !fm_job_must_touch(job);
@@ -75,7 +75,7 @@ static inline void count_entry(struct fm_analysis_storage *storage, uint32_t pd,
     storage->pd_in_left += second ? 2 : 1;
 }
 
-/* From how many they are to where they begin; that becomes where they end as they are put there. */
+/* Turns counts into start positions, which become end positions while the lists are filled. */
 static inline void lay_entries(struct fm_analysis_storage *storage, uint32_t pd)
 {
     uint32_t entry = storage->pd_in[pd];
@@ -92,7 +92,7 @@ static inline void put_entry(struct fm_analysis_storage *storage, uint32_t pd, u
         storage->pd_in_lists[storage->pd_in[pd]++ & ~FM_SLOT_MULTI] |= csd;
 }
 
-/* csds by callee pd: counted, then lists laid out for those of several, then filled. */
+/* csds by callee pd: counts them, lays out lists for pds with several, fills them. */
 bool fm_phase_entries(struct fm_analysis_job *job, uint32_t budget)
 {
     struct fm_analysis_storage *storage = job->analysis->storage;
@@ -123,7 +123,8 @@ bool fm_phase_entries(struct fm_analysis_job *job, uint32_t budget)
     return job->cursor == profile->csd_count;
 }
 
-/* csds by the callee's ps, descending; and which sites call what they do not name. */
+/* csds by the callee's ps, descending; also finds sites that call other procedures than they
+ * name. */
 bool fm_phase_callers(struct fm_analysis_job *job, uint32_t budget)
 {
     struct fm_analysis *a = job->analysis;
@@ -202,7 +203,7 @@ static int compare_keys(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
-/* Orders the csds of one site by callee ps; equal ones keep their order. */
+/* Sorts the csds of one site by callee ps; stable. */
 static void sort_site(const struct fm_profile *profile, uint32_t *csds, uint32_t count)
 {
     uint32_t sorted = 1;

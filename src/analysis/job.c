@@ -9,8 +9,8 @@
 #include "base/worker.h"
 
 #define NODES_A_PAGE 4000
-#define NODES_BESIDE 20000     /* a step of the thread beside */
-#define NODES_LARGE (1u << 20) /* profiles with so many have one */
+#define NODES_BESIDE 20000     /* a step of the second thread */
+#define NODES_LARGE (1u << 20) /* larger profiles use a second thread */
 #define WAIT_US 1000           /* for it, in a step */
 
 enum phase {
@@ -130,7 +130,7 @@ void fm_analysis_job_set_beside(struct fm_analysis_job *job, bool beside)
     job->beside->next_csd = job->next_csd;
 }
 
-/* Totals: of those measures that some call read so far has something of. */
+/* Arrays of totals: for measures that are not 0 in some call read so far. */
 bool fm_analysis_job_reserve(struct fm_analysis_job *job,
                              void (*ask)(void *user, void *array, size_t bytes), void *user)
 {
@@ -156,7 +156,7 @@ bool fm_analysis_job_reserve(struct fm_analysis_job *job,
     return true;
 }
 
-/* A page for every so many nodes. */
+/* Touches a page for every N nodes. */
 static void touch(struct fm_analysis_job *job, uint32_t nodes)
 {
     while (job->untouched->len > 0 && nodes > 0) {
@@ -183,14 +183,14 @@ static void work(struct fm_analysis_job *job, uint32_t nodes)
     }
 }
 
-/* --- the thread beside ---
+/* --- the second thread ---
  *
  * here:   cliques, members, parents | propagate, sum_pds                | sum_csds         | merge
  * beside: own           | entries, callers, sites, sort_sites, procs    | nested, sum_csds |
  *
- * What is behind a bar needs all that stands before it, but propagate, and sum_pds where it is not
- * of arcs, need own alone of what is done beside. The csds are summed up by both, in stretches, as
- * soon as they come to it; merge adds the one's sums to the other's. */
+ * Phases after a bar need all phases before it. Exception: propagate, and sum_pds except in arc
+ * profiles, need only `own` of the second thread's phases. Both threads sum up csds, in ranges, as
+ * soon as they reach that phase; merge adds one thread's sums to the other's. */
 
 static bool work_beside(void *user)
 {
@@ -227,14 +227,14 @@ static void go_on_beside(struct fm_analysis_job *job)
         begin_beside(job, PHASE_ENTRIES, PHASE_OWN);
 }
 
-/* Before a phase is begun or gone on with. False: what it needs is not there yet. */
+/* Before a phase begins or continues. False: its prerequisites are not ready. */
 static bool may_go_on(struct fm_analysis_job *job)
 {
     go_on_beside(job);
     if (job->phase == PHASE_ENTRIES)
         job->phase = PHASE_PROPAGATE;
     if (job->phase == PHASE_PROPAGATE && job->beside->end == PHASE_OWN + 1) {
-        (void)beside_is_done(job, WAIT_US); /* the next step begins with what follows there */
+        (void)beside_is_done(job, WAIT_US); /* the next step begins with what follows */
         return false;
     }
     if (job->phase == PHASE_SUM_PDS && fm_profile_is(job->analysis->profile, FM_NATURE_ARCS))

@@ -14,12 +14,12 @@ struct fm_analysis_job *fm_analysis_job_new(const struct fm_profile *profile);
  * (fm_build_new_recount()). The earlier profile must still exist. */
 struct fm_analysis_job *fm_analysis_job_new_recount(struct fm_analysis *base,
                                                     const struct fm_profile *profile);
-/* Some of the work is done in a thread beside the caller's, or none; the result is the same. By
- * default large profiles have one where there is a processor for it. Before the first step. */
+/* Does some of the work in a second thread, or none; the result is the same. By default large
+ * profiles use one if there is a CPU for it. Call before the first step. */
 void fm_analysis_job_set_beside(struct fm_analysis_job *job, bool beside);
-/* While the nodes of the profile are still read, of which it looks at none: makes an array that
- * will be needed, and calls ask, which may ask the kernel for its pages. False: there are no more,
- * or there is no thread beside. Before the first step. */
+/* While the profile's nodes are still being read, and without reading them: allocates an array that
+ * will be needed, and calls ask, which may request its pages from the kernel. False: there are no
+ * more, or there is no second thread. Call before the first step. */
 bool fm_analysis_job_reserve(struct fm_analysis_job *job,
                              void (*ask)(void *user, void *array, size_t bytes), void *user);
 /* Does work for about `nodes` nodes (> 0), which takes the order of 100 ns each. On FM_JOB_FAILED
@@ -40,7 +40,7 @@ void fm_analysis_job_free(struct fm_analysis_job *job); /* NULL is allowed */
 struct fm_checking;
 
 struct fm_checking *fm_checking_new(const struct fm_analysis *analysis);
-/* Looks at `nodes` nodes (> 0). True when all have been looked at. */
+/* Checks `nodes` nodes (> 0). True when all have been checked. */
 bool fm_checking_step(struct fm_checking *checking, uint32_t nodes);
 double fm_checking_fraction(const struct fm_checking *checking); /* 0 to 1 */
 /* As fm_analysis_invariants(), after the last step. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Undetected recursion. A procedure with higher-order or method calls can be active twice without
- * the program noticing: it then has two pds, one below the other, and the inner one's costs are
- * contained in the outer one's. For every clique that holds a zeroed procedure S, this finds the
- * nearest clique above that holds S too, and notes there what the inner activation costs: at the
- * csd by which the way down leaves the upper clique, and at that csd's caller. Summaries subtract
+/* Undetected recursion. A procedure with higher-order or method calls may be active twice without
+ * the program noticing it. It then has two pds, one below the other, and the inner one's costs are
+ * contained in the outer one's. For every clique that contains a zeroed procedure S, this finds the
+ * nearest clique above that contains S, too, and notes the inner activation's cost there: at the
+ * csd by which the path down leaves the upper clique, and at that csd's caller. Summaries subtract
  * these. One walk over the tree of cliques, with explicit stacks. */
 #include "analysis/analysis_internal.h"
 
@@ -66,7 +66,7 @@ static void add_nested(struct fm_analysis *a, const struct fm_nested_search *sea
     uint32_t above = search->depth[ps];
     if (above == 0)
         return;
-    /* levels[above - 1] is the upper clique, the level after it was entered by the csd we want. */
+    /* levels[above - 1] is the upper clique; the wanted csd entered the level after it. */
     uint32_t csd = search->levels[above].edge;
     int64_t *at_csd = fm_sparse_at(&a->storage->nested_csd, inherited, csd, ps);
     int64_t *at_pd = fm_sparse_at(&a->storage->nested_pd, inherited, profile->csd_caller[csd], ps);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arrays of the analysis, whose pages are touched a few a step. */
+/* Arrays of the analysis; each step touches a few of their pages. */
 #include "analysis/analysis_internal.h"
 #include "base/memory.h"
 

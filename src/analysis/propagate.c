@@ -69,7 +69,7 @@ static inline void add_to_total(struct fm_analysis *a, uint32_t pd, unsigned mea
     struct fm_analysis_storage *storage = a->storage;
     uint32_t *total =
         &storage->pd_totals[(size_t)pd * storage->total_width + storage->total_place[measure] - 1u];
-    if (FM_LIKELY(amount < FM_TOTAL_WIDE - (uint64_t)*total)) { /* never of one that is wide */
+    if (FM_LIKELY(amount < FM_TOTAL_WIDE - (uint64_t)*total)) { /* never for a wide one */
         *total += (uint32_t)amount;
         return;
     }
@@ -78,7 +78,7 @@ static inline void add_to_total(struct fm_analysis *a, uint32_t pd, unsigned mea
     set_pd_total(a, pd, measure, sum);
 }
 
-/* The totals begin as what each pd costs itself. */
+/* Totals start as the own cost of each pd. */
 bool fm_phase_own(struct fm_analysis_job *job, uint32_t budget)
 {
     struct fm_analysis *a = job->analysis;
@@ -118,8 +118,9 @@ static void set_root_total(struct fm_analysis *a, const unsigned *measures, unsi
     }
 }
 
-/* To its caller's total, of a csd that leaves its caller's clique, what no clique below will add:
- * of arcs what was given, else only its own cost, as another csd enters that clique. */
+/* Adds to the caller's total, for a csd that leaves its caller's clique, the part that no clique
+ * below will add: in arc profiles the recorded cost; otherwise only its own cost, when another csd
+ * enters that clique. */
 static void add_given(struct fm_analysis *a, uint32_t csd, const unsigned *measures,
                       unsigned measure_count)
 {
@@ -135,7 +136,7 @@ static void add_given(struct fm_analysis *a, uint32_t csd, const unsigned *measu
                           : fm_profile_own(profile, csd, measures[i]));
 }
 
-/* All that its members call has been added to theirs: adds it to whoever entered it. */
+/* All callees' totals have been added to the members: adds the clique's total to its caller. */
 static void propagate_clique(struct fm_analysis *a, uint32_t clique, const unsigned *measures,
                              unsigned measure_count)
 {

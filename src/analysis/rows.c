@@ -156,7 +156,7 @@ void fm_analysis_ps_cost(const struct fm_analysis *a, uint32_t ps, struct fm_cos
     ret->recursion = a->storage->ps_recursion[ps];
 }
 
-/* How many of a site's csds are inside recursions, where all call one procedure: of records of own
+/* Number of a site's csds inside recursions, when all call one procedure: from records of own
  * costs, descendants, number of csds (arcs.c). */
 static uint32_t csds_inside(const struct fm_analysis *a, uint32_t css)
 {
@@ -255,8 +255,8 @@ static void add_record(const struct fm_analysis *a, const int64_t *record, int s
     }
 }
 
-/* Activations of ps below a place that does not hold ps itself: for each pd of ps, up the tree of
- * cliques, unless another activation is met first. Exactly one of csd and pd is not 0. */
+/* Adds activations of ps below a place that does not contain ps itself: for each pd of ps, up the
+ * tree of cliques, unless another activation comes first. Exactly one of csd and pd is not 0. */
 static void add_outermost(const struct fm_analysis *a, uint32_t csd, uint32_t pd, uint32_t ps,
                           int sign, struct fm_cost *to)
 {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define CSDS_A_STRETCH 16384u /* that one thread sums up at a time */
+#define CSDS_A_STRETCH 16384u /* number of csds that a thread takes at a time */
 #define CSDS_AHEAD 16u        /* distance of memory prefetch */
 #define ROWS_A_NODE 4         /* rows of sums that are added in the time for one node */
 
@@ -60,7 +60,7 @@ void fm_csd_sums_clear(struct fm_csd_sums *sums)
     *sums = (struct fm_csd_sums){0};
 }
 
-/* Measures that some csd has something of: its own, and with what it called. */
+/* Measures that are not 0 in some csd: own, and total. */
 struct present {
     unsigned own[FM_MEASURES_MAX], own_count;
     unsigned total[FM_MEASURES_MAX], total_count;
@@ -116,7 +116,7 @@ static void sum_csd(const struct fm_analysis *a, const struct fm_csd_sums *sums,
         sums->ps_recursive[ps] = true;
 }
 
-/* Sites and callees come in any order. */
+/* Prefetches, because sites and callees come in any order. */
 static inline void ask_for(const struct fm_analysis *a, const struct fm_csd_sums *sums,
                            uint32_t csd)
 {
@@ -129,8 +129,8 @@ static inline void ask_for(const struct fm_analysis *a, const struct fm_csd_sums
     __builtin_prefetch(&storage->pd_totals[callee * storage->total_width]);
 }
 
-/* Own costs by procedure and site, and descendants by site: of the stretches of csds that this
- * thread is the first to take. */
+/* Sums own costs by procedure and site, and descendants by site, for the ranges of csds that this
+ * thread takes. */
 bool fm_phase_sum_csds(struct fm_analysis_job *job, uint32_t budget)
 {
     const struct fm_analysis *a = job->analysis;
@@ -159,7 +159,7 @@ static void add_rows(int64_t *to, const int64_t *from, size_t row, unsigned widt
         to[i] = fm_wrap_add(to[i], from[i]);
 }
 
-/* Adds what the thread beside has summed up, and what sites say of procedures. */
+/* Adds the second thread's sums, and transfers sums of sites to procedures. */
 static void merge_row(struct fm_analysis_job *job, const struct fm_csd_sums *from, uint32_t row)
 {
     const struct fm_analysis *a = job->analysis;
@@ -205,8 +205,8 @@ bool fm_phase_merge(struct fm_analysis_job *job, uint32_t budget)
     return true;
 }
 
-/* Whether what a pd's callees cost in deeper activations of ps is part of what ps costs: of its own
- * pds, and of all in a recursion of a C program, where ps costs what others do. */
+/* Whether the cost of deeper activations of ps in a pd's callees is part of ps's cost: true for its
+ * own pds, and for all in a recursion of a C program, where ps costs what others do. */
 static bool holds_nested(const struct fm_analysis *a, uint32_t pd, uint32_t ps)
 {
     return ps == a->profile->pd_ps[pd] ||
@@ -220,7 +220,7 @@ static bool is_paid_there(const struct fm_analysis *a, uint32_t pd, uint32_t ps)
     return entry != 0 && a->profile->pd_ps[a->profile->csd_callee[entry]] == ps;
 }
 
-/* Subtracts from the descendants what is contained twice. */
+/* Subtracts from the descendants what they contain twice. */
 static void compensate(struct fm_analysis *a)
 {
     const struct fm_profile *profile = a->profile;
@@ -272,8 +272,8 @@ static void sum_pd(struct fm_analysis *a, const struct present *present, uint32_
     }
 }
 
-/* Descendants by procedure: totals of its pds, for now. Those of recursions of C programs come
- * together, since the members of one procedure share what they cost. */
+/* Descendants by procedure: totals of its pds, for now. In recursions of C programs all pds of a
+ * procedure are summed together, because they share costs. */
 bool fm_phase_sum_pds(struct fm_analysis_job *job, uint32_t budget)
 {
     struct fm_analysis *a = job->analysis;
@@ -301,7 +301,7 @@ bool fm_phase_sum_pds(struct fm_analysis_job *job, uint32_t budget)
     return job->cursor == profile->pd_count && (!apart || job->inner == a->clique_count);
 }
 
-/* ... - own, and what is contained twice. */
+/* Subtracts own costs, and what is contained twice. */
 bool fm_phase_subtract(struct fm_analysis_job *job, uint32_t budget)
 {
     struct fm_analysis *a = job->analysis;

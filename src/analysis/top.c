@@ -134,8 +134,8 @@ static double whole(const struct fm_analysis *a, enum fm_cost_kind kind)
 static uint32_t count_above(const struct candidate *candidates, uint32_t count, double threshold)
 {
     uint32_t above = 0;
-    /* "0.1 %" is no binary fraction, nor is a cost per call: what is equal on paper may differ by
-     * the rounding of the last steps. */
+    /* Decimal thresholds and costs per call are not exact in binary: values that are equal on paper
+     * may differ by rounding errors. */
     double least = threshold - fabs(threshold) * 4 * DBL_EPSILON;
     while (above < count && candidates[above].value >= least)
         above++;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define NARROWEST_PX 0.5 /* narrower ones cannot be seen */
+#define NARROWEST_PX 0.5 /* narrower boxes are invisible */
 #define SEPARATE_PX 2.0  /* narrower neighbours become one box */
 #define OPEN_PX 160.0    /* a recursion as wide shows its functions */
 /* minimum share of its parent for a box to be the only child of a chain */
@@ -17,7 +17,7 @@ struct layout {
     const struct fm_view_flame_options *options;
     struct fm_view_flame *flame;
     double whole, px; /* total of the focus; pixels */
-    double least_px;  /* boxes at least so wide stand by themselves */
+    double least_px;  /* minimum width of a separate box */
     unsigned boxes_max, rows_max;
     bool full;
 };
@@ -40,7 +40,7 @@ static void put(struct layout *layout, const struct fm_view_box *box)
 
 static void place(struct layout *layout, uint32_t node, double x, unsigned row, uint32_t parent);
 
-/* Nodes side by side, dearest first; those too narrow become one box. */
+/* Places sibling nodes, most expensive first; those too narrow are joined. */
 static void place_row(struct layout *layout, guint first, guint end, double x, unsigned row,
                       uint32_t parent, const struct fm_view_node *above)
 {
@@ -71,7 +71,7 @@ static void place_row(struct layout *layout, guint first, guint end, double x, u
         rest.own += node.own;
         rest.total += node.total;
     }
-    if (above != NULL && above->left > 0) { /* contexts that nobody followed */
+    if (above != NULL && above->left > 0) { /* contexts that were not followed */
         rest.joined += above->left;
         rest.total += above->left_total;
     }
@@ -79,7 +79,7 @@ static void place_row(struct layout *layout, guint first, guint end, double x, u
     if (parent == NO_PARENT)
         rest.parent = layout->flame->boxes->len;
     if (rest.joined == 1 && i < end)
-        rest.joined = 0; /* one alone is itself */
+        rest.joined = 0; /* a single one stays itself */
     if (rest.total > 0 && rest.width * layout->px >= NARROWEST_PX && !layout->full)
         put(layout, &rest);
 }
@@ -122,8 +122,8 @@ static void place(struct layout *layout, uint32_t index, double x, unsigned row,
     place_row(layout, first, layout->flame->nodes->len, x, row + 1, own_box, &node);
 }
 
-/* The only child that leads on to nearly all of the whole, while the node itself costs nearly
- * nothing; 0 = there is none. */
+/* The only child, if it leads to nearly all of the cost and the node's self cost is nearly 0; 0 =
+ * none. */
 static guint only_way_on(struct layout *layout, uint32_t index)
 {
     struct fm_view_node node = node_at(layout->flame, index);
@@ -139,7 +139,7 @@ static guint only_way_on(struct layout *layout, uint32_t index)
     return only ? first : 0;
 }
 
-/* Functions that do nothing but lead to the rest are one row: their nodes in order. */
+/* Functions that only lead to the rest are one row: their nodes in order. */
 static void place_chain(struct layout *layout, uint32_t root)
 {
     struct fm_view_flame *flame = layout->flame;
@@ -214,7 +214,7 @@ void fm_view_flame_layout(struct fm_view_tree *tree, const struct fm_view_focus 
     };
     size_t kept = tree->pds->len;
     lay_out(&layout, &root);
-    while (layout.full && layout.least_px < layout.px) { /* fewer, wider ones */
+    while (layout.full && layout.least_px < layout.px) { /* retries with fewer, wider boxes */
         layout.least_px *= 1.5;
         g_array_set_size(tree->pds, (guint)kept);
         g_array_set_size(tree->weights, (guint)kept);

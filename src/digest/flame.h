@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The layout of a flame graph: boxes in rows, the focus on top. Widths are exact shares of the
- * focus's total; what a box leaves free below it, at the right, is its own cost. */
+/* The layout of a flame graph: boxes in rows, the focus at the top. Widths are exact shares of the
+ * focus's total; the free part below a box, at its right, is its self cost. */
 #pragma once
 
 #include "digest/tree.h"
@@ -11,18 +11,19 @@
 enum fm_view_recursions { FM_RECURSIONS_AUTO, FM_RECURSIONS_OPEN, FM_RECURSIONS_SHUT };
 
 struct fm_view_flame_options {
-    unsigned width; /* device pixels: what is narrower than half of one is not laid out */
-    enum fm_view_recursions recursions; /* AUTO: those wide enough show their functions */
-    unsigned boxes_max, rows_max;       /* 0 = the greatest */
+    unsigned width; /* device pixels: boxes narrower than half a pixel are omitted */
+    /* AUTO: recursions that are wide enough show their functions */
+    enum fm_view_recursions recursions;
+    unsigned boxes_max, rows_max; /* 0 = maximum */
 };
 
 struct fm_view_box {
     unsigned row;
     double x, width; /* 0 to 1 of the focus's total */
-    uint32_t node;   /* index into nodes; of a joined box the dearest one */
-    uint32_t joined; /* not 0: stands for so many neighbours, each too narrow to show */
-    uint32_t chain;  /* so many nodes below one another, from node on, are one row: each but the
-                        last leads to the next alone; else 1 */
+    uint32_t node;   /* index into nodes; for a joined box, the most expensive one */
+    uint32_t joined; /* not 0: number of neighbours joined in this box, each too narrow to show */
+    uint32_t chain;  /* number of nodes, from node on, shown as one row, because each leads only to
+                        the next; else 1 */
     uint32_t parent; /* box; itself for the first */
     int64_t own, total;
 };
@@ -42,8 +43,8 @@ void fm_view_flame_layout(struct fm_view_tree *tree, const struct fm_view_focus 
                           const struct fm_view_flame_options *options, struct fm_view_flame *ret);
 void fm_view_flame_clear(struct fm_view_flame *flame);
 
-/* The six modules with the greatest own cost of the measure, in that order; fewer when there are
- * fewer. Returns how many. */
+/* The six modules with the largest own cost, in that order; fewer if there are fewer. Returns their
+ * number. */
 #define FM_VIEW_SLOTS 6u
 unsigned fm_view_module_slots(const struct fm_analysis *a, enum fm_measure_id measure,
                               const struct fm_module *ret[FM_VIEW_SLOTS]);

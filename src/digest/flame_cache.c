@@ -2,7 +2,7 @@
 #include "digest/flame_cache.h"
 
 #define KEPT_MAX 16u
-#define LONG_PDS 5000u /* a layout that looked at so many contexts took some milliseconds */
+#define LONG_PDS 5000u /* a layout that visited that many contexts took some milliseconds */
 
 struct kept {
     enum fm_measure_id measure;
@@ -66,7 +66,7 @@ static bool find(struct fm_flame_cache *cache, const struct kept *asked, struct 
     return false;
 }
 
-/* In the place of the one that was used longest ago. */
+/* Replaces the least recently used one. */
 static void keep(struct fm_flame_cache *cache, const struct kept *made)
 {
     struct fm_view_flame there;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layouts that took long to make, kept: the first page and those that are looked at again would
- * wait for the same ones each time. Threads may share a cache. */
+/* Cache of layouts that took long: the first page, and pages that are viewed again, need the same
+ * ones. Threads may share a cache. */
 #pragma once
 
 #include "digest/flame.h"

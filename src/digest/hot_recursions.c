@@ -21,10 +21,10 @@ struct context {
     uint32_t above; /* the next context of any recursion, 0 = none */
 };
 
-/* A clique on the way from the top of the tree to the one that is looked at. */
+/* A clique on the path from the root of the tree to the current one. */
 struct level {
     uint32_t clique;
-    uint32_t context; /* the nearest one of a recursion: it, or one above; 0 = none */
+    uint32_t context; /* the nearest context of a recursion, at it or above; 0 = none */
 };
 
 enum phase { PHASE_SELF_CALLS, PHASE_CLIQUES, PHASE_DONE };
@@ -35,10 +35,10 @@ struct fm_hot_search {
     unsigned measure_count;
     enum phase phase;
     uint32_t cursor;
-    uint32_t *ps_places;    /* [ps_count + 1] place + 1 of the recursion of that procedure alone */
+    uint32_t *ps_places;    /* [ps_count + 1] index + 1 of the recursion of that procedure only */
     GHashTable *key_places; /* recursions without path: "ps:procs" as a number -> index + 1 */
     GArray *recursions;     /* struct recursion */
-    GArray *contexts;       /* struct context; the first is none */
+    GArray *contexts;       /* struct context; index 0 is unused */
     uint8_t *calls_itself;  /* a bit for each clique */
     struct level *levels;   /* a stack */
     uint32_t level_count, level_capacity;
@@ -126,7 +126,7 @@ static bool lies_in_itself(const struct fm_hot_search *search, uint32_t above, g
     return false;
 }
 
-/* above: the nearest context above it. Returns the number of the new one. */
+/* above: the nearest context above it. Returns the index of the new one. */
 static uint32_t add_recursion(struct fm_hot_search *search, uint32_t clique, uint32_t above)
 {
     const struct fm_analysis *a = search->a;
@@ -161,7 +161,7 @@ static inline uint32_t clique_above(const struct fm_analysis *a, uint32_t clique
     return parent == 0 ? 0 : a->pd_clique[a->profile->csd_caller[parent]];
 }
 
-/* Closes all levels that do not lead to `above`. False: it is not among those that are open. */
+/* Closes all levels that do not lead to `above`. False: it is not open. */
 static bool close_levels(struct fm_hot_search *search, uint32_t above)
 {
     while (search->level_count > 0 && search->levels[search->level_count - 1].clique != above)
@@ -178,7 +178,7 @@ static void open_level(struct fm_hot_search *search, uint32_t clique, uint32_t c
     search->levels[search->level_count++] = (struct level){clique, context};
 }
 
-/* Numbers are no walk over the tree: what is nearest to each clique is kept. */
+/* The numbers are not a walk over the tree: stores the nearest context of each clique instead. */
 static void begin_again(struct fm_hot_search *search)
 {
     const struct fm_analysis *a = search->a;
@@ -208,8 +208,8 @@ static bool find_above(struct fm_hot_search *search, uint32_t clique, uint32_t *
     return true;
 }
 
-/* From the greatest number down: callers come before what they call. Where every clique can be
- * reached from the one that was found last that is a walk over the tree, and levels are enough. */
+/* Visits cliques by descending number: callers before callees. If every clique can be reached from
+ * the one found last, this is a walk over the tree, and levels suffice. */
 static bool look_at_cliques(struct fm_hot_search *search, uint32_t nodes)
 {
     const struct fm_analysis *a = search->a;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The dearest recursions: a part of hottest.c that needs nothing of the rest, so that a thread
- * beside may look for them. */
+/* The most expensive recursions: a part of hottest.c that is independent of the rest, so that a
+ * second thread may compute it. */
 #pragma once
 
 #include "digest/hottest.h"
@@ -12,7 +12,7 @@ struct fm_hot_search; /* used by one thread at a time */
 /* By these measures. */
 struct fm_hot_search *fm_hot_search_new(const struct fm_analysis *a,
                                         const enum fm_measure_id *measures, unsigned count);
-/* Looks at about `nodes` csds and cliques; true when all are known. */
+/* Processes about `nodes` csds and cliques; true when done. */
 bool fm_hot_search_step(struct fm_hot_search *search, uint32_t nodes);
 /* Ranks recursions by measure `number`, most expensive total first; returns how many, at most
  * FM_HOT_MAX. */

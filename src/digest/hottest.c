@@ -20,10 +20,10 @@ static const enum fm_measure_id first_measures[MEASURES_FIRST] = {FM_QUANTA, FM_
 struct candidate {
     int64_t own;
     uint32_t pd;
-    uint64_t path; /* equal for contexts of one path and function */
+    uint64_t path; /* hash: equal for contexts with equal path and function */
 };
 
-/* The dearest proc dynamics by one measure, as a heap whose first is the cheapest. */
+/* The most expensive proc dynamics by one measure, as a heap whose first is the cheapest. */
 struct candidates {
     struct candidate *all; /* [CANDIDATES_MAX] */
     void *heap[CANDIDATES_MAX];
@@ -45,7 +45,7 @@ struct fm_hot {
     uint32_t cursor;
     struct candidates candidates[FM_HOT_MEASURES];
     struct fm_hot_search *search; /* for recursions */
-    bool beside;                  /* somebody else steps on with it */
+    bool beside;                  /* another thread does its steps */
     bool found;                   /* it is done; atomic */
     GHashTable *path_hashes;      /* clique -> GUINT64, while paths are found */
     GArray *climbed;              /* uint32_t; path_hash()'s own */
@@ -115,7 +115,7 @@ void fm_hot_free(struct fm_hot *hot)
     g_free(hot);
 }
 
-/* --- the dearest proc dynamics --- */
+/* --- the most expensive proc dynamics --- */
 
 static bool is_cheaper(const void *a, const void *b)
 {
@@ -134,7 +134,7 @@ static uint64_t threshold(const struct candidates *candidates)
                : (uint64_t)((const struct candidate *)candidates->heap[0])->own;
 }
 
-/* Most are not: asked before anything else is looked up. */
+/* Most are not, so this is checked before any look-up. */
 static bool is_dear(const struct candidates *candidates, uint32_t pd, int64_t own)
 {
     const struct candidate candidate = {own, pd, 0};
@@ -223,7 +223,7 @@ static bool look_at_recursions(struct fm_hot *hot, uint32_t nodes)
     return hot->beside ? !fm_hot_waits(hot) : fm_hot_step_recursions(hot, nodes);
 }
 
-/* --- paths of the dearest --- */
+/* --- paths of the most expensive ones --- */
 
 /* Hash of the names of a path's steps, equal for contexts with the same path. With 64 well mixed
  * bits, collisions (which would join two paths) are improbable. The climb stops at a step whose
@@ -255,7 +255,7 @@ static uint64_t path_hash(struct fm_hot *hot, uint32_t clique)
     return hash;
 }
 
-/* The caller to whom what a wrapper of the allocator does is put down. */
+/* The caller to which the work of allocator wrappers is attributed. */
 static uint32_t above_wrappers(const struct fm_hot *hot, uint32_t pd)
 {
     const struct fm_analysis *a = hot->a;
@@ -306,7 +306,7 @@ static int64_t own_through_wrappers(const struct fm_hot *hot, uint32_t pd, enum 
     return own;
 }
 
-/* The exact figures of a function in all contexts of one path. */
+/* Exact figures of a function in all contexts with one path. */
 static struct fm_hot_path hot_path(const struct fm_hot *hot, uint32_t pd, enum fm_measure_id m,
                                    bool skip)
 {
@@ -369,7 +369,7 @@ static void rank_paths(struct fm_hot *hot, unsigned m, bool skip)
     qsort(list->paths, list->count, sizeof *list->paths, compare_paths);
 }
 
-/* One path at a time; then the lists, each in a step of its own. */
+/* Handles one path in each step; then the lists, each in a step. */
 static bool look_at_paths(struct fm_hot *hot, uint32_t nodes)
 {
     uint32_t candidates = hot->measure_count * CANDIDATES_MAX;

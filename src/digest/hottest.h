@@ -8,30 +8,31 @@
 
 #define FM_HOT_MAX 20u
 
-/* A function in one context, or in several of one path (of several threads or calling lines). */
+/* A function in one context, or in several with the same path (of several threads or calling
+ * lines). */
 struct fm_hot_path {
     uint32_t ps;
-    uint32_t clique;   /* the dearest of its contexts */
+    uint32_t clique;   /* the most expensive of its contexts */
     uint32_t contexts; /* cliques */
     int64_t own, total, calls;
-    bool inlined; /* and there are calls that were not recorded */
+    bool inlined; /* further calls were not recorded */
 };
 
 /* A recursion in all its contexts: cliques of the same name and number of functions. */
 struct fm_hot_recursion {
     uint32_t ps, procs; /* procs 1: calls itself only */
-    uint32_t clique;    /* the dearest context */
+    uint32_t clique;    /* the most expensive context */
     uint32_t contexts;
-    int64_t own, total; /* total: of those that lie in no other of it */
+    int64_t own, total; /* total: of contexts that are not nested in another of it */
     int64_t entered;    /* from outside */
     int64_t calls;      /* calls of its functions */
     bool inlined;       /* it was entered also where that was not recorded */
 };
 
-struct fm_hot; /* immutable once done; before that of one thread */
+struct fm_hot; /* immutable when complete; before that, for one thread */
 
 struct fm_hot *fm_hot_new(const struct fm_analysis *a);
-/* Looks at about `nodes` proc dynamics and cliques; true when all is known. */
+/* Processes about `nodes` proc dynamics and cliques; true when done. */
 bool fm_hot_step(struct fm_hot *hot, uint32_t nodes);
 /* Another thread does a part of it by fm_hot_step_recursions(), which it calls until that is true;
  * fm_hot_step() does the rest, and while fm_hot_waits() there is nothing that it could do. To be
@@ -41,18 +42,16 @@ bool fm_hot_step_recursions(struct fm_hot *hot, uint32_t nodes);
 bool fm_hot_waits(const struct fm_hot *hot);
 void fm_hot_free(struct fm_hot *hot); /* NULL is allowed */
 
-/* Answers take the steps that are left.
- * Of time, calls, allocations, words, and bytes held at the end and at the peak; of other measures
- * there is none.
- * Dearest own cost first; at most FM_HOT_MAX, in *ret, borrowed. Of wrappers of the allocator their
- * callers are named when skip is set (measures of memory only). The costs are exact; which
- * pairs are the dearest is found among the 4,096 dearest contexts. */
+/* Does the remaining steps. For time, calls, allocations, words, and bytes live at the end and at
+ * the peak; empty for other measures. Largest own cost first; at most FM_HOT_MAX, in *ret,
+ * borrowed. With skip (measures of memory only), wrappers of the allocator are replaced by their
+ * callers. The costs are exact; the ranking is made among the 4,096 most expensive contexts. */
 unsigned fm_hot_paths(struct fm_hot *hot, enum fm_measure_id measure, bool skip,
                       const struct fm_hot_path **ret);
-/* Dearest total first. */
+/* Largest total first. */
 unsigned fm_hot_recursions(struct fm_hot *hot, enum fm_measure_id measure,
                            const struct fm_hot_recursion **ret);
-/* How many functions fm_hot_paths() skips: each has one call that allocates, allocates at most once
- * a call, and is called from several places. */
+/* Number of functions that fm_hot_paths() skips: each has one call that allocates, allocates at
+ * most once a call, and is called from several places. */
 unsigned fm_hot_wrappers(struct fm_hot *hot);
 bool fm_hot_is_wrapper(struct fm_hot *hot, uint32_t ps);

@@ -8,7 +8,7 @@
 #include "base/text/distance.h"
 
 #define NEAREST 3
-#define NEAR_BYTES_MAX 64 /* longer names are near to nothing that one types */
+#define NEAR_BYTES_MAX 64 /* longer names are not compared with typed text */
 
 /* --- exact names --- */
 
@@ -42,7 +42,7 @@ static bool is_name_without_types(const struct fm_ps *proc, const char *text)
     return strncmp(proc->unqualified_name, text, size) == 0 && proc->unqualified_name[size] == '(';
 }
 
-/* The linker's name of a C function is mostly the plain one, which others may have, too. */
+/* A C function's linker name is usually the plain one, which others may have, too. */
 static enum how named(const struct fm_profile *profile, const struct fm_ps *proc, const char *text)
 {
     if (strcmp(text, proc->unqualified_name) == 0 || strcmp(text, proc->name) == 0)
@@ -81,7 +81,7 @@ char *fm_view_name_with_file(const struct fm_profile *profile, uint32_t ps)
     return g_strdup(profile->ps[ps].brief_name);
 }
 
-/* The procedures that a text made of these ones' names may mean. */
+/* The procedures, among these, that a text made of their names may mean. */
 static GArray *alike(const struct fm_profile *profile, const uint32_t *ps, uint32_t count)
 {
     g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
@@ -138,7 +138,7 @@ static int compare_found(const void *a, const void *b)
     return fa->ps < fb->ps ? -1 : fa->ps > fb->ps;
 }
 
-/* ASCII letters alone change case: names are bytes. */
+/* Only ASCII letters have case: names are bytes. */
 static bool match_of(const char *name, const char *lower_text, enum fm_view_match *ret)
 {
     g_autofree char *lower = g_ascii_strdown(name, -1);
@@ -160,7 +160,7 @@ static struct fm_view_found found_proc(const struct fm_analysis *a, uint32_t ps,
         .match = match, .ps = ps, .own = cost.own[measure], .total = fm_cost_total(&cost, measure)};
 }
 
-/* The runtime, and the threads of a C program, are nothing that one looks for. */
+/* The runtime, and the threads of a C program, are excluded from searches. */
 static bool is_searched(const struct fm_analysis *a, uint32_t ps)
 {
     const struct fm_ps *proc = &a->profile->ps[ps];

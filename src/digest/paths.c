@@ -7,16 +7,16 @@
 #include "digest/names.h"
 
 #define STEPS_MAX 64          /* names in a path */
-#define JOINED_MAX 3          /* parts between slashes that may make one name */
-#define SEARCH_MAX (1u << 22) /* proc dynamics looked at for one path */
+#define JOINED_MAX 3          /* maximum number of slashes in a name, + 1 */
+#define SEARCH_MAX (1u << 22) /* maximum number of proc dynamics visited for one path */
 #define SAMPLES_THAT_TELL 30
 
-/* --- what a clique is --- */
+/* --- procedures of a clique --- */
 
 #define FEW_PROCS 32u
 
-/* The procedures of a clique, each once. Paths ask for it at every step, and nearly all recursions
- * are of few procedures: those need no table. */
+/* The procedures of a clique, each once. Paths need it at every step, and nearly all recursions
+ * have few procedures, which need no table. */
 struct procs {
     uint32_t few[FEW_PROCS];
     uint32_t count;
@@ -251,8 +251,8 @@ static bool clique_has_step(struct search *search, uint32_t clique, const struct
     return false;
 }
 
-/* Whether the steps before the last one lead to this clique. gaps: others may lie between. Names
- * of one recursion may follow one another within it. */
+/* Whether the steps before the last one lead to this clique. gaps: other steps may be between.
+ * Names of one recursion may follow one another within it. */
 static bool path_leads_to(struct search *search, uint32_t clique, bool gaps)
 {
     const struct fm_analysis *a = search->a;

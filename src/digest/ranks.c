@@ -72,7 +72,7 @@ static void append_stretch(GPtrArray *texts, uint32_t first, uint32_t end)
         g_ptr_array_add(texts, g_strdup_printf("%" PRIu32, rank));
 }
 
-/* Ranks of the parts, each once. NULL: they are not of one number of ranks, or are all the same. */
+/* Ranks of the parts, each once. NULL: their numbers of ranks differ, or all are the same rank. */
 static bool *ranks_there(const struct fm_run_info *run_info, uint32_t *ret_of)
 {
     uint32_t of = run_info->part_count == 0 ? 0 : run_info->parts[0].process.rank_count;

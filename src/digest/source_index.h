@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The procedures of a C program by the place where they are defined: to know where one ends. */
+/* The procedures of a C program by place of definition: to find where one ends. */
 #pragma once
 
 #include "deep/profile.h"

@@ -10,7 +10,7 @@
 /* maximum number of contexts of a procedure, for trees of callers */
 #define CONTEXTS_FOLLOWED 2048u
 
-/* One edge of the tree before edges of one path are put together. */
+/* An edge of the tree before edges with the same path are joined. */
 struct edge {
     enum fm_view_kind kind;
     uint32_t ps, procs;
@@ -106,8 +106,8 @@ static int64_t csd_calls(const struct fm_view_tree *tree, uint32_t csd)
     return csd ? fm_profile_calls(tree->a->profile, csd) : 0;
 }
 
-/* How often the edge was taken; where it stands for a function's place in a recursion, or for all
- * of a function, how often that was called. */
+/* Number of times the edge was taken; if it stands for a function in a recursion, or for all of a
+ * function, the number of its calls. */
 static int64_t calls_of(const struct fm_view_tree *tree, const struct edge *edge)
 {
     if (edge->csd == 0 && edge->pd != 0)
@@ -148,7 +148,7 @@ static uint32_t count_sites(const struct fm_view_tree *tree, const struct edge *
     return g_hash_table_size(sites);
 }
 
-/* Edges of one function or recursion become one node. The array is sorted and emptied. */
+/* Joins edges of one function or recursion into a node. The array is sorted and emptied. */
 static void edges_to_nodes(struct fm_view_tree *tree, GArray *edges, GArray *ret)
 {
     struct edge *all = (struct edge *)(void *)edges->data;
@@ -196,7 +196,8 @@ static struct edge edge_to_clique(const struct fm_view_tree *tree, uint32_t cliq
 
 /* --- downwards --- */
 
-/* Edges from one pd to the cliques that it calls; only, if not NULL, to those of that node. */
+/* Edges from one pd to the cliques that it calls; `only`, if not NULL, restricts them to those of
+ * that node. */
 static void collect_callees(struct fm_view_tree *tree, uint32_t pd, const struct edge *only,
                             GArray *edges)
 {
@@ -235,7 +236,7 @@ static void add_outside(struct fm_view_tree *tree, struct fm_view_node *node)
     }
 }
 
-/* Whether an activation of the same procedure lies above: then the one above holds its cost. */
+/* Whether an activation of the same procedure is above: then that one includes its cost. */
 static bool is_below_itself(const struct fm_analysis *a, uint32_t pd)
 {
     uint32_t ps = a->profile->pd_ps[pd], clique = a->pd_clique[pd];

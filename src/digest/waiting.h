@@ -15,7 +15,7 @@ struct fm_wait_sum {
 
 /* Waits at one lock. */
 struct fm_lock_sum {
-    uint32_t lock; /* from 1; 0 = those that were not told apart */
+    uint32_t lock; /* from 1; 0 = locks that could not be distinguished */
     const char *kind;
     uint64_t waits, ns, longest_ns;
     uint32_t first, count; /* into blames */

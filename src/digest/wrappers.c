@@ -6,7 +6,8 @@ struct fm_view_wrappers {
     unsigned count;
 };
 
-/* Calls in it that allocate: those of recorded functions, and its own of the allocator as one. */
+/* Number of calls in it that allocate: those of recorded functions, and all its own calls of the
+ * allocator as one. */
 static unsigned allocating_sites(const struct fm_analysis *a, uint32_t ps, int64_t own_allocs)
 {
     const struct fm_ps *proc = &a->profile->ps[ps];
@@ -29,7 +30,7 @@ static bool is_called_from_several(const struct fm_analysis *a, uint32_t ps)
     return false;
 }
 
-/* Bytes a block: sizes of one kind of object are equal. */
+/* Whether average block sizes differ: objects of one type have equal sizes. */
 static bool sizes_differ(const struct fm_analysis *a, uint32_t ps)
 {
     double some = -1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions that allocate on behalf of their callers, such as xmalloc: of interest is who calls
- * them. One has one call that allocates, allocates at most once a call, is called from several
- * places, and what it allocates differs in size from context to context; a function that makes
- * one kind of object is none. C programs only. */
+/* Functions that allocate for their callers, such as xmalloc, whose callers are more informative.
+ * Such a function has one call that allocates, allocates at most once a call, is called from
+ * several places, and the sizes differ from context to context; a function that makes one kind of
+ * object is not a wrapper. C programs only. */
 #pragma once
 
 #include "analysis/analysis.h"

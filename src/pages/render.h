@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A page of a recording in one of the formats: what the server sends and what the commands print.
- */
+/* A page of a recording in one of the formats, for the server and the commands. */
 #pragma once
 
 #include "report/report.h"
@@ -17,12 +16,12 @@ enum fm_format {
 /* Information on a page that is still incomplete. */
 struct fm_render_incomplete {
     const char *text;
-    unsigned stage;  /* another one, another page */
+    unsigned stage;  /* pages made at different stages differ */
     double fraction; /* fraction of the current work */
-    bool silent;     /* no events tell of its progress: the reader asks again */
+    bool silent;     /* there is no event stream: the reader must reload */
 };
 
-/* HTML: what a page with an address of its own has. */
+/* HTML: data for a page that has its own address. */
 struct fm_render_page {
     const char *path;  /* "deep": the same in other formats is deep.json, ... */
     const char *query; /* "?...", as in addresses */
@@ -30,12 +29,12 @@ struct fm_render_page {
     const char *live_url;
     /* Address of a stream with news while the page is incomplete; NULL = none. */
     const char *events_url;
-    bool has_picture;       /* also as SVG */
-    bool has_graph;         /* also for Graphviz */
-    bool keeps_preferences; /* its links carry the preferences that it was asked for with */
+    bool has_picture;       /* available as SVG */
+    bool has_graph;         /* available for Graphviz */
+    bool keeps_preferences; /* its links contain the preferences of the request */
     bool no_navigation;
     const char *const *scripts, *const *styles; /* NULL-terminated; NULL = none */
-    const char *const *modules;                 /* that the scripts ask for; as they are */
+    const char *const *modules;                 /* modules that the scripts need; unchanged */
     const char *body_class;
 };
 
@@ -45,15 +44,15 @@ struct fm_render_options {
     const char *notice; /* shown above the page; NULL = none */
     const struct fm_render_incomplete *incomplete; /* NULL: in the report's own words */
     bool inline_assets;                            /* HTML */
-    bool grows;      /* HTML: its program runs, and "live?..." tells when there is more */
-    bool searchable; /* HTML: a server takes what is typed into the field of search */
-    const struct fm_render_page
-        *page; /* HTML; NULL: it has no address of its own. Set by fm_render() */
-    bool of_c; /* HTML: whose profile it is; set by fm_render() */
+    bool grows;      /* HTML: its program runs, and "live?..." announces new versions */
+    bool searchable; /* HTML: the server answers the search field */
+    /* HTML; NULL: it has no address. Set by fm_render() */
+    const struct fm_render_page *page;
+    bool of_c; /* HTML: the profile's language; set by fm_render() */
     struct fm_text_options text;
 };
 
-/* The page that a query asks for, appended to out. Errors: those of fm_report(). */
+/* Appends the page of a query to out. Errors: those of fm_report(). */
 FM_MUST_USE bool fm_render(const struct fm_deep_recording *recording, const struct fm_query *query,
                            const struct fm_render_options *options, GString *out, GError **error);
 /* As above, for a page that has been made. */

@@ -7,7 +7,7 @@
 
 #include "analysis/job.h"
 
-/* A program that was killed may have been within one call of each context. */
+/* When a program was killed, each context may have been within one call. */
 static uint64_t tolerated(const struct fm_profile *profile)
 {
     const struct fm_run_info *info = &profile->run_info;

@@ -102,7 +102,7 @@ static void check_parts(const struct fm_profile *profile, GArray *to)
         g_strdup_printf("%" G_GUINT64_FORMAT " profiles added up", times));
 }
 
-/* NULL: nothing is wrong with what is kept of a context and a measure. */
+/* Checks the statistics of a context and a measure; NULL: no error. */
 static char *fault_of_ranks(const struct fm_analysis *a, uint32_t row, unsigned m)
 {
     const struct fm_rank_info *info = &a->profile->run_info.rank_info;

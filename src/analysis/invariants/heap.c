@@ -13,7 +13,7 @@ struct measures {
     unsigned frees, live_blocks, live_bytes, peak, usable;
 };
 
-/* Takes wrong and right: NULL, or what is not so; what is. */
+/* Takes ownership of wrong (the violation, or NULL) and right (the invariant). */
 static void add(GArray *to, const char *name, char *wrong, char *right)
 {
     struct fm_invariant invariant = {
@@ -88,8 +88,8 @@ static void check_flows(const struct fm_profile *profile, const struct measures 
         g_strdup_printf("%" PRIu64 " blocks in %u pairs of contexts", blocks, info->flow_count));
 }
 
-/* A program that was killed, or ended while others of its threads ran, may have been within one
- * event in each. */
+/* In a program that was killed, or ended while other threads ran, each thread may have been within
+ * one event. */
 static uint64_t events_open(const struct fm_profile *profile)
 {
     const struct fm_run_info *info = &profile->run_info;
@@ -130,7 +130,7 @@ void fm_invariants_of_heap(const struct fm_profile *profile, GArray *to)
         !profile->run_info.heap_info.recorded) /* not recorded */
         return;
     check_contexts(profile, &m, to);
-    if (profile->run_info.part_count == 0) /* in a sum each run had its own */
+    if (profile->run_info.part_count == 0) /* in a sum each run had its own peak */
         check_peak(profile, &m, to);
     if (profile->run_info.peak_bytes != 0) /* in a phase, blocks may be older */
         check_frees(profile, &m, to);

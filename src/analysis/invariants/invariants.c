@@ -10,7 +10,7 @@
 struct fm_checking {
     const struct fm_analysis *a;
     unsigned walk;   /* number of the walk that is next */
-    uint32_t cursor; /* in it */
+    uint32_t cursor; /* position in it */
     uint64_t sums[FM_MEASURES_MAX];
     double largest; /* share of the root's total that a procedure has */
     char *above;    /* the first that is above 100 % */
@@ -33,9 +33,9 @@ static void add(GArray *to, const char *name, bool holds, char *detail)
 
 /* --- walks --- */
 
-/* A call that was counted at the call port leaves through one port, or is still open at the end;
- * a procedure is not redone more often than it was left. Some callees inside the runtime count no
- * call port: their call sequence number is 0. */
+/* A call counted at the call port leaves through one port, or is still open at the end; a procedure
+ * is redone at most as often as it exited. Some callees inside the runtime count no call port:
+ * their call sequence number is 0. */
 static void look_at_ports(struct fm_checking *c, uint32_t csd)
 {
     const struct fm_profile *profile = c->a->profile;
@@ -206,7 +206,7 @@ void fm_checking_free(struct fm_checking *c)
     g_free(c);
 }
 
-/* --- what they found --- */
+/* --- results --- */
 
 static void check_sums(const struct fm_analysis *a, const uint64_t *sums, GArray *to)
 {

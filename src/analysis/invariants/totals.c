@@ -23,7 +23,7 @@ static int compare_records(const void *a, const void *b)
     return p->pd < q->pd ? -1 : p->pd > q->pd;
 }
 
-/* Then its stacks are counted there. */
+/* Then its stacks are counted there, too. */
 static bool is_active_above(const struct fm_analysis *a, uint32_t clique, uint32_t ps)
 {
     while (a->clique_parent[clique] != 0) {
@@ -36,7 +36,7 @@ static bool is_active_above(const struct fm_analysis *a, uint32_t clique, uint32
     return false;
 }
 
-/* NULL: nothing is wrong with a function's records in one recursion. */
+/* Checks a function's records in one recursion; NULL: no error. */
 static char *fault_of(const struct fm_analysis *a, const struct record *records, guint count,
                       unsigned measure)
 {

@@ -126,8 +126,8 @@ static double slack_of(const struct fm_thread_time *thread)
     return WORST_TICK_NS + 5 * WORST_TICK_NS * sqrt((double)thread->inside_ns / WORST_TICK_NS);
 }
 
-/* A thread waits or runs, or neither. Of a phase that begins later its CPU time may be of before:
- * at a moment that is known as of the last tick, which short turns on a processor meet seldom. */
+/* A thread waits, runs, or neither. In a phase that begins later, CPU time may belong to the time
+ * before: it is known only as of the last tick, and ticks rarely hit short runs on a CPU. */
 static void check_walls(const struct fm_profile *profile, GArray *to)
 {
     const struct fm_wait_info *info = &profile->run_info.wait_info;
@@ -147,10 +147,10 @@ static void check_walls(const struct fm_profile *profile, GArray *to)
     add(to, "no thread waits and runs longer than it exists", wrong, right);
 }
 
-/* How long threads can have slept unseen. A thread can have run longer than it was there beside its
- * waits: how much of its CPU time fell into them is sampled, and that of a phase may be of before.
- * It did not sleep then, but in a sum it takes from the time of those that did. So nothing but
- * waits is taken off the time of a sum. */
+/* Upper limit of unrecorded sleep. A thread's CPU time may exceed its lifetime minus its waits: the
+ * CPU time within waits is sampled, and that of a phase may belong to the time before. It did not
+ * sleep then, but in a sum it would reduce the time of threads that did. So for a sum only waits
+ * are subtracted. */
 static uint64_t sleep_at_most(const struct fm_thread_time *thread, bool is_sum)
 {
     if (!is_sum)

@@ -6,7 +6,7 @@
 
 #include "digest/paths.h"
 
-/* Finding the name of a recursion looks at all its members: of more contexts they are one row. */
+/* Naming a recursion looks at all its members: with more contexts, all recursions are one row. */
 #define CONTEXTS_NAMED 1000u
 
 struct key {
@@ -17,7 +17,7 @@ struct collecting {
     const struct fm_analysis *a;
     uint32_t ps, clique;
     enum fm_measure_id measure;
-    bool named;        /* recursions by name, not all as one */
+    bool named;        /* one row for each recursion name, not one for all */
     GHashTable *rows;  /* struct key -> row + 1 */
     GHashTable *group; /* clique -> row of its group + 1 */
     GArray *all;       /* struct found */
@@ -143,7 +143,7 @@ static void add_caller(struct collecting *in, uint32_t csd)
     at(in, row)->row.inlined |= fm_profile_css_uncounted(profile, css);
 }
 
-/* A pd's cost stands in the row of the line that enters its clique, or in its recursion's. */
+/* A pd's cost is in the row of the call site that enters its clique, or in its recursion's. */
 static void add_callee_total(struct collecting *in, uint32_t pd)
 {
     const struct fm_profile *profile = in->a->profile;
@@ -155,7 +155,7 @@ static void add_callee_total(struct collecting *in, uint32_t pd)
     }
     bool recursion = is_recursion(in->a, clique);
     if (!recursion && csd != 0 && fm_profile_is(profile, FM_NATURE_ARCS))
-        return; /* each call has its part */
+        return; /* each call has its recorded cost */
     add_to(in, recursion ? group_of(in, clique) : row_of(in, &key),
            fm_analysis_pd_adds(in->a, pd, in->measure), 0, 0);
 }
@@ -244,7 +244,7 @@ static void add_callee(struct collecting *in, uint32_t csd)
     at(in, row)->row.inlined |= fm_profile_css_uncounted(profile, css);
 }
 
-/* The sum of a site is the answer where all its calls lead to one procedure, out of the clique. */
+/* The site's sum is the result if all its calls lead to one procedure outside of the clique. */
 static bool callee_by_site(struct collecting *in, uint32_t css, bool recursive)
 {
     const struct fm_analysis *a = in->a;
@@ -305,7 +305,7 @@ static void add_recursion_rest(struct collecting *in, uint32_t pd)
     row->total_is_here |= rest != 0;
 }
 
-/* Both sides add up to the total: what is told of no call stands in the rows of recursions. */
+/* Both sides add up to the total: costs that belong to no call are in the rows of recursions. */
 static void settle(const struct collecting *in, int64_t total)
 {
     struct fm_neighbour *row = NULL;
@@ -351,7 +351,7 @@ static int compare_found(const void *a, const void *b)
     return fa->row.ps < fb->row.ps ? -1 : fa->row.ps > fb->row.ps;
 }
 
-/* Each row's group is itself or that of its members: they sort as one. */
+/* A row's group is itself or that of its members, so that they sort together. */
 static GArray *take_rows(struct collecting *in)
 {
     GArray *rows = g_array_new(FALSE, FALSE, sizeof(struct fm_neighbour));

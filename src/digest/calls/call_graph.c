@@ -82,7 +82,8 @@ static int compare_places(uint32_t a, uint32_t b, void *nodes)
                          &((const struct fm_call_node *)nodes)[b]);
 }
 
-/* The dearest stay, in order: they are chosen, since there may be as many as procedures. */
+/* Keeps the most expensive ones, sorted; they are selected first, because there may be as many as
+ * procedures. */
 static void keep_some(struct making *in)
 {
     GArray *nodes = in->graph->nodes;
@@ -188,7 +189,7 @@ static void dearest(struct making *in)
         struct fm_cost cost;
         fm_analysis_ps_cost(in->a, ps, &cost);
         const struct fm_ps *proc = &in->a->profile->ps[ps];
-        /* Threads, and what stands for the program, are no functions. */
+        /* Threads, and the root of the program, are not functions. */
         bool thread =
             in->a->profile->flavour == FM_FLAVOUR_C && !proc->file[0] && !proc->decl_module[0];
         if (fm_cost_total(&cost, in->measure) > 0 && !thread)

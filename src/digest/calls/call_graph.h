@@ -18,10 +18,10 @@ struct fm_call_edge {
     bool inlined; /* there are more, which were not recorded */
 };
 struct fm_call_graph {
-    GArray *nodes;  /* struct fm_call_node, dearest first */
+    GArray *nodes;  /* struct fm_call_node, most expensive first */
     GArray *edges;  /* struct fm_call_edge, most calls first */
     uint32_t left;  /* functions that there was no room for */
-    bool one_place; /* a recursion's: costs are those of that context */
+    bool one_place; /* for a recursion: costs are those of one context */
 };
 
 /* For a recursion (focus.clique): its functions in that context. For a function, or a context's

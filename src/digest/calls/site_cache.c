@@ -6,7 +6,7 @@
 enum {
     SITES_KEPT = 4,
     ORDERS_KEPT = 3,       /* orders cached for a site */
-    CALLEES_LEAST = 10000, /* fewer take some milliseconds */
+    CALLEES_LEAST = 10000, /* for fewer callees, some milliseconds suffice */
     BYTES_KEPT = 64 << 20,
 };
 

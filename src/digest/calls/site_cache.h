@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Callees of call sites that call very many: to add them up and to order them takes long, and each
- * page of a site needs the same. What was made last is kept, within a budget. Threads may share a
+/* Callees of call sites with very many callees: summing and sorting them takes long, and each page
+ * of a site needs them again. The most recent ones are cached, within a budget. Threads may share a
  * cache. */
 #pragma once
 
@@ -24,8 +24,8 @@ struct fm_site_callees *fm_site_cache_callees(struct fm_site_cache *cache,
 /* Returns the order that fm_site_cache_keep_order() stored for the site and key: for each place,
  * the index of the callee there. A reference; NULL when it is not cached. */
 GBytes *fm_site_cache_order(struct fm_site_cache *cache, uint32_t css, uint32_t key);
-/* Only of sites whose callees are kept. */
+/* Only for sites whose callees are cached. */
 void fm_site_cache_keep_order(struct fm_site_cache *cache, uint32_t css, uint32_t key,
                               GBytes *order);
-/* Whether orders of so many are kept: then all of it is worth to be made. */
+/* Whether orders of that number of callees are cached: then it pays to sort all. */
 bool fm_site_cache_keeps(uint32_t callees);

@@ -6,7 +6,7 @@
 struct fm_identities {
     gatomicrefcount refs;
     GMutex lock;
-    uint64_t *ps, *pd; /* by number; NULL until they are asked for */
+    uint64_t *ps, *pd; /* by number; NULL until needed */
 };
 
 struct fm_identities *fm_identities_new(void)
@@ -88,8 +88,7 @@ static uint64_t site_hash(const struct fm_profile *profile, uint32_t pd, uint32_
     return mix_text(mix_text(hash, css->file), css->goal_path);
 }
 
-/* Proc dynamics in the order of their distance from the root, so that each is known by a shortest
- * way. */
+/* Visits proc dynamics by distance from the root, so that each is identified by a shortest path. */
 static void find_contexts(struct fm_identities *identities, const struct fm_profile *profile)
 {
     g_autoptr(GHashTable) seen = g_hash_table_new(fm_int64_hash, g_int64_equal);

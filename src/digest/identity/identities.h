@@ -13,7 +13,7 @@
 struct fm_identities;
 struct fm_identities *fm_identities_new(void);
 void fm_identities_free(struct fm_identities *identities); /* NULL is allowed */
-/* For profiles with the same nodes: one more holder, who frees it, too. */
+/* For profiles with the same nodes: adds a reference, to be freed, too. */
 struct fm_identities *fm_identities_ref(struct fm_identities *identities);
 
 /* Never 0. The analysis is that of the same profile in all calls. O(proc dynamics) the first time.
@@ -22,8 +22,8 @@ uint64_t fm_identity_of_ps(struct fm_identities *identities, const struct fm_ana
                            uint32_t ps);
 uint64_t fm_identity_of_clique(struct fm_identities *identities, const struct fm_analysis *a,
                                uint32_t clique);
-/* 0: there is none. Of a context that has become part of a recursion: that. O(procedures), O(proc
- * dynamics). */
+/* 0: there is none. For a context that is now part of a recursion: the recursion. O(procedures),
+ * O(proc dynamics). */
 uint32_t fm_identity_find_ps(struct fm_identities *identities, const struct fm_analysis *a,
                              uint64_t identity);
 uint32_t fm_identity_find_clique(struct fm_identities *identities, const struct fm_analysis *a,

@@ -4,7 +4,7 @@
 
 #include "deep/profile.h"
 
-/* Processes of one program that were begun in the same way. */
+/* Processes of one program that were started in the same way. */
 struct fm_role {
     char *program;   /* the last part of its name, as in the command line; "" = not known */
     bool forked;     /* children of fork that went on with the program, */
@@ -15,8 +15,8 @@ struct fm_role {
     uint64_t longest_ns; /* 0 = not known of all */
 };
 
-/* struct fm_role: those that were started before those that were forked, then by name. Empty when
- * it is no sum. g_array_unref(). */
+/* struct fm_role: started processes before forked ones, then by name. Empty when it is not a sum.
+ * g_array_unref(). */
 GArray *fm_run_roles(const struct fm_profile *profile);
 /* How many processes, or runs, it is the sum of; 0 = it is no sum. */
 uint64_t fm_run_processes(const struct fm_profile *profile);

@@ -27,7 +27,7 @@ GArray *fm_run_phases(const struct fm_profile *profile)
         const struct fm_mark *end = last ? NULL : &run_info->marks[i];
         uint64_t quanta = last ? profile->user_quanta : end->quanta;
         phase.to_ns = last ? run_info->duration_ns : end->ns;
-        /* Ticks of other threads may come between a mark and the end. */
+        /* Ticks of other threads may occur between a mark and the end. */
         phase.quanta = quanta > quanta_before ? quanta - quanta_before : 0;
         g_array_append_val(phases, phase);
         if (last)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A C program's run in time: the phases that it marked, and what was CPU and what waiting. */
+/* A C program's run over time: the phases that it marked, CPU time and waiting. */
 #pragma once
 
 #include "deep/profile.h"
@@ -12,7 +12,7 @@ struct fm_phase {
     uint64_t quanta; /* CPU time */
 };
 
-/* struct fm_phase, in order, what came before the first mark too; empty where none was marked.
+/* struct fm_phase, in order, including the part before the first mark; empty without marks.
  * g_array_unref(); the profile must outlive it. */
 GArray *fm_run_phases(const struct fm_profile *profile);
 
@@ -21,8 +21,8 @@ GArray *fm_run_phases(const struct fm_profile *profile);
 bool fm_run_cpu(const struct fm_profile *profile, uint64_t *ret_ns);
 
 /* "2.31 s wall: 0.20 s CPU, 2.10 s waiting (mutex 2.00), up to 0.01 s ready but without a
- * processor, all threads together" (of a sum "all processes together"), "recorded 0.30 s of 2.31
- * s:" where it was stopped for long, without the wall time where that is not recorded, nor what is
- * not worth saying. Up to: the kernel counts such moments at the ends of waits, too, and waits of
- * other kinds may have had the rest. g_free. NULL: waiting is not recorded. */
+ * processor, all threads together" (for a sum "all processes together"), "recorded 0.30 s of 2.31
+ * s:" if it was stopped for long; without the wall time if that is not recorded, and without
+ * unimportant parts. "up to": the kernel also counts such moments at the ends of waits, and waits
+ * of other kinds may contain the rest. g_free. NULL: waiting is not recorded. */
 char *fm_run_sentence(const struct fm_profile *profile);

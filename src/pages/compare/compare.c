@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A path shows so many of its innermost functions. */
+/* maximum number of a path's innermost functions */
 #define PATH_MAX_STEPS 8u
 #define MANY_MEMBERS 10u
 #define INLINED_NAMED 5u
@@ -173,7 +173,7 @@ static void add_rest(struct view *v, guint from, double more, double less)
     fm_add_text(v->body, text->str);
 }
 
-/* Calls that one build does not count. */
+/* Says which calls one build does not count. */
 static void add_inlined(struct view *v)
 {
     g_autoptr(GString) names = g_string_new(NULL);
@@ -275,7 +275,7 @@ static void add_causes(struct view *v)
                     "what made it run.");
 }
 
-/* --- what was taken for one --- */
+/* --- functions treated as equal --- */
 
 static void add_matches(struct view *v)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The page of a comparison: what differs and why. */
+/* The page of a comparison: differences and their causes. */
 #pragma once
 
 #include "compare/compare.h"
@@ -7,11 +7,11 @@
 
 struct fm_compare_page_options {
     enum fm_measure_id by;       /* measure of the causes; may be FM_COMPARE_CALLS */
-    unsigned causes_max;         /* rows; the rest is one row */
+    unsigned causes_max;         /* number of rows; the rest is one row */
     unsigned contexts_max;       /* maximum for each cause */
     const char *names[FM_SIDES]; /* names of the two files */
-    bool numbers;                /* for programs (JSON, CSV): each number in a column of its own */
-    bool picture;                /* both over one another, as a flame graph: HTML, JSON, SVG */
+    bool numbers;                /* for programs (JSON, CSV): each number in its own column */
+    bool picture;                /* both profiles in one flame graph: HTML, JSON, SVG */
     uint32_t focus;              /* focus of the picture: a context; 0 = the whole program */
     /* Address of the same comparison by a measure and with a focus, for pages that have one; NULL =
      * none. g_free. */

@@ -20,10 +20,11 @@ struct picture {
     struct fm_compare_values values;
     struct fm_flame *flame;
     uint32_t *child_first, *children; /* children in the spanning tree */
-    double *width;                    /* [pd + 1]: the larger total, or what lies below */
+    double *width;                    /* [pd + 1]: the larger total, or that of the boxes below */
     double whole, program;
     int64_t parts; /* common unit of both sides: this number of parts is one unit of the measure */
-    bool *told; /* [pd + 1] of what is sampled: chance does not explain its change; NULL = exact */
+    /* [pd + 1], for sampled measures: chance does not explain the change; NULL = exact */
+    bool *told;
     unsigned boxes;
     bool cut;
 };
@@ -164,7 +165,7 @@ static void add_joined(struct picture *p, unsigned count, double x, double width
     p->boxes++;
 }
 
-/* A context, then what it calls, widest first. Its own part stays empty, at the right. */
+/* Places a context, then its callees, widest first. Its own cost is the free part at the right. */
 static void place(struct picture *p, uint32_t pd, double x, unsigned row)
 {
     uint32_t first = p->child_first[pd], count = p->child_first[pd + 1] - first, joined = 0;

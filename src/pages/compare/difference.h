@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The picture of a comparison: a flame graph of both runs over one another. A box is as wide as the
- * larger of its two totals, so both have one scale and what one run alone has is seen, too. */
+/* The picture of a comparison: one flame graph of both runs. A box is as wide as the larger of its
+ * two totals, so both have one scale, and functions of only one run are visible. */
 #pragma once
 
 #include "compare/compare.h"
@@ -14,7 +14,7 @@ struct fm_difference_options {
     void *user;
 };
 
-/* Adds the picture, with the way from the root to the focus above it. False when there is nothing
- * to draw. FM_COMPARE_CALLS is drawn as calls with those below. */
+/* Adds the picture, with the path from the root to the focus above it. False when there is nothing
+ * to draw. FM_COMPARE_CALLS is drawn as calls including those below. */
 bool fm_difference_add(struct fm_list *to, const struct fm_compare *compare,
                        const struct fm_difference_options *options);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The page of limits: what is kept, what is broken and by what. */
+/* The page of limits: which are kept, and which are broken and by what. */
 #pragma once
 
 #include "display/display.h"

@@ -147,7 +147,7 @@ static bool has_clock(const GArray *entries)
     return clock;
 }
 
-/* A row of bars, one a profile; the largest is as high as the row. */
+/* Adds a row of bars, one for each profile; the largest has the height of the row. */
 static void add_chart_row(struct fm_drawing *drawing, const GArray *entries, const char *label,
                           double (*value)(const struct fm_history_entry *))
 {
@@ -174,7 +174,7 @@ static double contexts_of(const struct fm_history_entry *e)
     return (double)e->contexts;
 }
 
-/* One measure at a time, for scripts. */
+/* Adds a choice of the measure, for scripts. */
 static void add_choice(struct fm_list *body, const GArray *entries)
 {
     const struct {
@@ -230,7 +230,7 @@ static void count_cell(struct fm_table *table, int64_t count)
         fm_cell_int(table, count);
 }
 
-/* Against the profile before it; nothing where one of both is not known. */
+/* Change from the previous profile; empty if one of the two is not known. */
 static void change_cell(struct fm_table *table, double before, double now)
 {
     if (before > 0 && now >= 0)

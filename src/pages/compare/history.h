@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The page of many profiles of a program, one a row, in the order in which they were recorded. */
+/* The page of a program's profiles, one in a row, in order of recording. */
 #pragma once
 
 #include "compare/compare.h"
 #include "display/display.h"
 
-/* One profile. What is not recorded is -1. */
+/* One profile. Values that are not recorded are -1. */
 struct fm_history_entry {
     char *label;       /* owned: its name without ".data" */
     char *program;     /* owned: its file's name */
@@ -14,8 +14,8 @@ struct fm_history_entry {
     double seconds;    /* CPU time, or see clock */
     bool clock;        /* it is not known to be CPU time */
     int64_t samples;   /* that the time rests on */
-    char *ticks_name; /* owned: what quanta are that are no time, "cycles"; NULL = there are none */
-    int64_t ticks;    /* how many */
+    char *ticks_name;  /* owned: name of quanta that are not time, "cycles"; NULL = none */
+    int64_t ticks;     /* how many */
     int64_t contexts, calls, allocs, bytes, peak_bytes;
 };
 void fm_history_entry_clear(void *entry); /* for GArray */

@@ -6,8 +6,8 @@
 
 #include "display/ranked.h"
 
-#define UNTOLD_SHOWN 5u /* the heaviest ones */
-#define WANTED 1.1      /* the change that readers ask for: a tenth */
+#define UNTOLD_SHOWN 5u /* number of undecided rows shown, largest first */
+#define WANTED 1.1      /* ratio of a change that readers care about: 10 % */
 #define RATE_MAX 10000.0
 #define BY_FACTORS 2.0 /* from here on per cent say less than "times" */
 #define SAME_FACTOR 0.01
@@ -23,7 +23,8 @@ struct view {
 
 /* --- numbers --- */
 
-/* The last digit is where the first of half the interval's width is, one further after a 1 or 2. */
+/* The last digit shown is the first one of half the interval's width, or one more after a 1 or
+ * 2. */
 static int decimals_of(double low, double high)
 {
     double width = (high - low) / 2;
@@ -108,7 +109,7 @@ static void cell_ratio(struct view *v, double value)
         fm_cell_empty(v->table);
 }
 
-/* --- what the page is about --- */
+/* --- about the page --- */
 
 static void add_method(const struct view *v, struct fm_list *to)
 {
@@ -286,7 +287,7 @@ static int by_size(const void *left, const void *right)
     return a->row->id < b->row->id ? -1 : a->row->id > b->row->id;
 }
 
-/* Told, perhaps, then the heaviest of the others. */
+/* Adds significant rows, then possible ones, then the largest of the others. */
 static void add_rows(struct view *v, struct fm_list *to, const struct fm_timing_table *of,
                      const char *name, bool untold)
 {
@@ -313,7 +314,7 @@ static void add_rows(struct view *v, struct fm_list *to, const struct fm_timing_
     }
 }
 
-/* --- what is not in the tables --- */
+/* --- below the tables --- */
 
 static void add_few(const struct view *v, struct fm_list *to)
 {
@@ -341,7 +342,7 @@ static const struct fm_timing_row *heaviest_untold(const struct view *v)
     return best;
 }
 
-/* How much it would take to tell a tenth of the heaviest function. */
+/* Says what would be needed to detect a change of 10 % in the largest function. */
 static void add_needed(const struct view *v, struct fm_list *to)
 {
     const struct fm_timing_row *row = heaviest_untold(v);

@@ -7,7 +7,7 @@
 
 struct fm_times_options {
     unsigned rows_max;
-    bool numbers; /* for programs: each number in a column of its own */
+    bool numbers; /* for programs: each number in its own column */
 };
 
 /* Adds facts to the display, paragraphs and tables to the list. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a command to its page: one table. */
+/* The table of commands and their pages. */
 #include "base/error.h"
 #include "pages/profile/bodies/bodies.h"
 #include "pages/profile/calls/calls.h"
@@ -73,7 +73,7 @@ bool fm_report_is_complete(const struct fm_deep_recording *recording, const stru
 {
     unsigned id = query->command.id;
     if (id >= FM_CMD_COUNT || (pages[id].function == NULL && pages[id].c_function == NULL))
-        return true; /* an error whatever else will be known */
+        return true; /* an error regardless of what is still unknown */
     return recording->known >= needs_of(&pages[id]);
 }
 
@@ -106,7 +106,7 @@ static bool check_measure(const struct fm_deep_recording *recording, const struc
     return false;
 }
 
-/* The page of what the command names; of several to choose from where it names them. */
+/* Makes the page for the command; for an ambiguous name, the page of candidates. */
 static bool make_page(struct fm_page *page, const struct page_entry *entry, GError **error)
 {
     const struct fm_deep_recording *recording = page->recording;

@@ -234,7 +234,7 @@ void fm_trace_json_set(struct fm_json *json, const char *name, const struct fm_t
     json->spaced = true;
     fm_json_object(json, name);
     fm_json_text(json, "viewer", "set");
-    fm_json_text(json, "origin_ns", origin); /* a script's numbers do not hold it */
+    fm_json_text(json, "origin_ns", origin); /* too large for numbers in scripts */
     fm_json_uint(json, "start_ns", set->start);
     fm_json_uint(json, "end_ns", set->end);
     fm_json_bool(json, "grows", fm_trace_set_grows(set));

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Viewers' answers as JSON, for scripts: what /trace.json and the stream of a page send. */
+/* Viewers' answers as JSON for scripts: in /trace.json and in a page's stream. */
 #pragma once
 
 #include "base/text/json.h"
 #include "viewers/viewers.h"
 
-/* {"viewer": ..., ...}; name as in base/text/json.h. The job may arrange what it shows. */
+/* Writes {"viewer": ..., ...}; name as in base/text/json.h. The job may arrange its lanes. */
 void fm_trace_json_job(struct fm_json *json, const char *name, struct fm_trace_job *job);
 /* As above, for the set itself: its files, and the progress of passes over them. */
 void fm_trace_json_set(struct fm_json *json, const char *name, const struct fm_trace_set *set);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One page of traces without a stream: its viewers run to their ends, or until patience ends, and
- * what is known is written. */
+/* A page of traces without stream: its viewers run to their ends, or for limited time, and what is
+ * known then is written. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -37,9 +37,9 @@ struct page {
     struct fm_trace_set *set;
     const struct fm_trace_query *query;
     enum fm_format format;
-    struct fm_trace_job *jobs[3]; /* overview, timeline, panel; those that the format wants */
+    struct fm_trace_job *jobs[3]; /* overview, timeline, panel; those that the format needs */
     unsigned job_count;
-    char *filter_problem; /* then the page is made without the filter */
+    char *filter_problem; /* error of the filter: the page is made without it */
     bool done;
 };
 
@@ -110,7 +110,7 @@ static void add_zoom(const struct page *page, struct fm_list *list, const char *
     fm_add_href(list, url, label);
 }
 
-/* Zooming is about the cursor when it lies in the window, else about the middle. */
+/* Zooms around the cursor if it is in the window, else around the middle. */
 static void show_zooms(const struct page *page, struct fm_list *body, uint64_t start, uint64_t end)
 {
     const struct fm_trace_set *set = page->set;
@@ -258,7 +258,7 @@ static bool is_incomplete(const struct page *page)
     return incomplete;
 }
 
-/* Never "100 %" of what is not complete: the passes may be done, and this page's reading not. */
+/* Never "100 %" for an incomplete page: the passes may be done while this page is still reading. */
 static char *progress_text(const struct fm_trace_set *set)
 {
     double percent = floor(100 * fm_trace_set_progress(set));

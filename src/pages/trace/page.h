@@ -5,8 +5,8 @@
 #include "pages/render.h"
 #include "viewers/viewers.h"
 
-/* The page, in one of the formats, made of what is known after patience_us (0 = as long as is good
- * for most readers), which it says. Errors: those of opening, of the filter and of positions. */
+/* Writes the page in one of the formats, from what is known after patience_us (0 = a default); an
+ * incomplete page says so. Errors: those of opening, of the filter and of positions. */
 FM_MUST_USE bool fm_trace_page_write(struct fm_recordings *recordings, int64_t patience_us,
                                      struct fm_trace_query *query, enum fm_format format,
                                      GString *out, GError **error);

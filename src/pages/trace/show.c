@@ -176,7 +176,7 @@ static char *box_url(const struct fm_trace_show *show, const struct fm_box *box)
     return fm_trace_url(&query);
 }
 
-/* A box of several things has the name of one that took nearly all of it. */
+/* A box of several entries is named after one that took nearly all of its time. */
 #define NAMED_SHARE 0.9F
 
 static void draw_boxes(const struct fm_trace_show *show, const struct fm_trace_timeline *timeline,
@@ -308,7 +308,7 @@ static void list_boxes(const struct fm_trace_show *show, const struct fm_trace_t
     }
 }
 
-/* Links to the lanes before and after, and back to those that were hidden. */
+/* Links to previous and next lanes, and to show hidden ones again. */
 static void show_paging(const struct fm_trace_show *show, const struct fm_trace_timeline *timeline,
                         unsigned first, unsigned end)
 {

@@ -24,11 +24,11 @@ void fm_trace_show_statistics(const struct fm_trace_show *show,
 void fm_trace_show_resources(const struct fm_trace_show *show, struct fm_trace_timeline *resources);
 void fm_trace_show_counters(const struct fm_trace_show *show, struct fm_trace_counters *counters);
 
-/* "?file=...&..." with one thing changed; caller frees. */
+/* "?file=...&..." with one change; the caller frees it. */
 char *fm_trace_url(const struct fm_trace_query *query);
 
-/* The page of the context that an event names, of a log of calls that were timed for a profile
- * beside it: "deep?clique/..."; NULL: it names none. Caller frees. */
+/* The page of the context named by an event in a log of timed calls, for the profile beside it:
+ * "deep?clique/..."; NULL: it names none. The caller frees it. */
 char *fm_trace_context_url(const struct fm_trace_set *set, const struct fm_trace_event_row *row);
 
 /* Each returns a text for the caller to free. */

@@ -13,7 +13,7 @@ static char *kind_word(unsigned kind)
     return g_strdelimit(g_strdup(fm_lane_kind_name((enum fm_lane_kind)kind)), " ", '-');
 }
 
-/* The words, "state", "type", ..., one after the other with ", " between. Caller frees. */
+/* The words "state", "type", ..., separated by ", ". The caller frees it. */
 static char *statistics_words(void)
 {
     GString *words = g_string_new("state, type, tree");
@@ -59,7 +59,7 @@ static bool is_marks(const struct fm_statistics_node *node)
 struct state_row {
     const char *name;
     const char *kind;
-    const uint64_t *of; /* time of all states of these lanes, where it is known what they do */
+    const uint64_t *of; /* time of all states of these lanes, if their states are known */
     enum fm_state_class state_class;
     uint64_t count, self_time, longest, longest_at, events;
 };
@@ -285,7 +285,7 @@ static void add_collection(struct fm_table *table, const struct fm_statistics_no
     fm_cell_int(table, (int64_t)node->longest_at);
 }
 
-/* Pauses, then those of each generation, which stand in them. */
+/* Pauses, then those of each generation, which are parts of them. */
 static void add_collections(struct fm_list *body, const struct fm_statistics_node *kind)
 {
     static const struct fm_column_head columns[] = {

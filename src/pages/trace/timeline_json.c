@@ -7,7 +7,7 @@ struct value {
     uint32_t value;
 };
 
-/* The values that an answer names are numbered anew, in the order in which they are met. */
+/* Values in an answer are renumbered in order of appearance. */
 struct values {
     GHashTable *numbers; /* part and value -> number */
     GArray *met;         /* struct value */

@@ -376,7 +376,7 @@ static void add_nothing(struct fm_page *page, uint32_t ps)
         fm_add_text(page->body, "It did not run: only the code of functions that ran is kept.");
 }
 
-/* A window has room for both; a narrow one shows the source first. */
+/* A wide window shows both side by side; a narrow one shows the source first. */
 static void add_beside_source(struct assembly *view, const struct fm_code_part *parts,
                               uint32_t count)
 {

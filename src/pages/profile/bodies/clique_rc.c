@@ -11,7 +11,7 @@
 #include "pages/profile/parts/names.h"
 #include "pages/profile/parts/page.h"
 
-/* --- what both have: the call sites that recurse --- */
+/* --- for both: the recursive call sites --- */
 
 static void add_sites_header(const struct fm_page *page, struct fm_table *table)
 {

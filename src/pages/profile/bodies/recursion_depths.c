@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counted: the calls that close a recursion, by depth. What a level costs is not: it is estimated,
- * each call taken for an average one of the clique. */
+/* Recorded are the calls that close a recursion, by depth. The cost of a level is estimated: each
+ * call counts as an average one of the clique. */
 #include "pages/profile/bodies/recursion_depths.h"
 
 #include <inttypes.h>
@@ -8,8 +8,8 @@
 struct levels {
     struct fm_depths all; /* depths of the clique's proc dynamics together */
     bool recorded;
-    uint64_t calls;   /* all of a known depth, with those that enter the clique */
-    double per_entry; /* seconds of the clique's own code for each of those */
+    uint64_t calls;   /* all calls of known depth, including those that enter the clique */
+    double per_entry; /* seconds of the clique's own code per such call */
 };
 
 static void add_up(const struct fm_page *page, uint32_t clique, struct levels *levels)

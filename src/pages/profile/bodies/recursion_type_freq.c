@@ -58,7 +58,7 @@ static char *name_of(const struct fm_page *page, const struct fm_recursion_type 
 
 /* --- order --- */
 
-/* Level by level; what is the beginning of the other comes first. */
+/* Compares level by level; a prefix comes first. */
 static int compare_level_lists(const struct fm_recursion_type *a, const struct fm_recursion_type *b)
 {
     for (uint32_t i = 0; i < a->level_count && i < b->level_count; i++) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The source text of a C function with what its lines cost: their own code and the calls made
- * there. */
+/* The source text of a C function with the cost of its lines: their own code and their calls. */
 #include "pages/profile/bodies/source.h"
 
 #include <string.h>
@@ -63,7 +62,7 @@ static struct fm_source_line line_of(const struct fm_page *page, uint32_t number
     return line;
 }
 
-/* The site's cost, in one context or in all; false when nothing is known of it. */
+/* The site's cost, in one context or in all; false when it is not known. */
 static bool site_cost(const struct fm_page *page, const struct subject *of, uint32_t slot,
                       uint32_t css, struct fm_cost *ret)
 {
@@ -124,7 +123,7 @@ static void add_callee(struct fm_line_cost *cost, uint32_t ps)
         cost->callees[cost->callee_count++] = ps;
 }
 
-/* The functions that a site called; the one that it names, also where it did not. */
+/* Adds the functions that a site called; the one that it names even if it was not called. */
 static void add_callees(const struct fm_page *page, uint32_t css, struct fm_line_cost *cost)
 {
     g_assert(css >= 1 && css <= page->profile->css_count);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The source text of C procedures with what its lines cost. */
+/* The source text of C procedures with the cost of their lines. */
 #pragma once
 
 #include "pages/profile/parts/page.h"
 
-/* pd 0: over all contexts, else in that one. */
+/* pd 0: in all contexts, else in that one. */
 void fm_source_add(struct fm_page *page, uint32_t ps, uint32_t pd);
 
 /* --- pieces, for whole files --- */
@@ -22,11 +22,11 @@ struct fm_line_cost {
 struct fm_line_span {
     uint32_t first, count;
 };
-/* Adds what a procedure's lines cost to those of the span. */
+/* Adds the costs of a procedure's lines to those of the span. */
 void fm_source_add_costs(const struct fm_page *page, uint32_t ps, uint32_t pd,
                          struct fm_line_span span, struct fm_line_cost *costs);
-/* The listing. whole: what heat is a share of. body: the text of the lines, which is cut up; NULL =
- * only lines with costs are shown. Returns how many lines there are. */
+/* Adds the listing. whole: reference of the heat colours. body: the text of the lines, which is
+ * modified; NULL = only lines with costs are shown. Returns the number of lines. */
 uint32_t fm_source_add_lines(struct fm_page *page, const char *file, struct fm_line_span span,
                              const struct fm_line_cost *costs, int64_t whole, char *body);
 /* That times of lines are not there, where they could be. */

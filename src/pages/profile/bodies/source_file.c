@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* source/FILE: a whole source file, each line with what it cost. */
+/* source/FILE: a whole source file, each line with its cost. */
 #include <string.h>
 
 #include "base/error.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The source text of C functions. Only files that look like C source are opened: a recording could
- * name any file. */
+/* The source text of C functions. Only files that look like C source are opened, since a recording
+ * may name any file. */
 #include "pages/profile/bodies/source_text.h"
 
 #include <fcntl.h>
@@ -23,7 +23,7 @@ static bool looks_like_source(const char *path)
     return false;
 }
 
-/* A link whose name looks like source may lead to anything. */
+/* The name may be that of a link, so the content is checked, too. */
 static bool is_source(int fd)
 {
     g_autofree char *link = g_strdup_printf("/proc/self/fd/%d", fd);

@@ -4,14 +4,15 @@
 
 #include "pages/profile/parts/page.h"
 
-/* The file's text, g_free; NULL where it cannot be shown. What was stored with the recording comes
- * first: it is what ran. A relative name is tried beside the
- * recording, then in the current folder. *ret_note: why it cannot, with the places where it was
- * looked for, or what should be known of it; unchanged when there is nothing to say; g_free. */
+/* The file's text, g_free; NULL if it cannot be shown. A text stored with the recording has
+ * priority: it is the version that ran. A relative name is looked up beside the recording, then in
+ * the current folder. *ret_note: why it cannot be shown, with the places tried, or a remark;
+ * unchanged when there is none; g_free. */
 char *fm_source_text_read(const struct fm_page *page, const char *file, char **ret_note);
-/* Just behind the brace that closes the body which begins at or after text; NULL if none does. */
+/* The position after the brace that closes the body beginning at or after text; NULL if there is
+ * none. */
 const char *fm_source_text_end(const char *text);
-/* The text after so many lines; NULL when there are no more. */
+/* The text after that number of lines; NULL when there are no more. */
 const char *fm_source_text_line(const char *text, uint32_t lines);
-/* How many lines from one place to another, both inclusive. */
+/* The number of lines between two positions, both inclusive. */
 uint32_t fm_source_text_count(const char *from, const char *to);

@@ -12,9 +12,9 @@
 #define ROWS_SHOWN 200u
 #define CALLERS_A_PAGE 100u
 #define PICTURE_ROWS 8u
-#define PICTURE_CONTEXTS 20000u /* with more of them it would take too long */
+#define PICTURE_CONTEXTS 20000u /* with more contexts, it would take too long */
 #define PICTURE_BOXES 500u
-#define PICTURE_WIDTH 400u /* coarse: what is wider than half a percent of it stands by itself */
+#define PICTURE_WIDTH 400u /* coarse: boxes wider than half a percent are separate */
 
 struct side {
     struct fm_page *page;
@@ -25,7 +25,7 @@ struct side {
     bool callers;
 };
 
-/* --- the figures in one line --- */
+/* --- one line of figures --- */
 
 /* Whether the procedure's total is that of the recursions which it is part of. */
 static bool is_at_most(const struct fm_page *page, uint32_t ps, enum fm_measure_id measure)
@@ -248,7 +248,7 @@ static bool is_listed(const struct fm_profile *profile, uint32_t css)
     return strcmp(fm_css_file(profile, css), caller->file) == 0;
 }
 
-/* "luaV_execute  lvm.c:1310": who, and the line of the call. */
+/* "luaV_execute  lvm.c:1310": the function, and the line of the call. */
 static void add_call_row(struct side *side, const struct fm_neighbour *row)
 {
     struct fm_page *page = side->page;
@@ -279,14 +279,14 @@ static void add_call_row(struct side *side, const struct fm_neighbour *row)
     fm_cell_path(side->table, parts, place[0] ? 2 : 1, row->kind == FM_NEIGHBOUR_MEMBER ? 1 : 0);
 }
 
-/* Rows that are not shown, as one: the sum below holds them. */
+/* Adds one row for all rows that are not shown: the sum below contains them. */
 static void add_left(struct side *side, const GArray *rows, guint first)
 {
     struct fm_neighbour left = {.total_is_here = true};
     for (guint i = first; i < rows->len; i++) {
         const struct fm_neighbour *row = &g_array_index(rows, struct fm_neighbour, i);
         left.total += row->total;
-        if (row->kind == FM_NEIGHBOUR_WITHIN) /* it has what its members have */
+        if (row->kind == FM_NEIGHBOUR_WITHIN) /* it contains its members */
             continue;
         left.own += row->own;
         left.calls += row->calls;

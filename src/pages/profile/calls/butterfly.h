@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The part of a page that shows a function between its callers and what it calls. */
+/* The part of a page that shows a function between its callers and callees. */
 #pragma once
 
 #include "pages/profile/measured/measure.h"

@@ -3,7 +3,7 @@
 
 #include "pages/profile/parts/names.h"
 
-#define ORDERED_MAX 5000u /* contexts: to order more of them takes longer than a page should */
+#define ORDERED_MAX 5000u /* limit of contexts: sorting more takes longer than a page should */
 
 bool fm_caller_is_root(const struct fm_page *page, uint32_t clique)
 {
@@ -42,7 +42,7 @@ static struct fm_row caller_row(const struct fm_page *page, const struct fm_call
         row.link = FM_CMD_PROC;
         row.link_number = caller->ps;
         break;
-    case FM_GROUP_MODULE: /* in the order of names already */
+    case FM_GROUP_MODULE: /* already in order of names */
         row.name = caller->module;
         row.file = caller->module;
         break;
@@ -78,7 +78,7 @@ static void find_cliques(struct fm_caller_groups *groups, uint32_t ps,
     groups->cliques = fm_clique_callers_new(groups->page->analysis, ps, contour, inside);
     groups->count = fm_clique_callers_count(groups->cliques);
     if (groups->count > ORDERED_MAX && !groups->page->links_carry_preferences)
-        return; /* in an order that costs nothing, unless another is asked for */
+        return; /* the natural order, unless another is requested */
     groups->order = fm_rows_order(
         groups->page,
         &(struct fm_row_source){.cost = clique_cost, .name = clique_name_at, .data = groups},

@@ -24,5 +24,5 @@ void fm_caller_groups_at(const struct fm_caller_groups *groups, uint32_t place,
                          struct fm_callers_row *ret_caller, struct fm_row *ret);
 /* The clique of the program's start. */
 bool fm_caller_is_root(const struct fm_page *page, uint32_t clique);
-/* The procedure that a clique of callers goes by: its entry, or the runtime. */
+/* The procedure that represents a clique of callers: its entry, or the runtime. */
 const char *fm_caller_clique_name(const struct fm_page *page, uint32_t clique, uint32_t *ret_entry);

@@ -75,7 +75,7 @@ static void add_note(const struct fm_cost_table *costs, const char *role, const 
     fm_cell_path(costs->table, &part, 1, 0);
 }
 
-/* Calls inside recursions have no total: what they led to comes back to where it started. */
+/* Calls inside recursions have no total, since what they lead to leads back to the caller. */
 static void add_insiders(const struct fm_cost_table *costs, uint32_t ps)
 {
     struct fm_caller_groups inside;

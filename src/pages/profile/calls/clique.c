@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* clique/N: who calls the clique, and its procedures with their call sites. Costs here are those
- * of one context, not compensated. */
+/* clique/N: callers of the clique, and its procedures with their call sites. Costs are those of one
+ * context, not compensated. */
 #include "pages/profile/calls/calls.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@
 #include "pages/profile/parts/recursion.h"
 #include "pages/profile/parts/sites.h"
 
-/* The page of a clique with more proc dynamics shows the first ones of the chosen order. */
+/* The page of a larger clique shows only the first proc dynamics of the chosen order. */
 #define PDS_SHOWN_MAX 1000
 #define CRUMBS_MAX 12u
 
@@ -35,7 +35,7 @@ struct clique_view {
 
 /* The proc dynamics of one procedure in the clique. */
 struct group {
-    uint32_t first, count; /* in the array of members */
+    uint32_t first, count; /* range in the array of members */
 };
 
 struct member {
@@ -108,7 +108,7 @@ static void add_ancestors(struct clique_view *view)
 
 /* --- call sites of one proc dynamic --- */
 
-/* The callee of a csd: the link leads to its clique, unless that is this one. */
+/* The callee of a csd: linked to its clique, unless it is this one. */
 static struct fm_row callee_row(struct clique_view *view, uint32_t csd)
 {
     const struct fm_profile *profile = view->page->profile;
@@ -306,7 +306,7 @@ static void add_whole(struct clique_view *view, const struct fm_row *rows, guint
         &(struct fm_recursion_row){"whole", 1, "the recursion as a whole", FM_STYLE_BOLD, &whole});
 }
 
-/* One row a procedure, the entry procedure first; rows[i].id = index of its group. */
+/* Makes one row for each procedure, the entry procedure first; rows[i].id = index of its group. */
 static struct fm_row *group_rows(struct clique_view *view, const struct member *members,
                                  uint32_t count, GArray *groups)
 {
@@ -355,7 +355,7 @@ static void add_procs(struct clique_view *view)
     fm_table_section(view->table, title, true);
     if (count > 1)
         add_whole(view, rows, groups->len);
-    /* By context the entry stays first: it is what the clique was called for. */
+    /* In order of context the entry stays first, because it was called from outside. */
     bool entry_stays = page->query.preferences.order == FM_ORDER_CONTEXT;
     fm_rows_sort(page, rows + entry_stays, groups->len - entry_stays, NULL);
     for (guint i = 0; i < groups->len && view->pds_shown < PDS_SHOWN_MAX; i++) {
@@ -370,7 +370,7 @@ static void add_procs(struct clique_view *view)
     }
 }
 
-/* The contexts around it, from the program's entry on; of a long path the last ones. */
+/* The contexts around it, from the program's entry on; of a long path, the last ones. */
 static void add_crumbs(struct fm_page *page, uint32_t clique)
 {
     uint32_t cliques[CRUMBS_MAX];

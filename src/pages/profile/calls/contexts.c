@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* contexts/PROC: the ways to a function, dearest first. */
+/* contexts/PROC: the paths to a function, most expensive first. */
 #include "pages/profile/calls/calls.h"
 
 #include "pages/profile/measured/hot_tables.h"

@@ -31,7 +31,7 @@ struct proc_view {
     struct fm_table *table;
 };
 
-/* For developers: who calls it, direct recursion left out, costs not compensated. */
+/* For developers: its callers without direct recursion; costs not compensated. */
 static void add_callers_row(struct proc_view *view)
 {
     struct fm_callers_other other;
@@ -121,7 +121,7 @@ static struct fm_row callee_at(void *data, const struct fm_site *site, uint32_t 
     return row;
 }
 
-/* The calls made there, summed for each callee, compensated like the site itself. */
+/* Fills in the calls at the site, summed by callee and compensated like the site itself. */
 static void fill_multi_site(struct proc_view *view, uint32_t css_id, struct fm_site *site)
 {
     const struct fm_page *page = view->page;
@@ -199,7 +199,7 @@ static void add_contexts(struct fm_page *page, uint32_t ps)
         uint32_t clique = a->pd_clique[a->ps_pds[i]];
         struct fm_query query = fm_page_link(page, FM_CMD_CLIQUE, clique);
         g_autofree char *label = g_strdup_printf("clique %" PRIu32, clique);
-        if (clique != before) /* two in one clique are mostly neighbours */
+        if (clique != before) /* contexts of one clique are usually neighbours */
             fm_add_link(list, &query, label);
         before = clique;
     }
@@ -302,7 +302,7 @@ bool fm_report_proc(struct fm_page *page, GError **error)
     add_facts(page, ps, &cost);
 
     struct proc_view view = {.page = page, .ps = ps};
-    /* Further pages of its callees are those alone: the rest stands on the first. */
+    /* Further pages show callees only: the rest is on the first page. */
     bool first_page = page->query.command.bunch <= 1;
     if (page->profile->flavour == FM_FLAVOUR_C && first_page)
         add_neighbours(page, ps);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* proc_callers/PS/GROUP/PAGE/SIZE/CONTOUR: what calls a procedure, grouped, a page at a time. */
+/* proc_callers/PS/GROUP/PAGE/SIZE/CONTOUR: callers of a procedure, grouped, in pages. */
 #include "pages/profile/calls/calls.h"
 
 #include "base/error.h"
@@ -65,7 +65,7 @@ static void add_header(struct callers_view *view)
     fm_perf_header(&view->perf, page, view->table);
 }
 
-/* Rows below the clique's own one, for the members other than its entry. */
+/* Adds rows for the members other than the entry, below the clique's own row. */
 static void add_members(struct callers_view *view, uint32_t clique)
 {
     struct fm_page *page = view->page;
@@ -112,7 +112,7 @@ static void add_module_cell(struct callers_view *view, const char *name)
     g_free(query.command.module);
 }
 
-/* The cells that say who calls. */
+/* Adds the cells that name the caller. */
 static void add_names(struct callers_view *view, const struct fm_row *row,
                       const struct fm_callers_row *caller)
 {
@@ -192,7 +192,7 @@ static void add_insiders(struct callers_view *view, unsigned before)
     fm_display_fact_int(page->display, "inside_groups_count", count);
 }
 
-/* With these the rows of all pages add up to what the procedure cost. */
+/* With these rows, the rows of all pages add up to the procedure's total. */
 static void add_recursion(struct callers_view *view)
 {
     struct fm_page *page = view->page;

@@ -18,7 +18,7 @@ static enum fm_measure_id measure_of_action(const struct fm_page *page)
         measure = fm_cost_measure(preferences->cost.kind);
     else if (fm_times_tell(page->profile))
         measure = FM_QUANTA;
-    /* Redos are not inherited; of what was not recorded nothing leads anywhere. */
+    /* Redos are not inherited, and measures without costs lead nowhere. */
     bool leads =
         measure >= FM_FIRST_INHERITED && fm_cost_total(&page->analysis->root_total, measure) > 0;
     return leads ? measure : FM_CALLSEQS;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dump_call_site_dynamic/CSD: the edge as it stands in the file; own costs only. */
+/* dump_call_site_dynamic/CSD: the edge as in the file; own costs only. */
 #include "pages/profile/dump/dump.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dump_call_site_static/CSS: the node as it stands in the file. */
+/* dump_call_site_static/CSS: the node as in the file. */
 #include "pages/profile/dump/dump.h"
 
 #include "pages/profile/dump/fields.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One node's fields, as the file has them. */
+/* One node's fields, as in the file. */
 #pragma once
 
 #include "pages/profile/parts/page.h"

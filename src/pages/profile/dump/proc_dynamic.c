@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dump_proc_dynamic/PD: the node as it stands in the file. */
+/* dump_proc_dynamic/PD: the node as in the file. */
 #include "pages/profile/dump/dump.h"
 
 #include "pages/profile/dump/fields.h"

@@ -11,7 +11,7 @@ bool fm_page_is_ranked(struct fm_page *page, bool with_descendants, struct fm_me
     if (!fm_preferences_are_usual(page->recording, &page->query))
         return false;
     fm_measured_init(ret, page->recording, fm_measure_preferred(page));
-    if (ret->asked == FM_QUERY_BY_WAITING) /* rows stand in an order that has a name */
+    if (ret->asked == FM_QUERY_BY_WAITING) /* rows cannot be ordered by waiting */
         fm_measured_init(ret, page->recording, FM_QUERY_BY_CALLS);
     if (!page->links_carry_preferences && page->query.preferences.order != FM_ORDER_COST) {
         const struct fm_cost_order order = {.kind = fm_tree_measures[ret->asked].order,

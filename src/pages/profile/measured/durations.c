@@ -37,7 +37,7 @@ static void time_cell(struct fm_table *table, const struct fm_durations *d, doub
         fm_cell_time_short(table, ns / 1e9);
 }
 
-/* The log of the calls beside the profile; NULL: it is gone. */
+/* The log of the calls beside the profile; NULL: it does not exist any more. */
 static char *log_beside(const struct fm_page *page)
 {
     const char *path = page->recording->path, *name = page->recording->name;

@@ -4,6 +4,6 @@
 #include "pages/profile/parts/page.h"
 
 #define FM_DURATIONS_SHOWN 100u
-/* How long single calls took, by context, of a procedure (0: of all), the dearest first; how many
- * contexts there are. */
+/* Adds durations of single calls, by context, for a procedure (0: all), most expensive first;
+ * returns the number of contexts. */
 uint32_t fm_add_durations(struct fm_page *page, uint32_t ps);

@@ -199,7 +199,7 @@ unsigned fm_flame_add(struct fm_page *page, const struct fm_flame_wish *wish, bo
         .boxes_max = wish->boxes_max,
         .rows_max = wish->rows_max,
     };
-    /* One file has one colour, whatever the page is about. */
+    /* Colours depend on this measure, so that they are the same on all pages of a file. */
     struct fm_measured dominant;
     fm_measured_init(&dominant, page->recording, FM_QUERY_BY_AUTO);
     drawing.slot_count = fm_view_module_slots(page->analysis, dominant.measure, drawing.slots);

@@ -10,7 +10,7 @@ struct fm_flame_wish {
     const struct fm_measured *measured;
     struct fm_view_focus focus;
     bool up;
-    bool upwards;   /* row 0 below; a picture only, without what scripts and readers want to know */
+    bool upwards;   /* row 0 at the bottom; picture only, without data for scripts and readers */
     unsigned flags; /* enum fm_flame_flags */
     unsigned width; /* device pixels; 0 = 1200 */
     unsigned boxes_max, rows_max; /* 0 = as many as there may be */

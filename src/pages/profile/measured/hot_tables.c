@@ -18,7 +18,7 @@
 #define PARTS_MAX (STEPS_SHOWN + 4)
 #define THREADS_AMONG 20u /* rows of threads that are left out of a list of functions */
 
-/* --- paths, without the beginning that they share --- */
+/* --- paths, without their common beginning --- */
 
 struct route {
     uint32_t steps[STEPS_MAX]; /* cliques */
@@ -60,7 +60,7 @@ static char *caption_of(const struct fm_page *page, const struct route *route, u
     return g_strdup_printf("all below %s", path);
 }
 
-/* "… › luaH_finishset › luaH_resize": the function last, after its recursion where it is in one. */
+/* "… › luaH_finishset › luaH_resize": the function last, after its recursion if it is in one. */
 static void add_path_cell(struct fm_page *page, struct fm_table *table, uint32_t ps,
                           uint32_t clique, const struct route *route, uint32_t shared)
 {
@@ -69,7 +69,7 @@ static void add_path_cell(struct fm_page *page, struct fm_table *table, uint32_t
     g_autoptr(GPtrArray) labels = g_ptr_array_new_with_free_func(g_free);
     struct fm_query link = fm_page_link(page, FM_CMD_CLIQUE, clique);
     bool in_recursion = fm_view_clique_procs(a, clique) > 1;
-    uint32_t end = route->count - (in_recursion ? 0 : 1); /* the function itself stands last */
+    uint32_t end = route->count - (in_recursion ? 0 : 1); /* the function itself is last */
     uint32_t first = MIN(shared, end);
     unsigned count = 0;
     if (end - first > STEPS_SHOWN)
@@ -292,7 +292,7 @@ unsigned fm_add_hot_recursions(struct fm_page *page, const struct fm_measured *m
 
 struct context {
     uint32_t clique;
-    uint32_t path; /* equal for those of one path, and rarely for others */
+    uint32_t path; /* hash: equal for contexts with equal paths, and rarely for others */
     int64_t own, total, calls;
     bool inlined, at_most; /* at_most: the total is its recursion's */
 };
@@ -318,8 +318,8 @@ static uint32_t hash_path(const struct fm_analysis *a, uint32_t clique)
 
 /* For one function: its rows, and their sum. */
 struct contexts {
-    GArray *rows;    /* struct context, dearest first */
-    uint32_t others; /* that have no row: they cost less than those with one */
+    GArray *rows;    /* struct context, most expensive first */
+    uint32_t others; /* number of those without row: they cost less */
     struct context all;
 };
 
@@ -351,7 +351,7 @@ static int compare_totals(uint32_t i, uint32_t j, void *user)
     return i < j ? -1 : i > j;
 }
 
-/* To order some hundred thousands takes longer than to choose the dearest among them. */
+/* Selects the most expensive contexts, because sorting hundreds of thousands takes longer. */
 static void add_dearest(struct contexts *contexts, const struct fm_analysis *a, uint32_t ps,
                         enum fm_measure_id measure, uint32_t kept)
 {
@@ -387,7 +387,8 @@ static void add_all_contexts(struct contexts *contexts, const struct fm_analysis
     }
 }
 
-/* Dearest first. Those of one path are one; of very many only the dearest are compared for that. */
+/* Most expensive first. Contexts with the same path are joined; among very many, only the most
+ * expensive are compared for that. */
 static void contexts_of(struct contexts *ret, const struct fm_analysis *a, uint32_t ps,
                         enum fm_measure_id measure, uint32_t rows)
 {
@@ -418,8 +419,8 @@ static void contexts_of(struct contexts *ret, const struct fm_analysis *a, uint3
         qsort(ret->rows->data, kept, sizeof *all, compare_contexts);
 }
 
-/* How many times what a call costs in the other contexts together the row's calls cost; 0 where
- * nothing can be told. Sampled amounts of the others count as high as they may well be. */
+/* Ratio of the row's cost per call to that in all other contexts; 0 when it is not significant.
+ * Sampled amounts of the others are taken at their upper limits. */
 static double times_the_others(const struct fm_measured *measured, const struct contexts *contexts,
                                guint row)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables of what is dearest: paths, functions, recursions, who allocates. */
+/* Tables of the most expensive paths, functions and recursions, and of the largest allocators. */
 #pragma once
 
 #include "pages/profile/measured/measure.h"
 #include "pages/profile/parts/page.h"
 
-/* Each adds a heading and its table to the page's body; nothing where there is nothing. rows: at
- * most so many. */
+/* Each adds a heading and its table to the page's body, unless the table is empty. rows: maximum
+ * number. */
 /* Returns how many there are. */
 unsigned fm_add_hot_paths(struct fm_page *page, const struct fm_measured *measured, unsigned rows);
 void fm_add_hot_functions(struct fm_page *page, const struct fm_measured *measured, unsigned rows);
-/* By CPU time, where enough samples tell: of a program that mostly waits. */
+/* By CPU time, if there are enough samples: for a program that mostly waits. */
 void fm_add_busy_functions(struct fm_page *page, unsigned rows);
 /* Returns how many there are. */
 unsigned fm_add_hot_recursions(struct fm_page *page, const struct fm_measured *measured,
@@ -21,9 +21,8 @@ void fm_add_hot_allocators(struct fm_page *page, unsigned rows);
  * empty. */
 void fm_add_hot_holders(struct fm_page *page, unsigned rows);
 void fm_add_hot_at_peak(struct fm_page *page, unsigned rows);
-/* The contexts of a procedure, those of one path as one; returns how many there are. Adds nothing
- * where there are fewer than least. A row
- * whose call costs at least five times as much as elsewhere says so, where enough was measured to
- * tell. */
+/* Adds the contexts of a procedure, joined by path; returns their number. Adds nothing if there are
+ * fewer than least. A row whose calls cost at least five times as much as elsewhere says so, if
+ * that is significant. */
 unsigned fm_add_contexts(struct fm_page *page, const struct fm_measured *measured, uint32_t ps,
                          unsigned least, unsigned rows);

@@ -60,7 +60,8 @@ enum fm_query_measure fm_dominant_measure(const struct fm_deep_recording *record
     if (fm_profile_samples(profile, (double)profile->user_quanta) >= SAMPLES_DOMINANT &&
         profile->ticks_per_second > 0)
         return FM_QUERY_BY_TIME;
-    if (profile->run_info.tick_event.recorded && profile->user_quanta > 0) /* it was asked for */
+    /* events were requested */
+    if (profile->run_info.tick_event.recorded && profile->user_quanta > 0)
         return FM_QUERY_BY_TIME;
     if (fm_waiting_dominates(recording))
         return FM_QUERY_BY_WAITING;
@@ -140,7 +141,7 @@ void fm_calls_cell(struct fm_table *table, const struct fm_profile *profile, int
     else if (!inlined)
         fm_cell_int(table, calls);
     else if (calls == 0 && fm_profile_is(profile, FM_NATURE_ARCS))
-        fm_cell_unknown(table); /* by nobody that is known */
+        fm_cell_unknown(table); /* the caller is not known */
     else if (calls == 0)
         fm_cell_string(table, "inlined", FM_STYLE_PLAIN);
     else

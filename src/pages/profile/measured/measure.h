@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A measure as pages of ranked rows show it: one unit a column, names of columns, and what the
- * address calls it. */
+/* A measure as shown on pages of ranked rows: the unit of a column, names of columns, the word in
+ * addresses. */
 #pragma once
 
 #include "display/ranked.h"
@@ -21,7 +21,8 @@ struct fm_measured {
 /* For a measure that the flavour does not have, its nearest relative. */
 void fm_measured_init(struct fm_measured *ret, const struct fm_deep_recording *recording,
                       enum fm_query_measure asked);
-/* It waited more than twice as long as it worked, all threads together, and not just a moment. */
+/* Whether all threads together waited more than twice as long as they worked, and not just for a
+ * moment. */
 bool fm_waiting_dominates(const struct fm_deep_recording *recording);
 /* The measure that pages begin with: time where there are 100 samples, else waiting where that
  * dominates, else calls. */
@@ -41,11 +42,11 @@ const char *fm_measure_label(const struct fm_deep_recording *recording,
 void fm_measured_column(struct fm_table *table, const struct fm_measured *measured,
                         const char *title, const char *part, unsigned priority);
 void fm_measured_cell(struct fm_table *table, const struct fm_measured *measured, int64_t amount);
-/* A number of calls, to which those of inlined bodies come that are not recorded: "inlined" where
- * only these were, "28 + inlined". A dash where the profile knows of no calls. */
+/* Adds a number of calls. Calls of inlined bodies, which are not recorded, are shown as "inlined",
+ * or "28 + inlined". A dash if the profile has no call counts. */
 void fm_calls_cell(struct fm_table *table, const struct fm_profile *profile, int64_t calls,
                    bool inlined);
-/* The cost of one call; "few" where too few samples tell. */
+/* Adds the cost of one call; "few" when there are too few samples. */
 void fm_measured_per_call(struct fm_table *table, const struct fm_measured *measured,
                           int64_t amount, int64_t calls);
 /* "706 ms", "188,056,028 calls", "243.2 MiB"; g_free. */
@@ -54,5 +55,5 @@ char *fm_measured_text(const struct fm_measured *measured, int64_t amount);
 double fm_measured_share(const struct fm_measured *measured, int64_t amount);
 /* Twice the standard deviation of an amount of time, in quanta: samples out of all samples. */
 double fm_measured_spread(const struct fm_measured *measured, int64_t amount);
-/* So few samples that the row is shown softly. */
+/* Whether the row has so few samples that it is shown in grey. */
 bool fm_measured_is_soft(const struct fm_measured *measured, int64_t amount);

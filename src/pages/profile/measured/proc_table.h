@@ -4,6 +4,6 @@
 
 #include "pages/profile/parts/page.h"
 
-/* sorted: the procedures stand in the order that the preferences ask for already. */
+/* sorted: the procedures are already in the preferred order. */
 void fm_proc_table(struct fm_page *page, const char *name, const uint32_t *ps, uint32_t count,
                    bool sorted);

@@ -227,7 +227,7 @@ uint32_t fm_add_rank_losses(struct fm_page *page, const struct fm_measured *meas
 
 /* --- one context --- */
 
-/* As many bars as fit; of several ranks in one the greatest. */
+/* As many bars as fit; a bar for several ranks shows their maximum. */
 static void add_strip(struct fm_page *page, const struct fm_measured *measured,
                       const uint64_t *values, uint32_t count, uint64_t greatest)
 {

@@ -5,19 +5,18 @@
 #include "pages/profile/measured/measure.h"
 #include "pages/profile/parts/page.h"
 
-/* Whether statistics over ranks are kept. */
+/* Whether there are statistics over ranks. */
 bool fm_has_ranks(const struct fm_page *page);
-/* For FM_QUERY_BY_AUTO time where each rank has 100 samples, else calls; for a measure of which
- * nothing is kept, calls. */
+/* FM_QUERY_BY_AUTO: time if each rank has 100 samples, else calls; for a measure without
+ * statistics, calls. */
 void fm_ranks_measured(struct fm_measured *ret, const struct fm_page *page,
                        enum fm_query_measure asked);
 /* Says which ranks of the program are missing in the sum; nothing if none is known to be. */
 void fm_add_missing_ranks(struct fm_page *page);
-/* Why there is nothing of the measure that is asked for: it was not recorded, or no rank has any.
- * NULL: there is, or any measure will do. g_free. */
+/* Why the requested measure has no data: it was not recorded, or is 0 for all ranks. NULL: it has
+ * data, or any measure is acceptable. g_free. */
 char *fm_ranks_why_none(const struct fm_page *page, enum fm_query_measure asked);
-/* Contexts by what is lost, of a procedure or of all (0); how many there are. rows: shown at most.
- */
+/* Adds contexts by loss, for a procedure or all (0); returns their number. rows: maximum shown. */
 uint32_t fm_add_rank_losses(struct fm_page *page, const struct fm_measured *measured, uint32_t ps,
                             uint32_t rows);
 /* "Rank 3 has 2 times the mean in main › relax › relaxed: 240,000 calls, the mean is 120,000.", of
@@ -25,6 +24,6 @@ uint32_t fm_add_rank_losses(struct fm_page *page, const struct fm_measured *meas
 char *fm_ranks_lead(const struct fm_page *page, const struct fm_measured *measured);
 /* Adds each rank's own value for one context, as bars and as a table. */
 void fm_add_rank_values(struct fm_page *page, const struct fm_measured *measured, uint32_t clique);
-/* To the page of ranks by what tells most, of "all", "proc/N" or "clique/N"; nothing where there
- * are no statistics. */
+/* Links to the page of ranks by the most informative measure, for "all", "proc/N" or "clique/N";
+ * nothing without statistics. */
 void fm_add_ranks_link(struct fm_page *page, const char *focus, const char *label);

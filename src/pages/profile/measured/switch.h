@@ -7,8 +7,8 @@
 
 /* The measure of the page's order; for other orders the most informative one. */
 enum fm_query_measure fm_measure_preferred(const struct fm_page *page);
-/* The measure of a page about a function (0: of all). Where none is asked for and the function has
- * hardly any of what tells most of the program: what it has. */
+/* The measure of a page about a function (0: all). By default the program's most informative one
+ * or, if the function has hardly any of that, one that it has. */
 void fm_measured_of_function(struct fm_measured *ret, const struct fm_page *page,
                              enum fm_query_measure asked, uint32_t ps);
 /* Links to this page in other orders, for pages whose command has no measure. */

@@ -57,14 +57,15 @@ static void add_field(struct accessors_view *view, const struct fm_row *row)
     fm_cell_string(view->table, label, FM_STYLE_BOLD);
     fm_perf_cells(&view->perf, view->page, view->table, &row->cost);
     for (guint i = first; i < first + count; i++) {
-        /* Several of one kind: other modes, or a predicate and a function of one name. */
+        /* Several accessors of one kind: other modes, or a predicate and a function with the same
+         * name. */
         bool several = (i > first && at(view, i - 1)->setter == at(view, i)->setter) ||
                        (i + 1 < first + count && at(view, i + 1)->setter == at(view, i)->setter);
         add_accessor(view, at(view, i), false, several);
     }
 }
 
-/* The fields of the structure that begins at index first; *ret_end = where the next one begins. */
+/* The fields of the structure that begins at index first; *ret_end = start of the next one. */
 static GArray *group_fields(const struct accessors_view *view, guint first, guint *ret_end)
 {
     GArray *fields = g_array_new(FALSE, FALSE, sizeof(struct fm_row));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* program_modules: what each module's own code costs. Costs of descendants would overlap. */
+/* program_modules: the self cost of each module. Costs with descendants would overlap. */
 #include "pages/profile/modules/modules.h"
 
 #include <string.h>

@@ -11,7 +11,7 @@
 #include "pages/profile/parts/preferences.h"
 
 #define ROWS_A_PAGE 100
-#define ROWS_AT_ONCE 1000u /* in a window: the others are a page further */
+#define ROWS_AT_ONCE 1000u /* in a window: more are on further pages */
 
 /* Calls and redos exist neither with descendants nor per call. */
 static struct fm_cost_order sensible(struct fm_cost_order order)
@@ -21,7 +21,8 @@ static struct fm_cost_order sensible(struct fm_cost_order order)
     return order;
 }
 
-/* Every page has a link to this one: where no time is known, the order is by what tells most. */
+/* Every page links to this one: if no time is known, the order is by the most informative
+ * measure. */
 static void choose_known_order(struct fm_page *page)
 {
     struct fm_cost_order *top = &page->query.command.top;
@@ -115,7 +116,7 @@ static void add_criteria(struct fm_page *page)
                 order.per_call ? "top-per-call" : "top-overall");
 }
 
-/* --- what windows have above the rows --- */
+/* --- above the rows, in windows --- */
 
 static void choose(struct fm_list *list, const struct fm_query *query, const char *label, bool now)
 {
@@ -245,7 +246,8 @@ bool fm_report_top_procs(struct fm_page *page, GError **error)
         .first = command->first,
         .last = command->last,
         .threshold = command->threshold,
-        /* Trees show one measure of another tool's profile: here are the functions of all. */
+        /* Trees show only one measure of an imported profile; here are the functions of all
+         * measures. */
         .further = page->profile->run_info.origin != NULL,
     };
     uint32_t *ps = NULL;

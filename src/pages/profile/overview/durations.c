@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* durations: how long single calls of chosen functions took, by context. */
+/* durations: durations of single calls of chosen functions, by context. */
 #include "pages/profile/measured/durations.h"
 
 #include "pages/profile/overview/overview.h"

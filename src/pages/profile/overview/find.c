@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* find/TEXT: procedures and modules whose names hold the text; and, for any command that names one
- * of several, which there are and what chooses each. */
+/* find/TEXT: procedures and modules whose names contain the text; for a command whose name is
+ * ambiguous, the candidates with links. */
 #include "pages/profile/overview/overview.h"
 
 #include <stdlib.h>
@@ -19,8 +19,9 @@
 #define FOUND_MAX 100
 
 struct cost_columns {
-    enum fm_measure_id measure; /* QUANTA where times tell or calls are not known, else CALLSEQS */
-    double scale;               /* for time: factor to seconds; 0: not time */
+    /* QUANTA if times are significant or calls are not known, else CALLSEQS */
+    enum fm_measure_id measure;
+    double scale; /* for time: factor to seconds; 0: not time */
     bool known;
 };
 
@@ -164,7 +165,7 @@ static struct fm_query choice(const struct fm_page *page, uint32_t number, bool 
     return query;
 }
 
-/* The command with the name that means this one, or its number. */
+/* The command with the name that selects this one, or its number. */
 static char *spelled(const struct fm_page *page, char *spelling, uint32_t number, bool clique)
 {
     char focus[32];
@@ -243,7 +244,7 @@ static int compare_ranked(const void *a, const void *b)
     return ra->number < rb->number ? -1 : ra->number > rb->number;
 }
 
-/* Dearest first. */
+/* Sorts by cost, most expensive first. */
 static void rank(const struct fm_page *page, const struct cost_columns *columns, bool cliques,
                  const struct fm_subject *subject)
 {

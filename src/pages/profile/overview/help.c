@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* help/TERM: what the words of the pages mean, the one asked for first; "all" asks for none. */
+/* help/TERM: meanings of the words on pages, the requested one first; "all" requests none. */
 #include "pages/profile/overview/overview.h"
 
 #include <string.h>
@@ -114,7 +114,7 @@ static const struct term mercury_terms[] = {
     {"total", "Its own cost and that of everything it calls.", "self and descendants"},
 };
 
-/* text: as in an address, where a dash may stand for a blank. */
+/* text: as in an address, where a dash may replace a blank. */
 static bool asked_for(const struct term *term, const char *asked)
 {
     g_autofree char *text = g_strdelimit(g_strdup(asked), "-", ' ');

@@ -16,7 +16,7 @@ static bool is_about(enum fm_command_id id, bool *ret_clique)
            id == FM_CMD_CONTEXTS || id == FM_CMD_ASM;
 }
 
-/* "clique/N" or "proc/N": the number, 0 = it is none. */
+/* The number in "clique/N" or "proc/N"; 0 = neither. */
 static uint32_t number_of_focus(const char *focus, bool *ret_clique)
 {
     *ret_clique = g_str_has_prefix(focus, "clique/");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* "@1f0c...": functions and contexts in the addresses of a profile that is made anew while its
- * program runs, where numbers are those of one making. Dumps and pages of many callees keep
+/* "@1f0c...": permanent names of functions and contexts in addresses, for profiles of running
+ * programs, whose numbers change with each version. Dumps and pages of many callees keep
  * numbers. */
 #pragma once
 
@@ -8,8 +8,8 @@
 
 #define FM_IDENTITY_BYTES 32 /* "clique/@" and 16 digits */
 
-/* Puts the identity in the place of a number, if the command is about one: the name is the buffer
- * then. False: it stays as it is. All costs must be known. */
+/* Replaces a number by an identity if the command is about one; its name is then in buffer. False:
+ * unchanged. All costs must be known. */
 bool fm_identity_name(const struct fm_deep_recording *recording, struct fm_command *command,
                       char buffer[FM_IDENTITY_BYTES]);
 /* Whether the name is an identity; *ret_number: of the context or function that has it, 0 = none.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* leaks: contexts whose blocks were never given back, who gave back what others had allocated, and
- * what realloc did. */
+/* leaks: contexts whose blocks were never freed, which contexts freed blocks of others, and
+ * realloc's effects. */
 #include "pages/profile/overview/overview.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 #define CONTEXTS_SHOWN 100u
 #define FLOWS_SHOWN 100u
 #define REALLOCS_SHOWN 50u
-#define COMPARED_MAX 500u /* rows that are looked at for others of the same path */
+#define COMPARED_MAX 500u /* maximum number of rows that are compared for equal paths */
 
 struct holder {
     uint32_t csd;
@@ -177,7 +177,7 @@ static GArray *lifetimes_of(const struct fm_page *page)
     return sums;
 }
 
-/* How long what a context allocated was held, of the blocks given back. */
+/* Lifetimes of freed blocks, by the context that allocated them. */
 static void add_lifetimes(struct fm_page *page)
 {
     static const char *const names[] = {"p50_seconds", "p90_seconds", "p99_seconds"};

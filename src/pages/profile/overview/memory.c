@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* memory/SIDE: where memory is allocated and where it is given back. */
+/* memory/SIDE: where memory is allocated and where it is freed. */
 #include "pages/profile/overview/overview.h"
 
 #include <stdlib.h>
@@ -127,7 +127,7 @@ static int64_t total_of(const struct fm_page *page, enum fm_further_measure furt
                         : fm_cost_total(&page->analysis->root_total, (enum fm_measure_id)measure);
 }
 
-/* When most was held, and how exact that is. */
+/* Time of the peak, and its accuracy. */
 static void add_peak(struct fm_page *page)
 {
     const struct fm_run_info *info = &page->profile->run_info;

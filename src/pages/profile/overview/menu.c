@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* menu: where to begin, what the file holds, and whether it is sound. Everything here was computed
- * when the recording was opened; until it is, the page shows what stands in the file's header. */
+/* menu: starting points, contents of the file, and whether it is sound. Everything here was
+ * computed when the recording was opened; until then the page shows the file's header. */
 #include "pages/profile/overview/overview.h"
 
 #include "digest/run/held.h"
@@ -20,7 +20,7 @@
 #define FUNCTIONS_A_PAGE 100
 
 #define ACTION_PERCENT 90
-#define WAITED_SHOWN_NS 1000000u /* less is no answer to where time goes */
+#define WAITED_SHOWN_NS 1000000u /* shorter waiting does not explain where time goes */
 
 static void explore(struct fm_page *page, struct fm_list *list, bool action, const char *label)
 {
@@ -37,7 +37,7 @@ static void explore(struct fm_page *page, struct fm_list *list, bool action, con
     fm_add_link(list, &query, label);
 }
 
-/* The rows of such a page stand in the order that they are chosen by. */
+/* Links to a page of top procedures, whose rows are ordered by the criterion. */
 static void top(struct fm_page *page, struct fm_list *list, enum fm_limit_kind limit,
                 double threshold, enum fm_cost_kind kind, bool total, const char *label)
 {
@@ -266,7 +266,7 @@ static void add_invariants(struct fm_page *page)
     fm_display_fact_bool(page->display, "invariants_hold", all);
 }
 
-/* The picture of what tells most. */
+/* Adds the flame graph of the most informative measure. */
 static void add_picture(struct fm_page *page, const struct fm_measured *measured)
 {
     const struct fm_flame_wish wish = {
@@ -303,7 +303,7 @@ static void link_functions(struct fm_page *page, const struct fm_measured *measu
     query.command.limit = FM_LIMIT_RANK;
     query.command.first = 1;
     query.command.last = FUNCTIONS_A_PAGE;
-    /* Of samples, too, which are no time. */
+    /* Also for samples, which are not time. */
     query.command.top.kind = measured->is_time || measured->asked == FM_QUERY_BY_TIME ? FM_BY_TIME
                              : measured->is_bytes                                     ? FM_BY_WORDS
                                                   : FM_BY_CALLSEQS;
@@ -438,7 +438,7 @@ bool fm_report_recursions(struct fm_page *page, GError **error)
     return true;
 }
 
-/* A window has a page for what the other formats have here. */
+/* A window has a separate page for details that other formats show here. */
 static void add_about_link(struct fm_page *page)
 {
     struct fm_query about = fm_page_link(page, FM_CMD_ABOUT, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The first page, what it leads to, and what stands in the place of other pages. */
+/* The first page, pages that it links to, and pages shown instead of others. */
 #pragma once
 
 #include "display/ranked.h"
@@ -18,7 +18,7 @@ bool fm_report_ranks(struct fm_page *page, GError **error);
 bool fm_report_find(struct fm_page *page, GError **error);
 bool fm_report_help(struct fm_page *page, GError **error);
 
-/* Instead of a page that is about one of several (find.c). */
+/* The page for an ambiguous name (find.c). */
 struct fm_subject;
 bool fm_report_which(struct fm_page *page, const struct fm_subject *subject);
 /* Instead of a page that cannot be made yet. */
@@ -26,7 +26,7 @@ bool fm_report_unfinished(struct fm_page *page, GError **error);
 
 /* --- pieces of these pages --- */
 
-/* The table of the menu: what the file's header says, and what has been counted (menu.c). */
+/* The table of the menu: the file's header, and counts (menu.c). */
 void fm_add_summary(struct fm_page *page);
 /* The longest waits, as a table of at most that many rows (waiting.c). */
 struct fm_wait_digest;

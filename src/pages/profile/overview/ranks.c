@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ranks/MEASURE/FOCUS: where the ranks in a sum differ, and of one context what each has. */
+/* ranks/MEASURE/FOCUS: where the ranks in a sum differ; for one context, the value of each. */
 #include <string.h>
 
 #include "pages/profile/measured/focus.h"

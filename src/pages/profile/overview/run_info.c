@@ -124,7 +124,7 @@ static void add_cost_cells(struct fm_table *table, bool known, uint64_t calls, u
     fm_cell_string(table, "not recorded", FM_STYLE_PLAIN);
 }
 
-/* The dearest first; what it cost is not known of all where some are of an older fathom. */
+/* Most expensive first; recordings of an older fathom have no cost. */
 static gint compare_costs(gconstpointer left, gconstpointer right)
 {
     const struct fm_role *a = left, *b = right;

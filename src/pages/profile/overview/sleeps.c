@@ -7,7 +7,7 @@
 #include "pages/profile/measured/path_text.h"
 
 #define CONTEXTS_SHOWN 30u
-#define COMPARED_MAX 500u /* contexts that are looked at for others of the same path */
+#define COMPARED_MAX 500u /* maximum number of contexts that are compared for equal paths */
 #define WORTH_NS 10000000u
 /* minimum share of a thread's time, 1/N: less is within the error of the figures */
 #define WORTH_SHARE 100
@@ -52,7 +52,7 @@ static void column(struct fm_table *table, const char *title, const char *name, 
     fm_column_priority(table, priority);
 }
 
-/* Threads slept, and nobody looked where. */
+/* Says that threads slept, but sleep was not sampled. */
 static void add_not_looked(struct fm_page *page)
 {
     const struct fm_wait_info *info = &page->profile->run_info.wait_info;

@@ -19,8 +19,7 @@ static bool is_about_clique(enum fm_command_id id)
     return id == FM_CMD_CLIQUE || id == FM_CMD_CLIQUE_RC || id == FM_CMD_DUMP_RAW_CLIQUE;
 }
 
-/* The name that is to be looked up; NULL: there is none. *ret_clique: of a context. *ret_number: it
- * is a number already. */
+/* The name to look up; NULL: none. *ret_clique: it names a context. *ret_number: it is a number. */
 static const char *name_of(const struct fm_command *command, bool *ret_clique, bool *ret_number)
 {
     const char *name = command->name;
@@ -97,7 +96,7 @@ static void set_one(struct fm_subject *ret, uint32_t number)
     ret->count = ret->total = 1;
 }
 
-/* A number is taken as it is, if there is such a thing. */
+/* Accepts a number if it exists. */
 static bool find_number(const struct fm_deep_recording *recording, const char *text,
                         struct fm_subject *ret, GError **error)
 {
@@ -133,7 +132,7 @@ static bool find_csd(const struct fm_deep_recording *recording, const char *text
     return true;
 }
 
-/* Trees and pictures show contexts of one path as one. */
+/* Trees and pictures join contexts with the same path. */
 static void drop_same_paths(const struct fm_analysis *a, struct fm_subject *subject)
 {
     uint32_t kept = 0;

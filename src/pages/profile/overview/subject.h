@@ -21,7 +21,7 @@ struct fm_subject {
  * written to the buffer, which the command borrows; any name it had was borrowed likewise. */
 void fm_subject_set(struct fm_command *command, const struct fm_subject *subject, char *focus,
                     size_t focus_size);
-/* FM_ERROR_NOT_FOUND when nothing has the name; the message offers the nearest ones. */
+/* FM_ERROR_NOT_FOUND when nothing has the name; the message suggests similar ones. */
 FM_MUST_USE bool fm_subject_find(const struct fm_deep_recording *recording,
                                  const struct fm_command *command, struct fm_subject *ret,
                                  GError **error);

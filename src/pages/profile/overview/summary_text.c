@@ -126,15 +126,15 @@ static void append_part(GString *out, const char *text)
     g_string_append_printf(out, "%s%s", out->len ? " \u00b7 " : "", text);
 }
 
-/* Threads that begin with one function are one context, and one line of a sum: how many they were
- * is known where each one's time is. The first thread is the only one of its context. */
+/* Threads with the same start function are one context, and one line of a sum; their number is
+ * known if each one's time was recorded. The first thread has a context of its own. */
 static void append_threads(const struct fm_page *page, GString *out)
 {
     const struct fm_run_info *run_info = &page->profile->run_info;
     uint32_t beginnings = count_beginnings(page->analysis),
              count = run_info->wait_info.thread_count;
     uint64_t processes = fm_run_processes(page->profile);
-    if (processes > 1) { /* threads of one name are one in a sum */
+    if (processes > 1) { /* threads of one name are joined in a sum */
         g_autofree char *text = g_strdup_printf("%" PRIu64 " processes", processes);
         append_part(out, text);
     }
@@ -178,8 +178,8 @@ static void append_times(const struct fm_page *page, GString *out)
     append_part(out, text);
 }
 
-/* "calls and bytes are exact, time is sampled", or which events, and how. What threads used of
- * processors stands in the sentence of the run. */
+/* "calls and bytes are exact, time is sampled", or which events, and how. The sentence about the
+ * run has the threads' CPU time. */
 static char *which_is_sampled(const struct fm_profile *profile)
 {
     const struct fm_tick_event *event = &profile->run_info.tick_event;

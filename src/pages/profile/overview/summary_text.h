@@ -7,7 +7,7 @@
 
 /* "706 ms of CPU time in 188,056,028 calls of 1,079 functions; ..."; g_free. */
 char *fm_summary_lead(const struct fm_page *page);
-/* Threads, times, what is exact, whether the checks hold; g_free. */
+/* Threads, times, exactness, result of the checks; g_free. */
 char *fm_summary_details(const struct fm_page *page);
 /* That it mostly waited; NULL when it did not, or that is not known. g_free. */
 char *fm_summary_waiting(const struct fm_page *page);

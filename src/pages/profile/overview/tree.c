@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tree/MEASURE/DIR/LEVELS/FOCUS: contexts below one, or callers above it, a level a row deep. Each
- * row's children and its own cost are its total. */
+/* tree/MEASURE/DIR/LEVELS/FOCUS: contexts below one, or callers above it, indented by level. A
+ * row's total is its own cost plus its children's totals. */
 #include "pages/profile/overview/overview.h"
 
 #include "pages/profile/measured/focus.h"
@@ -11,7 +11,7 @@
 
 #define ROWS_MAX 3000
 #define LEAST_PERCENT 0.1
-#define LEADS_ON 0.8 /* a level is counted where no child has so much of its parent */
+#define LEADS_ON 0.8 /* a level counts only if no child has this share of its parent */
 #define FUNCTIONS_SHOWN_MAX 200
 
 struct tree_view {
@@ -115,7 +115,7 @@ static void add_row(struct tree_view *view, const struct fm_view_node *node,
     view->rows++;
 }
 
-/* Children too small to be shown: how many, and what they cost together. */
+/* Adds a row for children too small to be shown: their number and total. */
 static void add_rest(struct tree_view *view, const GArray *children, guint first, unsigned depth,
                      const struct fm_view_node *parent)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* In place of a page whose figures are still being computed: what was asked for, and what is known
- * of it and of the recording. */
+/* Shown instead of a page whose figures are still being computed: the request, and what is known
+ * about it and the recording. */
 #include "pages/profile/overview/overview.h"
 
 #include "pages/profile/parts/controls.h"
@@ -63,12 +63,12 @@ static char *title_of(const struct fm_page *page)
     return g_strdup("This page");
 }
 
-/* An id beyond what the header announces will never be there. */
+/* An id beyond the number in the header will never exist. */
 static bool check_id(const struct fm_page *page, GError **error)
 {
     const struct fm_command *command = &page->query.command;
     const struct fm_profile *profile = page->profile;
-    if (command->name != NULL) /* several, or not looked up yet */
+    if (command->name != NULL) /* ambiguous, or not looked up yet */
         return true;
     switch (command->id) {
     case FM_CMD_PROC:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* waits: what threads waited for, where, and who held the locks. */
+/* waits: waiting of threads, by place, and the holders of locks. */
 #include "pages/profile/overview/overview.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 #define LOCKS_SHOWN 30u
 #define PAIRS_SHOWN 50u
 #define THREADS_SHOWN 100u
-#define COMPARED_MAX 500u /* contexts that are looked at for others of the same path */
+#define COMPARED_MAX 500u /* maximum number of contexts that are compared for equal paths */
 
 static double seconds(uint64_t ns)
 {

@@ -110,7 +110,7 @@ void fm_body_add(struct fm_page *page, uint32_t ps)
     if (!fm_bodies_body(bodies, ps, &body, NULL))
         return;
     if (!fm_coverage_of_ps(page->analysis, body, ps, &coverage, NULL))
-        coverage = NULL; /* the body alone then */
+        coverage = NULL; /* shows the body only */
     fm_add_heading(page->body, coverage == NULL ? "Body" : "Body, with how often each goal ran");
     if (body->goal_count <= BODY_LINES_ON_PROC_PAGE && body->depth <= BODY_LINES_ON_PROC_PAGE / 10)
         fm_body_add_text(page, ps, body, coverage);

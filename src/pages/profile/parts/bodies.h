@@ -7,12 +7,11 @@
 
 /* The pile of bodies of the recording; fm_bodies_free(). */
 struct fm_bodies *fm_page_bodies(const struct fm_page *page);
-/* Puts the recording's name, and that it lacks what the page needs, before an error, and behind it
- * what would help; false. */
+/* Adds to an error the recording's name, the missing data, and how to get it; false. */
 bool fm_page_fail(const struct fm_page *page, GError **error);
 /* No page without bodies: false with FM_ERROR_UNAVAILABLE. C programs have none and need none. */
 FM_MUST_USE bool fm_page_check_bodies(const struct fm_page *page, GError **error);
-/* NULL when there are bodies, or none are needed; else what lacks and what would help, g_free(). */
+/* NULL when bodies exist, or are not needed; else what is missing and how to get it, g_free(). */
 char *fm_page_lacks_bodies(const struct fm_page *page);
 /* There is something to show: a body, and counts for it. */
 bool fm_body_has_coverage(const struct fm_page *page, uint32_t ps);

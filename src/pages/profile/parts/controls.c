@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The lists of controls at the foot of the pages. Each control is the same page under other
- * preferences; one that would change nothing is left out. */
+/* The lists of controls at the bottom of pages. Each control links to the same page with other
+ * preferences; controls without effect are left out. */
 #include "pages/profile/parts/controls.h"
 
 #include "pages/profile/parts/bodies.h"
@@ -14,7 +14,7 @@ void fm_controls_offer(struct fm_controls *controls, const struct fm_query *quer
     g_return_if_fail(query != NULL && label != NULL);
     struct fm_page *page = controls->page;
     struct fm_query target = *query;
-    target.has_preferences = true; /* so that the comparison sees what the link means */
+    target.has_preferences = true; /* so that the comparison includes the link's preferences */
     fm_deep_recording_preferences(page->recording, query, &target.preferences);
     if (fm_query_equal(&target, &page->query))
         return;
@@ -26,7 +26,7 @@ void fm_controls_offer(struct fm_controls *controls, const struct fm_query *quer
     fm_add_control(controls->list, query, label, id);
 }
 
-/* Offers the page's own preferences with one change made: DO stands on `with`. */
+/* Offers the page's own preferences with one change: DO is applied to `with`. */
 #define OFFER(controls, change, label, id)                        \
     do {                                                          \
         struct fm_query changed = fm_page_same((controls)->page); \
@@ -327,7 +327,7 @@ void fm_controls_grouping(struct fm_page *page, const char *title, uint32_t ps, 
         query.command.contour = contour;
         if (page->query.command.id == FM_CMD_PROC_CALLERS &&
             page->query.command.group == groups[i].group)
-            continue; /* whichever page of it we are on */
+            continue; /* this may be any page of it */
         g_autofree char *label = phrase("Group by ", words[i]);
         fm_controls_offer(&controls, &query, label, groups[i].id);
     }

@@ -4,14 +4,14 @@
 
 #include "pages/profile/parts/page.h"
 
-/* A list of controls that is begun when the first one is offered. */
+/* A list of controls; it is created when the first one is offered. */
 struct fm_controls {
     struct fm_page *page;
     const char *title;
     struct fm_list *in; /* NULL = the page's body */
     struct fm_list *list;
 };
-/* Adds the control unless it leads to the page that we are on. */
+/* Adds the control unless it leads to the present page. */
 void fm_controls_offer(struct fm_controls *controls, const struct fm_query *query,
                        const char *label, const char *id);
 void fm_controls_ancestors(struct fm_page *page);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A table in an order that nobody recorded would be one of zeros. */
+/* A table ordered by a measure that was not recorded would be all zeros. */
 #include "pages/profile/parts/lacks.h"
 
 #include "analysis/analysis.h"
@@ -26,6 +26,6 @@ const char *fm_order_lacks(const struct fm_profile *profile, const struct fm_cos
 
 const char *fm_measure_lacks(const struct fm_profile *profile, enum fm_query_measure measure)
 {
-    return measure == FM_QUERY_BY_AUTO ? NULL /* the page chooses one that is there */
+    return measure == FM_QUERY_BY_AUTO ? NULL /* the page chooses one that exists */
                                        : lacks(profile, fm_tree_measures[measure].measure);
 }

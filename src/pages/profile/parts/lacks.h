@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Orders and measures that a profile does not know. Both answer with a static sentence that says
- * what was not recorded; NULL: all of it was. */
+/* Orders and measures that a profile lacks. Both return a static sentence that says what was not
+ * recorded; NULL: everything was. */
 #pragma once
 
 #include "deep/profile.h"

@@ -38,8 +38,8 @@ const char *fm_css_file(const struct fm_profile *profile, uint32_t css)
     return site->file[0] ? site->file : profile->ps[site->ps].file;
 }
 
-/* Goal paths of C are "[COLUMN] [LABEL]": the label names foreign code ("qsort"), or says how the
- * call came about. */
+/* Goal paths of C are "[COLUMN] [LABEL]": the label names foreign code ("qsort"), or the kind of
+ * call. */
 static const char *label_of(const struct fm_css *site)
 {
     const char *label = site->goal_path;

@@ -14,6 +14,6 @@ const char *fm_css_file(const struct fm_profile *profile, uint32_t css);
 char *fm_name_site(const struct fm_page *page, uint32_t css, bool called);
 /* "file:line"; C shows only the last part of the file's path. The caller frees. */
 char *fm_name_place(const struct fm_page *page, const char *file, uint32_t line);
-/* Above the page of a function: the program's files, this one's, the function, and what of it
- * (NULL: the function itself is shown). */
+/* Added above the page of a function: links to the program's files, its file, the function, and an
+ * aspect of it (NULL: the function itself is shown). */
 void fm_function_crumbs(struct fm_page *page, uint32_t ps, const char *what);

@@ -11,7 +11,7 @@
 static double value_of(const struct fm_cost *cost, enum fm_cost_kind kind,
                        const struct fm_cost_order *order)
 {
-    bool ports = kind == FM_BY_CALLS || kind == FM_BY_REDOS; /* have only one amount */
+    bool ports = kind == FM_BY_CALLS || kind == FM_BY_REDOS; /* these have only one amount */
     return fm_cost_value(cost, kind, order->with_descendants && !ports,
                          order->per_call && !ports ? FM_PER_CALL : FM_OVERALL);
 }
@@ -103,7 +103,7 @@ static int compare_key_texts(uint32_t a, uint32_t b, void *user)
     return (a > b) - (a < b);
 }
 
-/* Equal ones in reverse order. */
+/* Equal rows in reverse order. */
 static int compare_key_costs(uint32_t a, uint32_t b, void *user)
 {
     const struct sort_key *keys = user, *left = &keys[a], *right = &keys[b];

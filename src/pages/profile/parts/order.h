@@ -9,7 +9,7 @@ struct fm_row {
     const char *file; /* order by context: file, then line */
     uint32_t line;
     const char *name;        /* order by name; borrowed */
-    const char *full;        /* fm_full_name_ps() of what is named; borrowed */
+    const char *full;        /* fm_full_name_ps() of the named procedure; borrowed */
     enum fm_command_id link; /* link of the name, with link_number; FM_CMD_COUNT = none */
     uint32_t link_number;
     uint32_t id; /* value for the page's own use: a ps, css, index */
@@ -23,14 +23,14 @@ struct fm_row_source {
     void (*cost)(void *data, uint32_t index, struct fm_cost *ret);
     const char *(*name)(void *data, uint32_t index); /* borrowed */
     void *data;
-    /* The file, borrowed; NULL: the rows come in the order of contexts. */
+    /* The file, borrowed; NULL: rows are in order of contexts. */
     const char *(*place)(void *data, uint32_t index, uint32_t *ret_line);
 };
 /* Index of the row at each of the first `wanted` places; NULL: unsorted. The caller frees it. */
 uint32_t *fm_rows_order(const struct fm_page *page, const struct fm_row_source *source,
                         uint32_t count, uint32_t wanted);
-/* Most expensive first: negative when a comes before b. Time that is equal is decided by call
- * sequence numbers. */
+/* Most expensive first: negative when a comes before b. Equal times are ordered by call sequence
+ * numbers. */
 int fm_cost_compare(const struct fm_cost *a, const struct fm_cost *b,
                     const struct fm_cost_order *order);
 /* First and second key of that comparison. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The page being made, in one go by one thread: pages.c fills in struct fm_page, the page's
- * function adds to its body. */
+/* The page being made, by one thread: pages.c fills in struct fm_page, the page's function adds to
+ * its body. */
 #pragma once
 
 #include <inttypes.h>
@@ -13,9 +13,9 @@ struct fm_page {
     const struct fm_profile *profile;
     const struct fm_analysis *analysis;
     const struct fm_terms *terms;
-    struct fm_query query;        /* as asked, always with preferences; borrows its module name */
+    struct fm_query query; /* as requested, always with preferences; its module name is borrowed */
     bool links_carry_preferences; /* the request had preferences: ordinary links keep them */
-    const char *module;           /* names of this module stand unqualified; NULL = none do */
+    const char *module;           /* names in this module are unqualified; NULL = none */
     fm_display_namer namer; /* names for links; gets the recording; NULL = links have numbers */
     struct fm_display *display;
     struct fm_list *body;
@@ -32,7 +32,7 @@ static inline bool fm_page_has_contexts(const struct fm_page *page)
     return !fm_profile_is(page->profile, FM_NATURE_ARCS);
 }
 
-/* Sets the display's JSON name and title. Takes the title. */
+/* Sets the display's JSON name and title. Takes ownership of the title. */
 void fm_page_begin(struct fm_page *page, const char *name, char *title);
 /* A link from this page; it owns nothing, so it needs no clearing. */
 struct fm_query fm_page_link(const struct fm_page *page, enum fm_command_id id, uint32_t number);

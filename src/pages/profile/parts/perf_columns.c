@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The right part of every table with costs: which columns there are, by the preferences and by
- * what the recording holds, and the cells of one row of costs under them. */
+/* The cost columns of tables: which columns there are, by preferences and by the recording's data,
+ * and the cells of a row. */
 #include "pages/profile/parts/perf_columns.h"
 #include "pages/profile/parts/lacks.h"
 
@@ -69,7 +69,7 @@ struct group {
     enum fm_measure_id measure;
     bool sorts;
     enum fm_cost_kind kind;
-    const char *name; /* of the JSON columns: NAME_self_UNIT */
+    const char *name; /* for JSON columns: NAME_self_UNIT */
     struct {
         enum fm_perf_value value;
         const char *self_title, *total_title, *unit;
@@ -109,7 +109,7 @@ static void add_group(struct building *b, const struct group *group)
     }
 }
 
-/* Mercury's word is "clock ticks", whatever it says of them. */
+/* Mercury calls them "clock ticks", whatever their unit. */
 static const char *quanta_title(const struct fm_profile *profile)
 {
     return strcmp(profile->measures[FM_QUANTA].name, "quanta") == 0
@@ -199,7 +199,7 @@ static void add_memory(struct building *b)
                  });
 }
 
-/* What belongs to memory is shown beside it; all else always. */
+/* Columns about memory follow the preference for memory; others are always shown. */
 static bool is_wanted(const struct fm_preferences *preferences, const struct fm_profile *profile,
                       unsigned m)
 {
@@ -227,7 +227,7 @@ static void add_further(struct building *b)
 {
     const struct fm_profile *profile = b->page->profile;
     if (fm_preferences_are_usual(b->page->recording, &b->page->query))
-        return; /* one measure is enough for a window */
+        return; /* windows show one measure */
     for (unsigned m = FM_MEASURES_MERCURY; m < profile->measure_count; m++) {
         if (fm_cost_total(&b->page->analysis->root_total, (enum fm_measure_id)m) == 0)
             continue;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The right part of each table: which columns of costs there are, and the cells of one row. */
+/* The cost columns of tables, and the cells of a row. */
 #pragma once
 
 #include "pages/profile/parts/page.h"
@@ -47,6 +47,6 @@ void fm_perf_self_cells(const struct fm_perf *perf, const struct fm_page *page,
                         struct fm_table *table, const struct fm_cost *cost);
 void fm_perf_empty_cells(const struct fm_perf *perf, struct fm_table *table);
 
-/* Behind the cell of a total: that it is its recursion's, if its own is not known. */
+/* Appends to the cell of a total that it is the recursion's, if its own is not known. */
 void fm_total_at_most(const struct fm_page *page, struct fm_table *table,
                       const struct fm_cost *cost, enum fm_measure_id measure);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Preferences: those of the request, else those that suit the recording. */
+/* Preferences: those of the request, else defaults for the recording. */
 #include "pages/profile/parts/preferences.h"
 
 const struct fm_cost_order fm_default_cost_order = {
@@ -11,8 +11,8 @@ bool fm_times_tell(const struct fm_profile *profile)
     return alone || profile->user_quanta > FM_FEW_QUANTA;
 }
 
-/* Calls, and time where it tells something, or else the measure that the page is ordered by: the
- * other columns are a click away. */
+/* Keeps calls, and time if it is significant, or else the measure of the page's order: other
+ * columns are a link away. */
 static void keep_one_measure(struct fm_preferences *ret, const struct fm_command *command)
 {
     enum fm_cost_kind kind = command->id == FM_CMD_TOP_PROCS ? command->top.kind : FM_BY_TIME;
@@ -39,8 +39,7 @@ void fm_deep_recording_preferences(const struct fm_deep_recording *recording,
     fm_preferences_default(ret, fm_times_tell(profile), profile->flavour == FM_FLAVOUR_C);
     if (query->compact && profile->flavour == FM_FLAVOUR_C)
         keep_one_measure(ret, &query->command);
-    /* Unless something else is asked for, the top procedures stand in the order that selected
-     * them. */
+    /* Without another request, the top procedures are in the order by which they were selected. */
     if (query->command.id == FM_CMD_TOP_PROCS)
         fm_preferences_set_order(ret, FM_ORDER_COST, &query->command.top);
 }

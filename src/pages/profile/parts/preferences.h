@@ -7,7 +7,7 @@
 /* With few ticks the times say nothing: pages then lead with call sequence numbers, if these are
  * known. */
 bool fm_times_tell(const struct fm_profile *profile);
-/* Sort by this when nothing is asked for: total call sequence numbers. */
+/* Default order: total call sequence numbers. */
 extern const struct fm_cost_order fm_default_cost_order;
 void fm_preferences_set_order(struct fm_preferences *preferences, enum fm_order order,
                               const struct fm_cost_order *cost);

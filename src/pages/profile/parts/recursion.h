@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows that lead from what callers paid to what a procedure cost. */
+/* Rows that connect the callers' cost of a recursion with a procedure's total. */
 #pragma once
 
 #include "pages/profile/parts/perf_columns.h"

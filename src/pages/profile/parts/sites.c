@@ -75,7 +75,7 @@ static void add_more(struct fm_table *table, const struct fm_perf *perf, uint32_
     fm_perf_empty_cells(perf, table);
 }
 
-/* Orders by what pages do not change. */
+/* Key of an order, from preferences that are the same on all pages. */
 static uint32_t order_key(const struct fm_preferences *preferences)
 {
     const struct fm_cost_order *cost = &preferences->cost;

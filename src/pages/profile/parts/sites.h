@@ -7,8 +7,8 @@
 
 struct fm_site {
     struct fm_row row;
-    char *label;       /* owned; what the row shows as its name */
-    uint32_t *callees; /* owned; what the page's callees are made of, NULL for a normal call */
+    char *label;       /* owned; shown as the row's name */
+    uint32_t *callees; /* owned; data for the page's callees, NULL for a normal call */
     uint32_t callee_count;
     bool keeps_order; /* whether the order of its callees may be cached: it does not depend on the
                          page */
@@ -26,7 +26,7 @@ struct fm_callees {
     void *data;
     uint64_t first, seen; /* counts over all sites of the page so far: fm_callees_begin() */
 };
-/* The page that the command asks for. */
+/* Selects the page of the command. */
 void fm_callees_begin(const struct fm_page *page, struct fm_callees *callees);
 /* Which of a site's next `count` callees are on the page: *ret_from up to, but not including,
  * *ret_end. */
@@ -35,7 +35,7 @@ void fm_callees_next(struct fm_callees *callees, uint32_t count, uint32_t *ret_f
 /* After all sites: which are shown, and links to the others. Nothing where all are shown. */
 void fm_callees_end(struct fm_page *page, const struct fm_callees *callees);
 void fm_sites_free(struct fm_site *sites, uint32_t count);
-/* Sorts sites and their callees and adds their rows: location, name, performance; of the callees
- * those of the page. */
+/* Sorts sites and their callees and adds their rows: location, name, performance; only callees on
+ * this page. */
 void fm_sites_print(const struct fm_page *page, struct fm_table *table, const struct fm_perf *perf,
                     struct fm_site *sites, uint32_t count, struct fm_callees *callees);
