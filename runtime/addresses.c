@@ -11,7 +11,7 @@
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
 
-/* The kernel fills such a gap from one end, so the middle stays free until the program has mapped
+/* The kernel fills such a gap from one end, so its middle stays free until the program has mapped
  * 128 GiB. Sanitizers allow mappings this far below the libraries. */
 #define GAP_BYTES (256ull << 30)
 #define GAP_BYTES_MIN (64u << 10)

@@ -99,7 +99,7 @@ static void mark_execed(const char *path, pid_t pid)
         old.state == FM_REC_RUNNING && old.process_start == fm_process.header->process_start) {
         uint32_t state = FM_REC_EXECED;
         if (fm_file_write_at(fd, &state, sizeof state, offsetof(struct fm_rec_header, state)) < 0)
-            errno = 0; /* it stays "running": the reader finds the process gone */
+            errno = 0; /* it stays "running": the reader finds that the process is gone */
     }
     fm_file_close(fd);
 }
@@ -119,8 +119,8 @@ static void mark_predecessor(uint32_t instance)
         mark_execed(old, (pid_t)fm_process.header->pid);
 }
 
-/* The first of these variables, by which launchers of MPI programs tell what a process is. NULL: it
- * was not started by one. */
+/* Value of the first of these variables that is set: MPI launchers use them to identify a process.
+ * NULL: not started by one. */
 static const char *launched_with(const char *const names[], size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -141,7 +141,7 @@ static const char *rank_of_process(void)
     return launched_with(names, sizeof names / sizeof *names);
 }
 
-/* ".rank17", at the end or before what else `fathom record` put there. */
+/* Whether the name contains ".rank17", at the end or before another suffix of `fathom record`. */
 static bool has_word(const char *name, const char *word, size_t length)
 {
     for (const char *at = strstr(name, word); at != NULL; at = strstr(at + 1, word))
@@ -164,7 +164,7 @@ static void append_rank(char *base, size_t size)
         fm_text_append(base, size, length, end);
 }
 
-/* In a sandbox without getpid: a child of fork has one thread, which has the same number. */
+/* In a sandbox without getpid: a child of fork has one thread, whose id is the process id. */
 static uint64_t process_id(void)
 {
     long pid = fm_system_call(SYS_getpid, 0, 0, 0, 0);
@@ -231,8 +231,8 @@ static uint64_t size_limit(void)
     return limit;
 }
 
-/* To be refused takes long on some file systems, and each new edge would ask: not again at once.
- * The same where the program has as many addresses as RLIMIT_AS allows. */
+/* Failing takes long on some file systems, and each new edge would retry, so it is not retried at
+ * once; also when the program has used up RLIMIT_AS. */
 static bool is_refused(uint64_t bytes)
 {
     const struct fm_process *p = &fm_process;
@@ -242,8 +242,8 @@ static bool is_refused(uint64_t bytes)
                __atomic_load_n(&p->refused_until_ns, __ATOMIC_RELAXED);
 }
 
-/* Past libc's posix_fallocate(), which is in front of libc's own: a lock of ours is held. Where the
- * file system has no such call, a byte in each page makes it find the blocks. */
+/* Bypasses libc's posix_fallocate(), whose front here would record, while a lock is held. If the
+ * file system has no such call, writing a byte to each page allocates blocks. */
 #define PAGE_BYTES 4096u
 static bool allot_blocks(uint64_t start, uint64_t end)
 {
@@ -266,8 +266,7 @@ static void refuse_for_a_while(uint64_t bytes)
     __atomic_store_n(&p->refused_bytes, bytes, __ATOMIC_RELAXED);
 }
 
-/* Asks for blocks of the disk from bytes_extended to *end, or else to least: *end is what it
- * became. */
+/* Allocates disk blocks from bytes_extended to *end, or else to least: *end is the result. */
 static bool allot(uint64_t *end, uint64_t least)
 {
     uint64_t start = fm_process.bytes_extended;
@@ -280,8 +279,8 @@ static bool allot(uint64_t *end, uint64_t least)
     return false;
 }
 
-/* Maps the file from bytes_extended to *end, or else to least. When something else stands there the
- * file has its size for good. */
+/* Maps the file from bytes_extended to *end, or else to least. If another mapping is there, the
+ * file cannot grow any more. */
 static bool map(uint64_t *end, uint64_t least)
 {
     struct fm_process *p = &fm_process;
@@ -344,7 +343,7 @@ static bool extend(uint64_t bytes, bool at_once)
     }
     if (!reopen_if_closed() || !allot(&end, page_end(bytes)) || !map(&end, page_end(bytes)))
         return false;
-    /* One call is cheaper than a fault for each page; an old kernel refuses, which is no harm. */
+    /* One call is cheaper than a fault for each page. Old kernels refuse, which is harmless. */
     if (at_once)
         fm_memory_advise(p->base + p->bytes_extended, end - p->bytes_extended,
                          23 /* MADV_POPULATE_WRITE */);
@@ -387,7 +386,7 @@ void *fm_arena_alloc(struct fm_bump *bump, size_t bytes)
     struct fm_rec_chunk *chunk = bump->chunk;
     if (chunk == NULL || chunk->bytes - chunk->used < bytes) {
         uint64_t want = sizeof *chunk + bytes;
-        bool own = want > bump->chunk_bytes / 4; /* large: a chunk of its own */
+        bool own = want > bump->chunk_bytes / 4; /* large blocks get a chunk of their own */
         uint64_t whole = own ? want : bump->chunk_bytes;
         fm_lock_take(&fm_process.lock);
         chunk = chunk_new(bump->owner, whole);
@@ -465,7 +464,7 @@ uint32_t fm_arena_text(const char *bytes, size_t size)
     return fm_ref(text);
 }
 
-/* Field 22 of /proc/self/stat; the second field may hold spaces and parentheses. */
+/* Field 22 of /proc/self/stat; the second field may contain spaces and parentheses. */
 static uint64_t process_start(void)
 {
     char buffer[1024];

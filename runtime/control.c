@@ -49,7 +49,7 @@ static void answer_all(bool between_hooks)
     struct fm_process *p = &fm_process;
     struct fm_rec_control *control = p->control;
     uint32_t asked = __atomic_load_n(&control->asked, __ATOMIC_ACQUIRE);
-    if (asked - p->requests_seen > FM_REC_REQUESTS) /* nobody asks so */
+    if (asked - p->requests_seen > FM_REC_REQUESTS) /* no valid sender does this */
         __atomic_store_n(&p->requests_seen, asked, __ATOMIC_RELAXED);
     while (p->requests_seen != asked) {
         struct fm_rec_request *request = &control->requests[p->requests_seen % FM_REC_REQUESTS];
@@ -60,7 +60,7 @@ static void answer_all(bool between_hooks)
     __atomic_store_n(&control->done, p->requests_seen, __ATOMIC_RELEASE);
 }
 
-/* The program that was told both to start and to stop may have slept over both. */
+/* The times for start and stop may both have passed while the program slept. */
 static void keep_times(bool between_hooks)
 {
     struct fm_process *p = &fm_process;

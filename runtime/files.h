@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef FM_RUNTIME_FILES_H
 #define FM_RUNTIME_FILES_H
-/* Files for hooks: libc's open, read and so on are cancellation points. A thread that has been
- * cancelled would end in them, in the middle of a hook that its caller expects no exception from
- * (C++ then terminates the program) and with the runtime's locks held. As libc's else: -1 and
- * errno. */
+/* File functions for hooks. libc's open, read and so on are cancellation points: a cancelled thread
+ * would end in them, in the middle of a hook from which its caller expects no exception (C++ then
+ * terminates the program), and with the runtime's locks held. Results as in libc: -1 and errno. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/resource.h>

@@ -16,9 +16,9 @@ struct fm_grade {
 /* No jumps in the place of last calls, and no loops in the place of functions' last calls of
  * themselves, which only full counts see. */
 #define FM_NO_LAST_JUMPS "-fno-optimize-sibling-calls"
-/* Such loops, but no jumps to other functions. gcc tells of it (record/toolchain/note_filter.h);
- * FM_NO_LAST_JUMPS stands in its place where that cannot be taken out, and with -flto, as objects
- * do not keep it. */
+/* Loops of tail recursion, but no jumps to other functions. gcc warns about the option
+ * (record/toolchain/note_filter.h); FM_NO_LAST_JUMPS replaces it when the warning cannot be
+ * removed, and with -flto, since objects do not store it. */
 #define FM_LOOPS_ONLY "-fdisable-tree-tailc"
 #define FM_FRAME_FLAGS FM_FRAME, FM_NO_LAST_JUMPS
 
@@ -27,9 +27,10 @@ struct fm_grade {
 
 static const char *const fm_assembler_gcc[] = {FM_ASSEMBLER, NULL};
 
-/* A nop at the entry of each function that exists: there the assembler's front puts the hook, which
- * changes registers that callers within a file might know to be kept (ipa-ra). Functions that do
- * the same stay two (ipa-icf): else one is counted under the other's name, or is a jump to it. */
+/* A nop at the entry of each function, which the assembler front end replaces by the hook. The hook
+ * changes registers that callers in the same file might know to be preserved (ipa-ra). Identical
+ * functions are not merged (ipa-icf): otherwise one would count under the other's name, or be a
+ * jump to it. */
 static const char *const fm_deep_gcc[] = {"-g",
                                           "-fpatchable-function-entry=1",
                                           "-fno-ipa-ra",
@@ -47,12 +48,12 @@ static const char *const fm_deep_gcc[] = {"-g",
 #define FM_DEEP_CLANG                                                                           \
     FM_CLANG_TEXT, "-fpatchable-function-entry=1", FM_FRAME_FLAGS, "-fverbose-asm", "-include", \
         "%L/entry_hooks.h"
-/* It then calls a profiler behind the nop, but in functions that want no hooks: the front takes
- * that call away. Asked of the compiler proper alone, as the driver would link what belongs to it.
- */
+/* clang then calls a profiler after the nop, except in functions without hooks; the front end
+ * removes that call. Passed to the compiler proper only, since the driver would link a library for
+ * it. */
 static const char *const fm_deep_clang[] = {FM_DEEP_CLANG, "-D__FATHOM_FENTRY", "-Xclang", "-pg",
                                             "-Xclang",     "-mfentry",          NULL};
-/* The program has such calls of its own (-pg). */
+/* For programs that use -pg themselves. */
 static const char *const fm_deep_clang_profiled[] = {FM_DEEP_CLANG, NULL};
 /* Called hooks: link-time optimisation of clang's has no assembler. */
 static const char *const fm_deep_clang_lto[] = {"-g", "-finstrument-functions-after-inlining",
@@ -69,14 +70,13 @@ static const char *const fm_full_gcc[] = {"-g",
                                           "%L/inline_hooks.h",
                                           FM_ASSEMBLER,
                                           NULL};
-/* A hook tells the call that it counts by its address: two that are made one, in front of a branch
- * or behind it, count the calls of one body as another's. clang has no other options against that.
- */
+/* A hook's address identifies its call. If two are merged, before or after a branch, calls of one
+ * body count as another's. clang has no other options against that. */
 #define FM_HOOKS_APART                                                                       \
     "-mllvm", "-simplifycfg-hoist-common=false", "-mllvm", "-simplifycfg-sink-common=false", \
         "-mllvm", "-enable-tail-merge=false"
 #define FM_FULL_CLANG "-finstrument-functions", FM_FRAME_FLAGS, FM_HOOKS_APART
-/* The front takes the calls out of naked functions. */
+/* The front end removes the calls in naked functions. */
 #define FM_CALLED_HOOKS FM_CLANG_TEXT, "-include", "%L/called_hooks.h"
 static const char *const fm_full_clang[] = {FM_CALLED_HOOKS, FM_FULL_CLANG, NULL};
 static const char *const fm_full_clang_lto[] = {"-g", FM_FULL_CLANG, NULL};
@@ -116,8 +116,8 @@ static const char *const fm_coverage_gcc[] = {"-g",
                                               "%L/entry_hooks.h",
                                               FM_ASSEMBLER,
                                               NULL};
-/* A callback at the start of each block that is left after inlining; the hooks are called.
- * Link-time optimisation has no text of one source; clang has no register to spare. */
+/* A callback at the start of each block after inlining; hooks are calls. With link-time
+ * optimisation there is no text of one source; clang cannot reserve a register. */
 static const char *const fm_coverage_gcc_lto[] = {"-g",
                                                   "-finstrument-functions",
                                                   FM_FRAME_FLAGS,
@@ -137,14 +137,15 @@ static const struct fm_grade fm_grades[] = {
 };
 
 /* When linking an executable, before all of the user's objects and libraries:
- *   fm_link_static for -static and -static-pie, else fm_link_core. Behind all of them
- * fm_link_fronts, whose functions give way to those of the program's own and of its archives,
- * unless a sanitizer that brings its own malloc (-fsanitize=address, thread, memory, leak,
- * hwaddress) is given; for C++ fm_link_new, too, unless -static-libstdc++ puts the operators into
+ *   fm_link_static for -static and -static-pie, else fm_link_core.
+ *
+ * After all of them fm_link_fronts, whose functions are weaker than those of the program and its
+ * archives; not with a sanitizer that has its own malloc (-fsanitize=address, thread, memory,
+ * leak, hwaddress). For C++ also fm_link_new, unless -static-libstdc++ puts the operators into
  * the executable itself. When linking a shared object (-shared): fm_link_shared. The executable
- * exports the runtime's symbols, so that shared objects use its copy. Each by its name: a pattern
- * would export functions of the program's own, in front of plugins' functions of the same names
- * (exported.py). */
+ * exports the runtime's symbols, so that shared objects use its copy. Each is exported by name:
+ * a pattern would also export functions of the program, in front of plugins' functions of the
+ * same names (exported.py). */
 static const char *const fm_link_core[] = {"%L/libfathom.a", "-Wl,@%L/exported.options", NULL};
 /* FM_HOOKS_APART for clang's link-time optimisation. */
 static const char *const fm_link_lto_clang[] = {"-Wl,-plugin-opt=-simplifycfg-hoist-common=false",
@@ -153,10 +154,10 @@ static const char *const fm_link_lto_clang[] = {"-Wl,-plugin-opt=-simplifycfg-ho
 static const char *const fm_link_fronts[] = {"%L/libfathom_interpose.a", "%L/libfathom_heap.a",
                                              "%L/libfathom_waiting.a", NULL};
 static const char *const fm_link_new[] = {"%L/libfathom_new.a", NULL};
-/* Behind all, where the compiler adds no libraries (-nodefaultlibs). */
+/* After everything, when the compiler adds no libraries (-nodefaultlibs). */
 static const char *const fm_link_libraries[] = {"-lc", NULL};
-/* A fully static program: no shared object will use its copy (exported symbols would make a static
- * PIE relocate thread-local ones before it can). It begins in early.S. gcc asks for no
+/* A fully static program: no shared object uses its copy, and exported symbols would make a static
+ * PIE relocate thread-local ones too early. It begins in early.S. gcc does not request
  * .eh_frame_hdr there, which the unwinder needs. */
 static const char *const fm_link_static[] = {"%L/libfathom.a",
                                              "%L/libfathom_early.a",
@@ -172,8 +173,8 @@ static const char *const fm_link_static_first[] = {"-L%L", "-Wl,@%L/static.optio
                                                    "-Wl,--start-group", "-lfathom_static", NULL};
 static const char *const fm_link_static_last[] = {"-Wl,--end-group", "%L/static_last.o", NULL};
 static const char *const fm_link_static_gcc[] = {"-specs=%L/static.specs", NULL};
-/* clang names the compiler's libraries behind all that it is given: they stand here, in front of
- * them that of C++, which calls what is sent on, too. */
+/* clang names the compiler's libraries after everything else. So they are named here, preceded by
+ * that of C++, which also calls redirected functions. */
 #define FM_STATIC_CLANG_FIRST "-Wl,--start-group", "-lfathom_static"
 #define FM_STATIC_CLANG_LAST "-lgcc", "-lgcc_eh", "-lc", "-Wl,--end-group", NULL
 static const char *const fm_link_static_clang[] = {FM_STATIC_CLANG_FIRST, FM_STATIC_CLANG_LAST};
@@ -181,7 +182,7 @@ static const char *const fm_link_static_clangxx[] = {FM_STATIC_CLANG_FIRST, "-ls
                                                      FM_STATIC_CLANG_LAST};
 static const char *const fm_link_static_libcxx[] = {FM_STATIC_CLANG_FIRST, "-lc++", "-lc++abi",
                                                     "-lm", FM_STATIC_CLANG_LAST};
-/* Many compilers pass --as-needed, which drops what nothing before it needs. */
+/* Many compilers pass --as-needed, which drops libraries that nothing before them needs. */
 static const char *const fm_link_shared[] = {
     "%L/libfathom_library.a", "-Wl,--push-state,--no-as-needed",
     "%L/libfathom.so",        "-Wl,--pop-state",

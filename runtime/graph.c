@@ -10,8 +10,8 @@ static void *node_alloc(struct fm_thread *thread, size_t bytes)
     return fm_arena_alloc(&thread->bump, bytes);
 }
 
-/* A csd of a signal handler is hidden in the index, under an identity that the fast path never
- * asks for: each entry of a handler must take the slow path. */
+/* A csd of a signal handler is hidden in the index under an identity that the fast path never looks
+ * up: each entry of a handler must take the slow path. */
 #define HIDDEN 0xA5A5A5A5A5A5A5A5ull
 
 /* Walks up to the root. */
@@ -60,8 +60,8 @@ static void entry_fill(struct fm_tls *tls, struct fm_rec_csd *csd, uint64_t iden
     __atomic_store_n(&entry->identity, identity, __ATOMIC_RELEASE);
 }
 
-/* The edges with the most calls first: they get the places where the fast path looks. Three classes
- * do: what is called a thousandth as often may stand anywhere. */
+/* Moves the edges with the most calls first, to the places that the fast path checks first. Three
+ * classes suffice: edges with a thousandth of the calls may be anywhere. */
 static void entries_move(struct fm_tls *to, const struct fm_tls *from)
 {
     uint64_t most = 0;
@@ -69,7 +69,7 @@ static void entries_move(struct fm_tls *to, const struct fm_tls *from)
         struct fm_entry *entry = fm_entry_at(from, offset);
         if (entry->identity <= 1)
             continue;
-        entry->calls_seen = entry->csd->calls; /* elsewhere in memory: looked at once */
+        entry->calls_seen = entry->csd->calls; /* it is elsewhere in memory, so it is read once */
         if (entry->calls_seen > most)
             most = entry->calls_seen;
     }
@@ -135,7 +135,7 @@ static bool table_add(struct fm_thread *thread, struct fm_rec_csd *csd, uint64_t
                      fm_callee_key(thread, csd, caller_key));
 }
 
-/* The edge to what there will be no room for: an address that no code has. */
+/* The edge for calls for which there will be no room: its function is an address without code. */
 static bool lost_make(struct fm_thread *thread)
 {
     struct fm_rec_csd *csd = node_alloc(thread, sizeof *csd + FM_CSD_COUNTERS_BYTES);
@@ -250,7 +250,7 @@ uint64_t fm_depth_count(struct fm_rec_csd *csd, const struct fm_rec_frame *calle
     return depth;
 }
 
-/* like gives hook_pc, site, flags. callee NULL: make it. */
+/* hook_pc, site and flags are taken from `like`. callee NULL: make one. */
 struct fm_rec_csd *fm_csd_make(struct fm_thread *thread, struct fm_rec_csd *caller,
                                uint64_t caller_key, const struct fm_rec_csd *like, uint64_t fn,
                                struct fm_rec_pd *callee)
@@ -315,7 +315,7 @@ void fm_side_add(struct fm_thread *thread, struct fm_rec_csd *csd, uint32_t kind
     __atomic_store_n(&csd->side, fm_ref(side), __ATOMIC_RELEASE);
 }
 
-#define SAMPLES_MAX 4096 /* addresses looked at for one tick */
+#define SAMPLES_MAX 4096 /* maximum number of addresses examined for one tick */
 
 static struct fm_rec_side *side_of(struct fm_thread *thread, struct fm_rec_csd *csd, uint32_t kind)
 {
@@ -374,7 +374,7 @@ static bool inside(uint64_t address, uint64_t start, uint64_t end)
     return start <= address && address < end;
 }
 
-/* A key is made of the addresses of the whole path, so what the code called goes with it. */
+/* A key depends on the addresses of the whole path, so callees of the code are included. */
 static bool path_is_inside(const struct fm_rec_csd *csd, uint64_t start, uint64_t end)
 {
     while (csd->caller != 0) {
@@ -385,8 +385,8 @@ static bool path_is_inside(const struct fm_rec_csd *csd, uint64_t start, uint64_
     return false;
 }
 
-/* The code is unloaded, so no thread is about to look these entries up; other code may come to
- * the same addresses and must not find them. */
+/* The code is unloaded, so no thread is looking up these entries; other code may be loaded at the
+ * same addresses and must not find them. */
 void fm_graph_purge(uint64_t start, uint64_t end)
 {
     uint64_t mask = fm_block_signals();

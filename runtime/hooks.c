@@ -21,8 +21,7 @@ static uint64_t function_of(const struct fm_rec_frame *frame)
     return ((const struct fm_rec_pd *)fm_at(csd->callee))->fn;
 }
 
-/* The hooks do not store the function of every frame; of one that was lost it stands nowhere else.
- */
+/* Hooks do not store the function of every frame; for a lost frame it is not known. */
 static bool may_be_of(const struct fm_thread *thread, const struct fm_rec_frame *frame, uint64_t fn)
 {
     if ((struct fm_rec_csd *)frame->csd != thread->lost || (frame->cfa & FM_CFA_UNCOUNTED) != 0)
@@ -48,11 +47,11 @@ static bool is_timed(const struct fm_rec_frame *frame)
            (csd->epoch_flags & (FM_REC_CSD_TRACED | FM_REC_CSD_SIGNAL)) == FM_REC_CSD_TRACED;
 }
 
-/* In the place of fn: a frame that a signal's handler has made for the function that it
- * interrupted, which has no hook at its exit. */
+/* Replaces fn in a frame that a signal handler's hook made for the function that it interrupted,
+ * which has no exit hook. */
 #define FRAME_OF_LEAF (FM_DEPTH_UNKNOWN + 1)
 
-/* Takes the top frame off. left: without its exit hook. */
+/* Removes the top frame. left: without its exit hook. */
 static void pop(struct fm_thread *thread, bool left)
 {
     struct fm_tls *tls = thread->tls;
@@ -69,7 +68,7 @@ static void pop(struct fm_thread *thread, bool left)
         top->fn = 0; /* hooks do not store it for each frame */
     if (!signal)
         return;
-    /* The slot belonged to a hook that the signal interrupted: give back what it had written. */
+    /* The slot belonged to a hook that the signal interrupted: restores what that had written. */
     if (thread->signal_saves_used > 0 && thread->signal_saves_used-- <= FM_SIGNAL_SAVES_MAX) {
         *top = thread->signal_saves[thread->signal_saves_used];
         fm_waiting_take_up(thread, thread->signal_saves_used);
@@ -84,7 +83,7 @@ static void pop(struct fm_thread *thread, bool left)
         if (!fm_process.stopped)
             tls->bound = FM_BOUND(below->low);
     }
-    /* The leaf that it interrupted goes on; it has no exit hook. */
+    /* The interrupted leaf function continues; it has no exit hook. */
     if (!left && !is_guard(thread, tls->top) && tls->top->fn == FRAME_OF_LEAF) {
         tls->top->cfa = 0;
         tls->top->fn = 0;
@@ -129,7 +128,7 @@ static void mark_within(const struct fm_rec_csd *csd, bool mark)
 }
 
 /* The pd of fn that is active in this context, NULL if there is none. mark: a recursion is about to
- * be closed there, so all above it is of its clique. */
+ * be closed there, so everything above it belongs to its clique. */
 static struct fm_rec_pd *active_pd(const struct fm_thread *thread, uint64_t fn, bool mark)
 {
     const struct fm_stack *stack = thread->stack;
@@ -142,7 +141,8 @@ static struct fm_rec_pd *active_pd(const struct fm_thread *thread, uint64_t fn, 
                 return pd;
             mark_within(csd, mark);
         }
-        /* A stack entered from another one: go on with the context that it was entered in. */
+        /* A stack entered from another one: continues with the context from which it was
+         * entered. */
         const struct fm_rec_csd *csd = (const struct fm_rec_csd *)frame->csd;
         while (csd->caller != 0) {
             struct fm_rec_pd *pd = fm_at(csd->callee);
@@ -197,7 +197,8 @@ static FM_RUNTIME_TEXT struct fm_rec_csd *edge_make(struct fm_thread *thread, ui
     if (fm_arena_refuses(&thread->bump, sizeof *caller))
         return fm_edge_lose(thread, top->key, hook_pc, site, flags);
     if (!fm_module_known(hook_pc) || (site != 0 && !fm_module_known(site))) {
-        fm_lock_give(&thread->lock); /* it may purge what other modules left: takes our lock */
+        /* the next call may purge what other modules left, and takes this lock */
+        fm_lock_give(&thread->lock);
         fm_modules_refresh();
         fm_lock_take(&thread->lock);
     }
@@ -272,8 +273,8 @@ static const mcontext_t *interrupted(uint64_t handler_frame)
     return &context->uc_mcontext;
 }
 
-/* A function that calls nothing has been counted and has no frame. If a handler interrupts it, it
- * gets one, so that the handler has its true caller: open until the handler returns. */
+/* A leaf function was counted and has no frame. If a handler interrupts it, it gets one, so that
+ * the handler has its true caller: open until the handler returns. */
 static FM_RUNTIME_TEXT void open_leaf(struct fm_thread *thread, uint64_t handler_frame)
 {
     struct fm_tls *tls = thread->tls;
@@ -311,7 +312,7 @@ static FM_RUNTIME_TEXT void enter_locked(struct fm_thread *thread, uint64_t fn, 
     uint64_t key_site = site;
     uint32_t flags = 0;
     struct fm_rec_csd *csd = NULL;
-    if (fn == 0) { /* before the function's prologue: what has its frame there is dead */
+    if (fn == 0) { /* before the function's prologue: the frame there is dead */
         flags = FM_REC_CSD_DEPTHS;
         while (plain_cfa(tls->top) == cfa && !is_guard(thread, tls->top))
             pop(thread, true);
@@ -426,7 +427,7 @@ static FM_RUNTIME_TEXT void exit_locked(struct fm_thread *thread, uint64_t fn, u
         }
     } else if (fn != 0 && !is_guard(thread, tls->top) && function_of(tls->top) == fn &&
                !fm_process.was_stopped) {
-        /* A function split by the compiler: its exit stands in a frame of its own, deeper. */
+        /* A function split by the compiler: its exit is in a frame of its own, deeper. */
         pop(thread, false);
         return;
     }
@@ -453,7 +454,7 @@ FM_EXPORT FM_RUNTIME_TEXT void fm_leave_slow_v1(uint64_t fn, uint64_t cfa)
     errno = saved_errno;
 }
 
-/* Nothing comes back to a signal stack that is jumped off; the next handler begins anew there. */
+/* After a jump off a signal stack, nothing returns to it; the next handler starts there again. */
 static bool is_signal_stack(const struct fm_thread *thread)
 {
     const struct fm_rec_frame *first = &thread->stack->frames[1];

@@ -13,14 +13,16 @@
 
 /* Index entry: an edge's identity -> csd and callee's key. The identity is one number,
  *   hook_pc * FM_HOOK_FACTOR + site * 8 + key of the caller * FM_KEY_FACTOR,
- * so that a lookup is one comparison. A pd's key is the identity of the edge that made it, a
- * thread's root has 64 random bits: so the hooks know the callee's key before they have found the
- * edge, and calls that follow need not wait for the lookup; only edges that close a recursion lead
- * to another key. Two edges of one caller collide only if their sites are 200 MiB apart (the factor
- * is odd and eight times as large); others with a chance of 2^-64 a pair: 3e-10 for 100,000 edges.
+ *
+ * so that a lookup is one comparison. A pd's key is the identity of the edge that created it; a
+ * thread's root has 64 random bits. So hooks know the callee's key before they have found the
+ * edge, and following calls need not wait for the lookup; only edges that close a recursion lead
+ * to another key. Two edges of one caller collide only if their sites are 200 MiB apart (the
+ * factor is odd and eight times as large); others collide with probability 2^-64 per pair: 3e-10
+ * for 100,000 edges.
  *
  * An entry is filled once, identity last, and never changed while its code can run: a signal
- * handler's hooks may come between any two instructions of a lookup. */
+ * handler's hooks may run between any two instructions of a lookup. */
 struct fm_entry {
     uint64_t identity; /* 0: free; 1: purged */
     struct fm_rec_csd *csd;
@@ -28,9 +30,9 @@ struct fm_entry {
     uint64_t calls_seen; /* when the entries were last put in order */
 };
 #define FM_HOOK_FACTOR 0xFFFFFFFF9E3779B1ull /* fits a sign-extended 32-bit operand */
-/* Makes the order of the edges of a path count. It must be large: of a small one the powers have
- * small sums that are zero, 5 * 1 + 1 * -5, and contexts of functions at regular distances would
- * meet. Fits a sign-extended 32-bit operand. */
+/* Makes the identity depend on the order of the edges of a path. It must be large: powers of a
+ * small factor have small sums that are zero, 5 * 1 + 1 * -5, and contexts of functions at regular
+ * distances would collide. Fits a sign-extended 32-bit operand. */
 #define FM_KEY_FACTOR 0xFFFFFFFF85EBCA6Bull
 static_assert(sizeof(struct fm_entry) == 32, "hooks.S");
 static_assert(offsetof(struct fm_entry, csd) == 8, "hooks.S");
@@ -46,12 +48,13 @@ static_assert(sizeof(struct fm_point_entry) == 16, "coverage.S");
 static_assert(offsetof(struct fm_point_entry, point) == 8, "coverage.S");
 static_assert(offsetof(struct fm_rec_point, count) == 0, "coverage.S");
 
-/* Bounds that the hooks compare addresses with, so that the processor's flags tell all of it:
- *   `cmpq bound, address`  overflows if the address is not below what FM_BOUND() was made of, and
+/* Bounds with which hooks compare addresses, such that the CPU's flags give the whole answer:
+ *   `cmpq bound, address`  overflows if the address is not below the argument of FM_BOUND(), and
  *                          borrows, unless the bound is 0.
- * Hooks may run before thread-local memory is what tls.c says: resolvers of IFUNCs, and all that
- * they call, while the program is still being relocated. It is zero then, so zero must mean that
- * they do nothing. */
+ *
+ * Hooks may run before thread-local memory has its initial values: in resolvers of IFUNCs, and
+ * all that they call, while the program is still being relocated. It is zero then, so zero must
+ * mean that hooks do nothing. */
 #define FM_BOUND(address) ((address) + (1ull << 63))
 #define FM_BOUND_NONE 0               /* nothing is to be done */
 #define FM_BOUND_NOT_READY UINT64_MAX /* entries take the slow path: no state yet */
@@ -67,7 +70,7 @@ struct fm_lock;
 struct fm_tls {
     uint64_t bound;             /* FM_BOUND(lowest address of the stack that the hooks run on) */
     struct fm_rec_frame *top;   /* the frame of the running function; never NULL */
-    struct fm_entry *table;     /* mask / 32 + 1 entries, in pairs of one cache line */
+    struct fm_entry *table;     /* mask / 32 + 1 entries, in pairs that share a cache line */
     uint64_t mask;              /* (entries - 1) * 32 */
     struct fm_rec_frame *limit; /* the last frame that fits */
     struct fm_thread *thread;
@@ -80,12 +83,12 @@ struct fm_tls {
     };
     struct fm_point_entry *points; /* point_mask / 16 + 1 entries; never NULL */
     uint64_t point_mask;           /* (entries - 1) * 16 */
-    int64_t far_left; /* lookups beyond the home pair until the index is arranged anew */
-    /* Exits of frames below these bounds are not looked at: of a function's own body; of one that
-     * may be inlined. FM_BOUND(0), but while recording is stopped: no such frame is open. */
+    int64_t far_left; /* number of lookups beyond the home pair until the index is rebuilt */
+    /* Exits of frames below these bounds are ignored: for a function's own body; for one that may
+     * be inlined. FM_BOUND(0), except while recording is stopped: no such frame is open. */
     uint64_t exit_own, exit_any;
     uint32_t signals_blocked; /* by the runtime, so often: ticks wait */
-    uint32_t tick_waits;      /* one came meanwhile */
+    uint32_t tick_waits;      /* a tick came meanwhile */
     /* For sandboxes (sandbox/sandbox.c): the number of system calls that have begun; the frame of
      * the section that could not block signals, 0 = none; the locks that the thread holds. */
     uint32_t calling;
@@ -115,14 +118,14 @@ static_assert(FM_REC_CSD_MADE_CALLEE == 4 && FM_REC_CSD_DEPTHS == 16 && FM_REC_C
 static_assert(FM_REC_CSD_ACROSS == 64 && offsetof(struct fm_rec_depths, unknown) == 8, "hooks.S");
 static_assert(offsetof(struct fm_rec_depths, calls) == 16, "hooks.S");
 
-/* Hooks that are written out stand between two instructions that do nothing, but tell a tick that
- * it fell into a hook: nopl N(%rax, %rax), eight bytes. */
+/* Expanded hooks are between two instructions without effect, which show a tick that it fell into a
+ * hook: nopl N(%rax, %rax), eight bytes. */
 #define FM_HOOK_BEGINS 0x4246544600841f0full
 #define FM_HOOK_ENDS 0x4546544600841f0full
 #define FM_HOOK_ENDS_OF_LEAF 0x4c46544600841f0full /* in a function without frame */
 #define FM_HOOK_BYTES_MAX 256
-/* --grade=coverage: in front of the end stands nopl N(%rax, %rax, 2); N is how many blocks of the
- * function are counted. */
+/* --grade=coverage: before the end comes nopl N(%rax, %rax, 2); N is the number of counted blocks
+ * of the function. */
 #define FM_HOOK_COUNTS 0x40841f0fu
 
 extern __thread struct fm_tls fm_tls_v2 __attribute__((tls_model("initial-exec")));
@@ -142,18 +145,18 @@ static inline uint64_t fm_key_of_root(uint32_t pd)
     return key ^ key >> 31;
 }
 
-/* Frames are known by the frame pointer that the function sets up, 16 below its canonical frame
- * address (CFA); shadow frames and the slow paths' arguments called cfa hold that. */
+/* Frames are identified by the frame pointer that the function sets up, 16 below its canonical
+ * frame address (CFA); it is stored in shadow frames, and passed to slow paths as cfa. */
 #define FM_CFA_FROM_FRAME 16u
 #define FM_CFA_UNCOUNTED 1u
 #define FM_CFA_SIGNAL 2u
-/* The frame of an inlined body is stored 4 lower: so it is told from the frame around it, and both
- * are above whatever is called from them. The frame around has its fn only if a slow path or a
- * called hook made it. */
+/* The frame of an inlined body is stored 4 lower. So it differs from the enclosing frame, and both
+ * are above frames of their callees. The enclosing frame has its fn only if a slow path or a called
+ * hook made it. */
 #define FM_CFA_INLINED 4u
 #define FM_CFA_GUARD (UINT64_MAX - 7) /* above all frames */
-/* In the place of a frame's function, which is less: its call closes a recursion of a depth that is
- * not known; the guard's. */
+/* Replaces a frame's function, which is less: its call closes a recursion of unknown depth; also
+ * for the guard. */
 #define FM_DEPTH_UNKNOWN (1ull << 62)
 static inline uint64_t fm_frame_address(uint64_t cfa)
 {
@@ -174,7 +177,7 @@ void fm_leave_body_v1(uint64_t site, uint64_t hook_pc, uint64_t frame);
 /* Counters of the context whose function has its entry hook at hook_pc and continues with stack
  * pointer sp; fm_uncounted_v1: none. */
 uint64_t *fm_counters_v1(uint64_t hook_pc, uint64_t sp);
-/* Entry hooks' slow paths: they give what r11 is to be. */
+/* Slow paths of entry hooks: they return the new value of r11. */
 uint64_t *fm_enter_counted_v1(uint64_t site, uint64_t hook_pc, uint64_t cfa);
 uint64_t *fm_enter_counted_leaf_v1(uint64_t site, uint64_t hook_pc, uint64_t cfa);
 extern uint64_t fm_uncounted_v1[FM_REC_BLOCKS_MAX];

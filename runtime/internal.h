@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Private state of the runtime. Locks, outermost first: fm_process.threads_lock (the list of
  * threads) > fm_thread.lock (its owner's slow path, or another thread that purges or stops it) >
- * fm_process.lock (the file's growth). All are
- * taken with all signals blocked, so a holder runs on unless it is descheduled; who waits spins for
- * a moment and then sleeps. */
+ * fm_process.lock (the file's growth). All are taken with all signals blocked, so a holder keeps
+ * running unless it is descheduled; waiters spin for a moment and then sleep. */
 #pragma once
 
 #include <signal.h>
@@ -19,7 +18,7 @@
 
 #define FM_LIKELY(x) __builtin_expect(!!(x), 1)
 #define FM_UNLIKELY(x) __builtin_expect(!!(x), 0)
-/* Code whose CPU time counts as instrumentation: ticks that interrupt it are not the program's. */
+/* Code whose CPU time counts as instrumentation: its ticks are not charged to the program. */
 #define FM_RUNTIME_TEXT __attribute__((section("fm_runtime_text"), noinline))
 #define FM_EXPORT __attribute__((visibility("default")))
 #define FM_HIDDEN __attribute__((visibility("hidden")))
@@ -35,8 +34,8 @@
 #define FM_CACHE_LINE 64u
 #define FM_MODULES_MAX 4096u
 
-/* The lock's state, and in the bits above the generation of the process that took it. A child of
- * fork has none of its parent's other threads: a lock that one of them held is free there. */
+/* The lock's state and, in the bits above, the generation of the process that took it. A child of
+ * fork has none of its parent's other threads, so a lock that one of them held is free there. */
 enum { FM_LOCK_FREE = 0, FM_LOCK_HELD, FM_LOCK_AWAITED };
 #define FM_LOCK_GENERATION_SHIFT 2
 typedef struct fm_lock {
@@ -50,7 +49,7 @@ struct fm_bump {
     uint32_t owner;
 };
 
-/* One stack of memory that a thread's hooks run on. */
+/* A stack on which a thread's hooks run. */
 struct fm_stack {
     struct fm_stack *next;
     struct fm_stack *below; /* the stack from which this one was entered */
@@ -58,10 +57,10 @@ struct fm_stack {
     bool guessed; /* bounds are a guess: they grow */
     struct fm_rec_stack *rec;
     struct fm_rec_frame *frames;
-    struct fm_rec_frame *top; /* while it is not the current one */
+    struct fm_rec_frame *top; /* valid while it is not the current stack */
     struct fm_rec_frame *limit;
     bool rec_private, frames_private; /* the file had no room: readers do not see the open frames */
-    struct fm_rec_frame *at_fork;     /* a copy for the child: the parent goes on in the file's */
+    struct fm_rec_frame *at_fork;     /* copy for the child: the parent continues in the file */
     uint64_t at_fork_count;
 };
 
@@ -84,19 +83,19 @@ struct fm_waiting {
     /* record of the open wait; the rest of it is in the file's thread */
     struct fm_rec_wait *record;
     uint64_t cfa;               /* CFA of the function that waits */
-    uint64_t queue_read_cpu_ns; /* the thread's CPU time when its queue was looked at */
-    uint32_t taken_off;         /* odd while a stop that ends is taken off the open wait */
+    uint64_t queue_read_cpu_ns; /* the thread's CPU time when its run queue time was last read */
+    uint32_t taken_off;         /* odd while the end of a stop is subtracted from the open wait */
     uint32_t blames_used;
     uint32_t *blames; /* FM_BLAMES_MAX refs of fm_rec_blame by hash; NULL: none yet */
     struct fm_wait_slot slots[FM_WAIT_SLOTS];
-    struct fm_wait_aside asides[FM_SIGNAL_SAVES_MAX]; /* beside signal_saves */
+    struct fm_wait_aside asides[FM_SIGNAL_SAVES_MAX]; /* parallel to signal_saves */
 };
 
 /* Entry in the private index of a thread's flows. */
 struct fm_flow_slot {
     uint64_t key;   /* 0: free */
     uint32_t flow;  /* fm_rec_flow */
-    uint32_t epoch; /* in which the record that it comes from was last saved for, at least */
+    uint32_t epoch; /* at least up to this epoch, its source record has been saved */
 };
 
 /* Heap changes of a thread that the header does not have yet, and when it gets them: before a free
@@ -130,11 +129,11 @@ struct fm_traced {
 /* Result of perf_event_open. */
 struct fm_perf_event {
     int fd;      /* -1: none */
-    uint64_t id; /* the kernel's name of it: the program may have closed what it did not open */
+    uint64_t id; /* the kernel's id of the event: the program may have closed the descriptor */
 };
 
 struct fm_thread {
-    struct fm_thread *next, *previous; /* fm_process.threads; of fm_process.leaving next alone */
+    struct fm_thread *next, *previous; /* fm_process.threads; fm_process.leaving: next only */
     struct fm_tls *tls;
     fm_lock lock;
     struct fm_rec_thread *rec;
@@ -143,7 +142,7 @@ struct fm_thread {
     struct fm_stack *stacks;
     uint32_t entries_used;
     uint64_t points_used;
-    int64_t far_allowed; /* lookups beyond the home pair before the index is arranged anew */
+    int64_t far_allowed; /* number of lookups beyond the home pair before the index is rebuilt */
     uint64_t root_key;
     struct fm_rec_csd *lost; /* counts events that have no room here; linked at its first use */
     bool lost_linked;
@@ -157,7 +156,7 @@ struct fm_thread {
     uint64_t expirations;    /* expirations of the timer since the last tick */
     struct fm_thread_held held;
     unsigned destructor_rounds;
-    bool leaving; /* in its last destructors, or behind them */
+    bool leaving; /* in its last destructors, or after them */
     /* Freed when the thread is gone, together with its struct fm_tls. */
     struct fm_entry *table;
     struct fm_point_entry *points;
@@ -169,12 +168,12 @@ struct fm_thread {
     struct fm_tick_totals totals;
 };
 
-/* By those who know of no ticks. */
+/* Functions called by files that do not depend on ticks. */
 struct fm_tick_actions {
     /* A tick of the calling thread, which no other interrupts. NULL: it interrupted the runtime. */
     void (*take)(const ucontext_t *context);
-    void (*catch_up)(void); /* one that waited while the runtime had blocked signals */
-    void (*look)(void);     /* whether libc has put its handler in the place of ours */
+    void (*catch_up)(void); /* handles a tick that waited while the runtime had blocked signals */
+    void (*look)(void);     /* checks whether libc has replaced the tick's handler */
 };
 
 enum fm_process_state { FM_NOT_STARTED = 0, FM_RECORDING, FM_INERT };
@@ -197,7 +196,7 @@ struct fm_process {
     uint64_t bytes_extended; /* the file has room up to here */
     uint64_t bytes_max;      /* to which it may grow where it is mapped */
     struct fm_rec_header *header;
-    struct fm_rec_header *lost_in; /* in a child without a file: the parent's, which counts it */
+    struct fm_rec_header *lost_in; /* child without a file: the parent's, which counts it */
     struct fm_bump bump;
     struct fm_thread *threads; /* live ones */
     struct fm_thread *leaving; /* threads that have ended but may still run for a moment */
@@ -205,7 +204,7 @@ struct fm_process {
     uint64_t quantum_ns; /* 0: ticks of an event that is no time */
     int tick_source;     /* requested source: enum fm_rec_tick_source */
     const struct fm_tick_actions *tick_actions;
-    bool tick_signal_watched; /* libc may still put its own handler in the place of ours */
+    bool tick_signal_watched; /* libc may still replace the tick's handler */
     uint64_t tick_period;     /* period of perf's event; 0: default of cpu-clock */
     uint32_t tick_event;      /* its number, with FM_REC_TICK_EVENT */
     bool tick_counts;         /* it is counted at ticks and waits, and sends no signals */
@@ -220,7 +219,7 @@ struct fm_process {
     uint64_t start_at_ns, stop_at_ns;
     uint32_t wait_clock; /* enum fm_rec_wait_clock; 0: calls that can wait are let through */
     uint64_t wait_ticks_per_ms;
-    uint64_t wait_threshold; /* in ticks of that clock */
+    uint64_t wait_threshold; /* in ticks of the wait clock */
     uint64_t stopped_at;     /* as above, when the recording was last stopped */
     struct fm_rec_moment wait_first;
     fm_lock moment_lock;
@@ -229,16 +228,16 @@ struct fm_process {
 };
 extern struct fm_process fm_process FM_HIDDEN;
 
-/* sys.c: what else would need stdio or malloc. */
+/* sys.c: functions that would otherwise need stdio or malloc. */
 #define FM_SIGNAL_BIT(signal) (1ull << ((signal)-1))
 uint64_t fm_block_signals(void); /* all but FM_TICK_SIGNAL, and ticks; returns the old mask */
-/* In the mask, which never blocks that signal: the program's sandbox forbids it. `inside` has
- * FM_INSIDE_OPEN then, so that handlers find the hooks off. */
+/* Flag in the mask for the case that it never blocks that signal, because the program's sandbox
+ * forbids it. `inside` then has FM_INSIDE_OPEN, so that handlers find the hooks off. */
 #define FM_SIGNALS_OPEN FM_SIGNAL_BIT(SIGKILL)
 #define FM_INSIDE_OPEN (1u << 31)
 void fm_restore_signals(uint64_t mask);
-/* Every system call of the runtime goes through here. Past libc's syscall(), which may be in front
- * of libc's own. Returns -errno; -EPERM without a call if a filter of the program's forbids it
+/* All system calls of the runtime go through here. It bypasses libc's syscall(), which may be
+ * interposed. Returns -errno; -EPERM without a call if a filter of the program forbids it
  * (sandbox/gate.h). */
 long fm_system_call6(long number, long a, long b, long c, long d, long e, long f);
 static inline long fm_system_call(long number, long a, long b, long c, long d)
@@ -255,7 +254,7 @@ bool fm_lock_try(fm_lock *lock); /* false: another thread holds it */
 void fm_lock_give(fm_lock *lock);
 void fm_locks_give_all(void); /* that the calling thread holds */
 uint64_t fm_now_ns(int clock);
-/* As mmap() and the like, see fm_system_call6(). NULL and errno: it failed. */
+/* Like mmap() and related calls, see fm_system_call6(). NULL and errno: failure. */
 void *fm_memory_map(void *at, size_t bytes, int protection, int flags, int fd, uint64_t offset);
 void fm_memory_unmap(void *memory, size_t bytes);
 void fm_memory_advise(void *memory, size_t bytes, int advice);
@@ -266,20 +265,20 @@ void *fm_private_alloc_ahead(size_t bytes);
 void fm_private_free(void *memory, size_t bytes);
 size_t fm_text_append(char *buffer, size_t size, size_t used, const char *text);
 size_t fm_text_append_number(char *buffer, size_t size, size_t used, uint64_t number);
-void fm_complain(const char *what, const char *which); /* one line on stderr */
+void fm_complain(const char *what, const char *which); /* prints a line on stderr */
 const char *fm_getenv(const char *name);               /* works before libc's environ is set */
 /* Bounds of the mapping that contains address, from /proc/self/maps. */
 bool fm_mapping_find(uint64_t address, uint64_t *ret_low, uint64_t *ret_high, bool *ret_main_stack);
 
 /* addresses.c */
 char *fm_addresses_choose(void);     /* chooses the address of the file; NULL: there is no room */
-bool fm_addresses_map(uint64_t end); /* from bytes_extended on; errno EEXIST: others stand there */
+bool fm_addresses_map(uint64_t end); /* from bytes_extended; errno EEXIST: another mapping */
 
 /* arena.c */
 bool fm_arena_open(bool complains);
-void fm_arena_reserve(void);     /* room for what comes when the file cannot grow any more */
-void fm_arena_leave_file(void);  /* closes its descriptor */
-int fm_descriptor_raise(int fd); /* to a number out of the program's way */
+void fm_arena_reserve(void); /* reserves room for data needed when the file cannot grow any more */
+void fm_arena_leave_file(void);                           /* closes its descriptor */
+int fm_descriptor_raise(int fd);                          /* to a number out of the program's way */
 void *fm_arena_alloc(struct fm_bump *bump, size_t bytes); /* NULL: no room */
 /* As above, aligned to a cache line. */
 void *fm_arena_alloc_line(struct fm_bump *bump, size_t bytes);
@@ -297,7 +296,7 @@ static inline uint32_t fm_ref(const void *object)
     return (uint32_t)((uint64_t)((const char *)object - fm_process.base) / FM_REC_UNIT);
 }
 
-/* modules.c. Async-signal-safe but for the refresh itself, which takes the loader's lock. */
+/* modules.c. Async-signal-safe except the refresh itself, which takes the loader's lock. */
 void fm_modules_refresh(void);
 FM_EXPORT void fm_module_leaves_v1(const void *inside);
 void fm_modules_after_fork(const char *old_base); /* the new file is open */
@@ -318,8 +317,8 @@ uint64_t fm_function_start(uint64_t pc);
 uint64_t fm_unwind_to(const struct fm_stack *stack, uint64_t cfa, uint64_t function);
 
 /* graph.c */
-/* The index: pairs of entries in one cache line, the home pair first, then the following pairs.
- * At most half full; those called most are at home. */
+/* The index: pairs of entries in one cache line, the home pair first, then the following pairs. At
+ * most half full; the most frequent edges are in their home pairs. */
 static inline struct fm_entry *fm_entry_at(const struct fm_tls *tls, uint64_t offset)
 {
     return (struct fm_entry *)((char *)tls->table + (offset & tls->mask));
@@ -327,7 +326,7 @@ static inline struct fm_entry *fm_entry_at(const struct fm_tls *tls, uint64_t of
 static inline struct fm_entry *fm_entry_find(const struct fm_tls *tls, uint64_t identity)
 {
     for (uint64_t step = 0;; step += 64) {
-        bool has_free = false; /* then nothing has overflowed from this pair */
+        bool has_free = false; /* if it has, nothing has overflowed from this pair */
         for (unsigned i = 0; i < 2; i++) {
             struct fm_entry *entry = fm_entry_at(tls, (identity & ~32ull) + step + i * 32u);
             if (entry->identity == identity)
@@ -344,7 +343,7 @@ uint64_t fm_pd_key(const struct fm_thread *thread, const struct fm_rec_pd *pd);
 uint64_t fm_callee_key(const struct fm_thread *thread, const struct fm_rec_csd *csd,
                        uint64_t caller_key);
 struct fm_rec_pd *fm_graph_root(struct fm_thread *thread);      /* makes it; NULL: no room */
-bool fm_table_make(struct fm_thread *thread, uint32_t entries); /* with what the old one has */
+bool fm_table_make(struct fm_thread *thread, uint32_t entries); /* with the old one's entries */
 void fm_table_arrange(struct fm_thread *thread);
 /* A call from the caller's frame by an edge with FM_REC_CSD_DEPTHS is counted: its depth, or
  * FM_DEPTH_UNKNOWN. */
@@ -359,16 +358,16 @@ void fm_csd_add_quanta(struct fm_thread *thread, struct fm_rec_csd *csd, uint64_
 struct fm_rec_csd *fm_csd_make(struct fm_thread *thread, struct fm_rec_csd *caller,
                                uint64_t caller_key, const struct fm_rec_csd *like, uint64_t fn,
                                struct fm_rec_pd *callee);
-/* The edge that is called from the pd of this key instead of one that cannot be made: the hooks
- * find it from then on. flags: FM_REC_CSD_SIGNAL or none. */
+/* Returns the edge used instead of one that cannot be made: hooks find it under the pd's key from
+ * then on. flags: FM_REC_CSD_SIGNAL or none. */
 struct fm_rec_csd *fm_edge_lose(struct fm_thread *thread, uint64_t caller_key, uint64_t hook_pc,
                                 uint64_t site, uint32_t flags);
 struct fm_rec_csd *fm_graph_lost(struct fm_thread *thread); /* as above, without index */
 void fm_graph_purge(uint64_t start, uint64_t end);          /* code of an unloaded module */
 
 /* coverage/blocks.c */
-/* Whether the blocks are counted of the function that has its entry hook before hook_pc: how many,
- * + 1; 0 = they are not. */
+/* Number of counted blocks of the function whose entry hook ends at hook_pc, + 1; 0 = not
+ * counted. */
 static inline uint32_t fm_hook_blocks(uint64_t hook_pc)
 {
     uint32_t words[2];
@@ -397,19 +396,19 @@ void fm_points_free(struct fm_thread *thread);
 
 /* stacks.c */
 struct fm_stack *fm_stack_add(struct fm_thread *thread, uint64_t address);
-/* Makes the stack that holds cfa the current one; a new one where none does. */
+/* Makes the stack that contains cfa the current one; makes a new one if there is none. */
 void fm_stack_switch(struct fm_thread *thread, uint64_t cfa);
 bool fm_stack_grow(struct fm_thread *thread);
 void fm_stack_forget(uint64_t low, uint64_t high); /* makecontext is about to use this memory */
 void fm_stack_note(uint64_t low, uint64_t high);
 void fm_stack_publish_current(struct fm_thread *thread);
-/* The one that sp lies on; the current one where no other is known to. The program may go on on
- * another stack before a hook sees it. */
+/* The stack that contains sp; the current one if none is known to. The program may switch stacks
+ * before a hook notices. */
 const struct fm_stack *fm_stack_of(const struct fm_thread *thread, uint64_t sp);
-/* The innermost frame that is alive when the stack pointer is sp: what to charge. */
+/* The innermost live frame when the stack pointer is sp: the one to charge. */
 const struct fm_rec_frame *fm_stack_charged(const struct fm_thread *thread, uint64_t sp);
-/* Makes the stack on which that frame is the current one, so that others know it as such and what
- * follows is quick. resume: without lock, outside of hooks. */
+/* Makes that frame's stack the current one, so that following calls take the fast path. resume:
+ * without lock, outside of hooks. */
 void fm_stack_follow(struct fm_thread *thread, uint64_t sp);
 void fm_stack_resume(struct fm_thread *thread, uint64_t sp);
 /* As fm_stack_charged(), if the top is that frame or has just returned into it; else NULL, also
@@ -419,7 +418,7 @@ static inline const struct fm_rec_frame *fm_stack_charged_quickly(const struct f
                                                                   uint64_t sp)
 {
     const struct fm_rec_frame *frame = tls->top;
-    /* that is fm_frame_address(frame->cfa) + FM_CFA_FROM_FRAME > sp, whatever the marks */
+    /* i.e. fm_frame_address(frame->cfa) + FM_CFA_FROM_FRAME > sp, whatever the flag bits */
     uint64_t alive = sp - FM_CFA_FROM_FRAME + FM_CFA_INLINED;
     if (FM_UNLIKELY(!fm_bound_passes(tls->bound, sp)))
         return NULL;
@@ -430,14 +429,14 @@ static inline const struct fm_rec_frame *fm_stack_charged_quickly(const struct f
 }
 
 /* hooks.c */
-/* longjmp, exceptions: the program goes on in the frame whose stack pointer is sp. */
+/* longjmp, exceptions: control goes to the frame whose stack pointer is sp. */
 void fm_frames_leave(uint64_t sp);
 
 /* tls.c */
 extern struct fm_rec_frame fm_no_frame FM_HIDDEN; /* the top of a thread without state */
 extern struct fm_point_entry fm_no_points[2];
 
-/* threads.c. fm_process_start() comes before. */
+/* threads.c. Call fm_process_start() before. */
 struct fm_thread *fm_thread_make(uint64_t stack_address); /* makes the calling thread's */
 /* between_hooks: the calling thread is in no hook. */
 void fm_threads_control(bool stopped, bool between_hooks);
@@ -447,16 +446,16 @@ void fm_thread_disable(void);    /* the calling thread is not recorded any more 
 /* A handler jumps to a frame with that stack pointer, while tls.open_section is set. If the jump
  * leaves the section, its locks are freed and the thread is recorded no more. */
 void fm_thread_leave_section(uint64_t sp);
-/* Around fork() in the forking thread: keeps its open frames for the child; what is kept goes. */
+/* Around fork() in the forking thread: saves its open frames for the child; frees them. */
 void fm_threads_before_fork(void);
 void fm_threads_fork_done(void);
 /* Carries the context of the forking thread over to the new file. old_base: the parent's file. */
 void fm_threads_after_fork(const char *old_base);
 
 /* held/held.c */
-void fm_held_thread(struct fm_thread *thread); /* prepares thread->held; its record is there */
+void fm_held_thread(struct fm_thread *thread); /* prepares thread->held; its record exists */
 void fm_held_thread_done(struct fm_thread *thread);
-void fm_held_flush(struct fm_thread *thread); /* tells the header what it does not know yet */
+void fm_held_flush(struct fm_thread *thread); /* adds the thread's changes to the header */
 void fm_held_many(void);                      /* threads_lock is held: there is a second thread */
 void fm_held_after_fork(void);                /* the new file is open */
 void fm_held_forget(void);                    /* there is no file for it */
@@ -467,15 +466,15 @@ void fm_held_forget(void);                    /* there is no file for it */
 struct fm_rec_csd *fm_callee_at_its_edge(const struct fm_thread *thread,
                                          const struct fm_rec_frame *top,
                                          const mcontext_t *registers);
-/* Whether it leads to a function that calls nothing, and so has no frame of its own. */
+/* Whether the callee is a leaf function, which has no frame of its own. */
 bool fm_is_of_leaf(const struct fm_rec_csd *csd);
 bool fm_is_hook_of_leaf(uint64_t hook_pc);
-/* ticks/events.c. EVENT[:PERIOD], of those that perf_event_open knows; others change nothing. */
+/* ticks/events.c. wish: EVENT[:PERIOD], with an event of perf_event_open; others have no effect. */
 void fm_tick_event_wish(const char *wish);
 /* perf's clock, or the event. False: the kernel refuses it. *ret_user_alone is set where it refuses
  * its own part. */
 bool fm_tick_event_start(struct fm_thread *thread, bool *ret_user_alone);
-void fm_tick_event_again(struct fm_thread *thread); /* a signal of it has come */
+void fm_tick_event_again(struct fm_thread *thread); /* a signal of the event has arrived */
 void fm_tick_event_hold(struct fm_thread *thread, bool held);
 /* How many there were since the last look. */
 uint64_t fm_tick_events_passed(struct fm_thread *thread);
@@ -483,26 +482,25 @@ uint64_t fm_tick_events_passed(struct fm_thread *thread);
 void fm_ticks_settle(struct fm_thread *thread, struct fm_rec_csd *csd);
 /* As above at the end, to the frames that are then open. */
 void fm_ticks_settle_rest(struct fm_thread *thread);
-/* Uniform from 1 to most. Ticks come at random times, so that they never keep step with a program.
- */
+/* Uniform random number from 1 to most. Ticks come at random times, never in step with programs. */
 uint64_t fm_tick_random(struct fm_thread *thread, uint64_t most);
 void fm_tick_random_seed(struct fm_thread *thread);
 void fm_ticks_prepare(void);
 void fm_ticks_start(struct fm_thread *thread);
 void fm_ticks_stop(struct fm_thread *thread);
-void fm_ticks_hold(bool held); /* stops the ticks of all threads, also of later ones; or starts */
-void fm_ticks_leave(struct fm_thread *thread); /* in a child of fork: the parent's descriptor */
+void fm_ticks_hold(bool held); /* stops or restarts the ticks of all threads, also later ones */
+void fm_ticks_leave(struct fm_thread *thread); /* child of fork: closes the parent's descriptor */
 /* ticks/signal.c */
 #define FM_TICK_SIGNAL 33         /* SIGSETXID of libc's */
-void fm_tick_signal_take(void);   /* ours is the handler from now on */
-bool fm_tick_signal_lend(void);   /* before exec: what it leaves to the program; false: nothing */
+void fm_tick_signal_take(void);   /* installs the tick's handler */
+bool fm_tick_signal_lend(void);   /* before exec: restores the program's action; false: none */
 union sigval fm_tick_value(void); /* marks a timer's signal as a tick */
 bool fm_tick_signal_is_tick(const siginfo_t *info);
 /* The kernel's sigaction for the program, with the kernel's structure; -errno. */
 long fm_tick_signal_exchange(const void *action, void *ret_old);
 void fm_tick_signal_look_slowly(void);
-/* libc sets its own handler as it makes the program's first thread; whoever may have called what
- * does it, looks. */
+/* libc installs its own handler when it makes the program's first thread; call this after functions
+ * that may have done so. */
 static inline void fm_tick_signal_look(void)
 {
     if (FM_UNLIKELY(fm_process.tick_signal_watched && !__libc_single_threaded))
@@ -515,7 +513,7 @@ static inline void fm_tick_signal_look(void)
 void fm_waiting_prepare(struct fm_thread *(*make)(uint64_t stack_address));
 void fm_waiting_linked(void); /* calls that can wait are interposed */
 void fm_waiting_on_tick(struct fm_thread *thread, uint64_t sp, uint64_t quanta);
-/* An open wait whose function has been left: its frame was at or below sp, on the same stack. */
+/* Closes an open wait whose function was left: its frame was at or below sp, on the same stack. */
 void fm_waiting_leave(struct fm_thread *thread, uint64_t sp);
 /* A handler begins in a wait, and ends: index as for signal_saves. */
 void fm_waiting_put_aside(struct fm_thread *thread, unsigned index);
@@ -523,14 +521,14 @@ void fm_waiting_take_up(struct fm_thread *thread, unsigned index);
 void fm_waiting_begin_thread(struct fm_thread *thread);
 void fm_waiting_end_thread(struct fm_thread *thread);
 void fm_blames_free(struct fm_thread *thread);
-void fm_waiting_reset(struct fm_thread *thread); /* in a child of fork: all that was the parent's */
+void fm_waiting_reset(struct fm_thread *thread); /* in a child of fork: drops the parent's state */
 void fm_waiting_at_exit(void);
 void fm_waiting_stopped(void);
 void fm_waiting_note_moment(void); /* that the program was there now */
 /* From now on the thread is, or is not, in a stop of the recording. */
 void fm_waiting_note_stop(struct fm_thread *thread, bool stopped, uint64_t now_ns);
 
-/* control.c: what is asked from outside, or was told to begin and end at a time. */
+/* control.c: requests from outside, and times for start and stop. */
 struct fm_control_actions { /* all with signals blocked and `inside` */
     void (*stop)(bool stopped, bool between_hooks);
     int (*mark)(const char *label, uint32_t snapshot, uint64_t monotonic_ns);
@@ -538,8 +536,8 @@ struct fm_control_actions { /* all with signals blocked and `inside` */
 /* For a file that was opened; again in a child of fork. */
 void fm_control_prepare(const struct fm_control_actions *actions);
 void fm_control_act(bool between_hooks);
-/* Looks whether something is asked: any thread, but holding no lock. A tick tells whether it
- * interrupted a hook; all others are between them. */
+/* Whether there is a request; for any thread that holds no lock. A tick says whether it interrupted
+ * a hook; all other callers are between hooks. */
 static inline bool fm_control_is_asked(void)
 {
     const struct fm_rec_control *control = fm_process.control;
@@ -568,12 +566,12 @@ static inline struct fm_duration_place fm_duration_place(uint64_t ns)
 
 /* traced/traced.c. All with signals blocked. */
 void fm_traced_prepare(void);   /* for a file that was opened */
-bool fm_traced_is(uint64_t fn); /* is it one of the functions that were chosen? */
+bool fm_traced_is(uint64_t fn); /* whether the function is among the chosen ones */
 /* A call by a traced edge begins: whether it is timed, and its frame to be marked. */
 bool fm_traced_enter(struct fm_thread *thread, struct fm_rec_csd *csd, uint64_t identity,
                      uint64_t cfa);
 void fm_traced_leave(struct fm_thread *thread, struct fm_rec_csd *csd, uint64_t cfa, bool left);
-/* A function is chosen that calls nothing: it is told of, and not timed. */
+/* A chosen leaf function: reported, but not timed. */
 void fm_traced_leaf(struct fm_thread *thread, struct fm_rec_csd *csd);
 void fm_traced_on_tick(struct fm_thread *thread); /* all is timed again */
 void fm_traced_on_wait(struct fm_thread *thread); /* likewise, if some time has passed */
@@ -592,8 +590,8 @@ extern size_t fm_early_tls_bytes FM_HIDDEN;
 bool fm_process_is_early(void); /* libc has not begun yet: nothing can be recorded now */
 bool fm_process_start(void);    /* idempotent; true while recording */
 void fm_process_after_fork(void);
-/* Whether this process is a copy of the one that opened the file, made by fork, _Fork or clone
- * (not vfork, which shares the memory). */
+/* Whether this process is a copy of the one that opened the file, by fork, _Fork or clone (not
+ * vfork, which shares the memory). */
 static inline bool fm_process_is_copy(void)
 {
     return fm_process.wiped_by_fork != NULL && *fm_process.wiped_by_fork == 0;

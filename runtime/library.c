@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* In each shared object: tells the runtime when the object leaves. A program that is not
- * instrumented itself calls libc's dlclose, so nobody else would. Linked first, so this runs after
- * the object's own destructors. */
+/* In each shared object: tells the runtime when the object is unloaded. A program that is not
+ * instrumented itself calls libc's dlclose, so it would not be noticed otherwise. Linked first, so
+ * this runs after the object's own destructors. */
 #include "hot.h"
 
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loaded objects by address, and what their unwind tables say of functions and stacks. */
+/* Loaded objects by address, and unwind data of their functions and stacks. */
 #include "files.h"
 #include "internal.h"
 #include "unwind/rules.h"
@@ -11,7 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The list in use is a copy in private memory, published whole, so that lookups take no lock. */
+/* The list in use is a copy in private memory, published as a whole, so that lookups take no
+ * lock. */
 struct module {
     uint64_t start, end;
     struct fm_rec_module *rec;
@@ -162,7 +163,7 @@ void fm_modules_refresh(void)
                 fm_graph_purge(rec->start, rec->end);
             }
         }
-        fm_unwind_forget(); /* also of what left before it had hooks that ran */
+        fm_unwind_forget(); /* including modules that left before any of their hooks ran */
         if (refresh.changed)
             fm_process.header->module_epoch = refresh.epoch;
         /* The old list stays: another thread may be reading it. It is small and changes seldom. */
@@ -172,8 +173,8 @@ void fm_modules_refresh(void)
     fm_restore_signals(mask);
 }
 
-/* A shared object that is still mapped says that it leaves (library.c). Should a hook in it run
- * once more, it is listed anew. */
+/* A shared object that is still mapped says that it will be unloaded (library.c). If a hook in it
+ * runs again, it is listed again. */
 FM_EXPORT void fm_module_leaves_v1(const void *inside)
 {
     if (fm_process.state != FM_RECORDING || fm_process_is_copy() ||
@@ -225,9 +226,8 @@ static struct fm_rec_module *record_copy(const struct fm_rec_module *old, const 
     return rec;
 }
 
-/* The child goes on with the list that its parent had. The loader is not asked: another thread of
- * the parent's may have held its lock, which then nobody gives back here; and after chroot() its
- * names lead nowhere. */
+/* The child continues with its parent's list. The loader is not asked: another thread of the parent
+ * may have held its lock, which is never released here; and after chroot() its names are wrong. */
 void fm_modules_after_fork(const char *old_base)
 {
     const struct module_list *old = current;

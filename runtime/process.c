@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The process: start, fork, exit, and what the program may ask for (fathom/fathom.h). */
+/* The process: start, fork, exit, and the functions of fathom/fathom.h. */
 #include "files.h"
 #include "internal.h"
 
@@ -111,7 +111,7 @@ static void begin_stopped(void)
     fm_process.header->recording_on = 0;
 }
 
-/* Programs that are started by the one that these times were told are under them, too. */
+/* These times also apply to programs started by this one. */
 static void times_prepare(void)
 {
     struct fm_process *p = &fm_process;
@@ -144,8 +144,8 @@ static void start_locked(void)
     __atomic_store_n(&fm_process.state, FM_RECORDING, __ATOMIC_RELEASE);
 }
 
-/* Only linkers of fully static programs define it. There libc calls a malloc of the program's own
- * before it knows where its own code lies. */
+/* Defined only by the linker of fully static programs. There libc may call the program's own malloc
+ * before its code is relocated. */
 extern const char fm_fully_static[] __attribute__((weak)) FM_HIDDEN;
 static bool libc_begun;
 void *fm_early_tls; /* for a fully static program, see early.S */
@@ -196,7 +196,8 @@ void fm_process_after_fork(void)
     fm_tls_v2.inside = 1; /* opening the new file is not an action of the program */
     char *old_base = p->base;
     uint64_t old_bytes = p->bytes_extended;
-    *p->wiped_by_fork = ++p->generation; /* locks that the parent's threads held are free now */
+    /* locks held by the parent's threads are free in the child */
+    *p->wiped_by_fork = ++p->generation;
     for (struct fm_thread *t = p->threads; t != NULL; t = t->next)
         fm_ticks_leave(t);
     fm_arena_leave_file();
@@ -210,7 +211,7 @@ void fm_process_after_fork(void)
         p->header->recording_on = !p->stopped;
         p->header->sandbox_since_ns = parent->sandbox_since_ns;
         p->header->sandbox_off = parent->sandbox_off;
-        /* Its file tells of ours, which may be gone when they are read. */
+        /* The child's file refers to this one, which may be gone when they are read. */
         __atomic_add_fetch(&parent->children, 1, __ATOMIC_RELAXED);
         p->header->quantum_ns = parent->quantum_ns;
         p->header->parent_pid = parent->pid; /* it may have ended already */
@@ -262,7 +263,7 @@ static bool recording_here(void)
     return fm_process.state == FM_RECORDING;
 }
 
-/* A child of _Fork() may ask before any hook has met that it is one. */
+/* A child of _Fork() may call this before any hook has noticed the fork. */
 static void control(bool stopped)
 {
     uint64_t mask = step_inside();
@@ -378,7 +379,7 @@ FM_EXPORT int fathom_runtime_snapshot(const char *name)
     int result = -ENODEV;
     if (recording_here()) {
         int number = 0;
-        do { /* `fathom ctl` takes numbers, too */
+        do { /* `fathom ctl` uses numbers, too */
             number = __atomic_add_fetch(&fm_process.snapshots, 1, __ATOMIC_RELAXED);
             result = snapshot_write((uint32_t)number);
         } while (result == -EEXIST && number < SNAPSHOTS_MAX);

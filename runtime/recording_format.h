@@ -36,16 +36,17 @@
 
 #define FM_REC_MAGIC "FATHOMR\n"
 #define FM_REC_VERSION 3u
-/* That is read. Threads of 1 end before `charges`; those of 1 and 2 before `current_stack`, and
- * their headers before `wait_clock`, their allocation records before `own_frees`. */
+/* The oldest version that can be read. Threads of version 1 end before `charges`; those of 1 and 2
+ * before `current_stack`, and their headers before `wait_clock`, their allocation records before
+ * `own_frees`. */
 #define FM_REC_VERSION_OLDEST 1u
 #define FM_REC_BYTE_ORDER 0x01020304u
 #define FM_REC_HEADER_BYTES 4096u
-#define FM_REC_UNIT 8u /* bytes one ref counts */
+#define FM_REC_UNIT 8u /* unit of refs in bytes */
 
 enum fm_rec_state {
     FM_REC_RUNNING =
-        1,             /* or ended by a signal, _exit or exec: ask whether header.pid still lives */
+        1, /* or ended by a signal, _exit or exec: check whether header.pid still exists */
     FM_REC_CLOSED = 2, /* exit() or return from main */
     /* the process went on with another program; set before exec, or by the recording of that
      * program */
@@ -59,7 +60,7 @@ enum fm_rec_tick_source {
     /* Quanta are no time but events of a kind; the kind (from 1) is in bits 8 to 15. */
     FM_REC_TICK_EVENT = 3,
 };
-/* A bit beside: the kernel counts events of user code alone for this user. */
+/* Additional bit: for this user the kernel counts only events of user code. */
 #define FM_REC_TICK_USER_ALONE (1u << 16)
 /* X(upper, number, name, words, type and config of perf_event_open, counted, period). A signal
  * comes after each `period` events; what happens as a thread goes to sleep is counted, without
@@ -86,7 +87,7 @@ enum fm_rec_grade_flags {
     FM_REC_WAITING = 1u << 5,     /* calls that can wait are interposed, and were counted */
     FM_REC_HELD = 1u << 6,        /* blocks remember where they were allocated: fm_rec_held */
     FM_REC_WILL_HOLD = 1u << 7,   /* they would: without FM_REC_HELD there were none */
-    FM_REC_LIFETIMES = 1u << 8,   /* and when: how long each was held is known */
+    FM_REC_LIFETIMES = 1u << 8,   /* also the lifetimes of blocks */
 };
 
 /* Unit of a wait's clock values. The reader converts them to nanoseconds by two moments in the
@@ -96,19 +97,19 @@ enum fm_rec_wait_clock {
     FM_REC_CLOCK_MONOTONIC = 2, /* nanoseconds */
 };
 
-/* Parts that the recording does without since the program entered a sandbox, as the system calls
- * that they take are forbidden. */
+/* Parts that are no longer recorded since the program entered a sandbox, because it forbids their
+ * system calls. */
 enum fm_rec_sandbox_off {
     FM_REC_SANDBOX_TICKS = 1u << 0,     /* CPU time by function */
     FM_REC_SANDBOX_NEW_TICKS = 1u << 1, /* as above, for threads that began later */
     FM_REC_SANDBOX_WAITS = 1u << 2,     /* waiting */
-    FM_REC_SANDBOX_ROOM = 1u << 3,      /* the file grows no more; what it has is used */
-    FM_REC_SANDBOX_CHILDREN = 1u << 4,  /* children of fork */
-    FM_REC_SANDBOX_QUEUED = 1u << 5,    /* how long threads were without a processor */
-    FM_REC_SANDBOX_CLOCK = 1u << 6,     /* times finer than the kernel's tick */
+    FM_REC_SANDBOX_ROOM = 1u << 3, /* the file does not grow any more; its present room is used */
+    FM_REC_SANDBOX_CHILDREN = 1u << 4, /* children of fork */
+    FM_REC_SANDBOX_QUEUED = 1u << 5,   /* how long threads were without a processor */
+    FM_REC_SANDBOX_CLOCK = 1u << 6,    /* times finer than the kernel's tick */
 };
 
-/* One moment by the wait's clock and by CLOCK_MONOTONIC. */
+/* One moment by the wait clock and by CLOCK_MONOTONIC. */
 struct fm_rec_moment {
     uint64_t ticks, ns;
 };
@@ -145,7 +146,7 @@ enum fm_rec_wait_kind {
 #define FM_REC_WAIT_ENUM(upper, number, name, words) FM_REC_WAIT_##upper = (number),
     FM_REC_WAIT_KINDS(FM_REC_WAIT_ENUM)
 #undef FM_REC_WAIT_ENUM
-        FM_REC_WAIT_KINDS_END /* one more than the last */
+        FM_REC_WAIT_KINDS_END /* the last one + 1 */
 };
 
 struct fm_rec_header {
@@ -162,13 +163,13 @@ struct fm_rec_header {
 
     uint32_t pid;
     uint32_t parent_pid;
-    uint32_t instance;      /* n of NAME.<pid>.<n>.rec: tells images of one pid apart */
-    uint32_t tick_source;   /* enum fm_rec_tick_source, of the main thread, and bits beside it */
+    uint32_t instance;    /* n of NAME.<pid>.<n>.rec: distinguishes program images of one process */
+    uint32_t tick_source; /* enum fm_rec_tick_source of the main thread, and additional bits */
     uint64_t process_start; /* field 22 of /proc/PID/stat: with pid, names the process for good */
     uint64_t start_realtime_ns;
     uint64_t start_monotonic_ns;
     uint64_t end_monotonic_ns; /* 0 unless closed */
-    uint64_t quantum_ns;       /* CPU time that one quantum stands for; FM_REC_TICK_EVENT: 0 */
+    uint64_t quantum_ns;       /* CPU time of one quantum; FM_REC_TICK_EVENT: 0 */
 
     uint32_t first_thread;
     uint32_t first_module;
@@ -199,12 +200,13 @@ struct fm_rec_header {
 
     /* Waiting. */
     uint32_t wait_clock;        /* enum fm_rec_wait_clock; 0: calls that can wait are not seen */
-    uint32_t wait_threshold_ns; /* calls that take less are no waits */
+    uint32_t wait_threshold_ns; /* shorter calls are not waits */
     uint32_t wait_latest_at;    /* index of the valid entry in wait_latest[] */
-    uint32_t traced; /* fm_rec_text: FATHOM_TRACE, the functions whose calls are kept; 0 = none */
+    uint32_t traced; /* fm_rec_text: FATHOM_TRACE, the functions whose calls are timed one by one; 0
+                        = none */
     struct fm_rec_moment wait_first;     /* when the process began */
     struct fm_rec_moment wait_latest[2]; /* from time to time */
-    uint64_t wait_backwards;             /* waits whose clock ran backwards: counted as no time */
+    uint64_t wait_backwards;             /* waits whose clock ran backwards: counted without time */
     uint64_t wait_dropped;               /* calls not counted, as there was no room */
     uint64_t blame_dropped;              /* waits for locks that are in no fm_rec_blame */
 
@@ -212,8 +214,8 @@ struct fm_rec_header {
     uint32_t control; /* fm_rec_control, or 0: the program does not look at requests */
     uint32_t rank;    /* fm_rec_text: of an MPI program's process "RANK COUNT HOST", COUNT 0 = not
                          known; or 0 */
-    uint32_t tick_period; /* FM_REC_TICK_EVENT: events from one tick to the next; 0 = they are
-                             counted at ticks and waits, else 0 */
+    uint32_t tick_period; /* FM_REC_TICK_EVENT: events per tick; 0 = they are counted at ticks and
+                             waits, else 0 */
     uint32_t forked_in;   /* fm_rec_csd: of a child of fork, the innermost call open then; or 0 */
     uint32_t children;    /* forked by it, that record: each counts itself here, once begun */
     uint32_t sleeps;      /* fm_rec_sleeps, or 0 */
@@ -223,7 +225,7 @@ struct fm_rec_header {
 
     /* A sandbox (seccomp) that the program has put itself in; all 0: none. */
     uint64_t sandbox_since_ns; /* CLOCK_MONOTONIC */
-    uint32_t sandbox_off;      /* enum fm_rec_sandbox_off, or-ed: what is not recorded since then */
+    uint32_t sandbox_off;      /* enum fm_rec_sandbox_off, or-ed: parts not recorded since then */
     uint32_t sandbox_left;     /* threads recorded until a handler jumped out of the runtime */
     uint64_t sandbox_missed;   /* calls in signal handlers that interrupted the runtime */
     uint64_t totals;           /* FM_REC_TOTALS_CHARGED: ticks charge all functions on a stack */
@@ -250,7 +252,7 @@ struct fm_rec_request {
     int32_t result;   /* 0, or a negative error number */
     uint32_t value;
     uint32_t label_bytes;  /* at most FM_REC_LABEL_BYTES */
-    uint64_t monotonic_ns; /* when it was asked: the time of the mark */
+    uint64_t monotonic_ns; /* time of the request: the time of the mark */
     char label[FM_REC_LABEL_BYTES];
 };
 
@@ -271,7 +273,7 @@ struct fm_rec_text {
  * with start <= a < end and loaded <= e < unloaded; its address in the ELF file is a - bias. */
 enum fm_rec_module_flags {
     FM_REC_MODULE_EXECUTABLE = 1u << 0,
-    FM_REC_MODULE_INSTRUMENTED = 1u << 1, /* at least one hook was met in it; set late */
+    FM_REC_MODULE_INSTRUMENTED = 1u << 1, /* at least one hook in it has run; set late */
     FM_REC_MODULE_VDSO = 1u << 2,         /* no file */
 };
 #define FM_REC_STILL_LOADED UINT32_MAX
@@ -290,7 +292,7 @@ struct fm_rec_module {
 };
 static_assert(sizeof(struct fm_rec_module) == 88, "docs/format-recording.md");
 
-/* One thread that met a hook, an allocation or a tick. */
+/* A thread that ran a hook, made an allocation or got a tick. */
 enum fm_rec_thread_state { FM_REC_THREAD_LIVE = 1, FM_REC_THREAD_ENDED = 2 };
 
 struct fm_rec_thread {
@@ -301,28 +303,28 @@ struct fm_rec_thread {
     uint64_t start_monotonic_ns;
     uint64_t end_monotonic_ns;
     uint32_t root_pd;  /* fn = 0 */
-    uint32_t root_csd; /* leads to root_pd; holds what happens outside all functions */
+    uint32_t root_csd; /* leads to root_pd; has costs outside of all functions */
     uint32_t first_stack;
     uint32_t tick_source;            /* enum fm_rec_tick_source */
     uint64_t user_quanta;            /* = sum of quanta over its csds */
     uint64_t instrumentation_quanta; /* ticks that fell into hooks */
-    uint64_t ticks;                  /* signals that came; rate = ticks * 1e9 / cpu_ns */
+    uint64_t ticks;                  /* signals received; rate = ticks * 1e9 / cpu_ns */
     uint64_t cpu_ns;                 /* the thread's CPU time at the latest tick */
     uint64_t calls_dropped;          /* calls not counted, as memory itself was short */
     uint64_t exits_unmatched;        /* exit hooks without an open frame (entered while stopped) */
     uint64_t frames_inexact;         /* edges made from frames without frame pointer */
-    uint64_t callbacks_unresolved;   /* callbacks whose unwinding met no instrumented frame */
+    uint64_t callbacks_unresolved;   /* callbacks for which no instrumented frame was found */
     uint64_t started_in;             /* entry address of the first function that it entered */
     char name[16];
     uint64_t charges;        /* ticks that added to user_quanta */
-    uint64_t charge_squares; /* squares of what each of them added */
+    uint64_t charge_squares; /* sum of the squares of the charges */
 
     uint32_t current_stack; /* fm_rec_stack that its hooks run on; 0: none in the file */
-    /* The wait that is open: since when (the wait's clock; 0 = none; written last, cleared first),
-     * for what, from which context. */
+    /* The open wait: its begin (wait clock; 0 = none; written last, cleared first), kind, and
+     * context. */
     uint32_t wait_kind; /* enum fm_rec_wait_kind */
     uint64_t wait_since;
-    uint64_t wait_object; /* address of the lock, or the like; a descriptor; 0 */
+    uint64_t wait_object; /* address of the lock or other object; a descriptor; 0 */
     uint32_t wait_csd;
     uint32_t wait_holder; /* csd in which the lock's holder was; 0 = not known */
     uint64_t wait_away;   /* in the wait's clock: time in signal handlers and stops that are over */
@@ -350,25 +352,28 @@ struct fm_rec_pd {
 };
 static_assert(sizeof(struct fm_rec_pd) == 24, "docs/format-recording.md");
 
-/* A call edge: from caller, by one call site, to callee. Identified in its caller by
- * (hook_pc, site). All measures stand here; they are the callee's own as called by this edge.
+/* A call edge: from caller, by one call site, to callee. Identified in its caller by (hook_pc,
+ * site). All measures are stored here: the callee's own costs when called through this edge.
  *
  *   exits = calls - excps - (frames of this csd still open, see fm_rec_frame)
  *
- * When the recording has ended, the frames still open have been left by exit, _exit, exec or a
+ * When the recording has ended, frames still open have been left by exit, _exit, exec or a
  * signal: count each as an exceptional exit, so that exits + excps = calls. */
 enum fm_rec_csd_flags {
-    FM_REC_CSD_INLINED = 1u << 0,  /* the callee's body stands inside its caller's frame: site is
-                                      0, the call site is where hook_pc lies (inline scope) */
-    FM_REC_CSD_CALLBACK = 1u << 1, /* site lies in a module without hooks: qsort, signal
-                                      trampoline, thread start. See FM_REC_SIDE_VIA */
+    /* the callee's body is inside its caller's frame: site is 0, the call site is at hook_pc
+     * (inline scope) */
+    FM_REC_CSD_INLINED = 1u << 0,
+    /* site is in a module without hooks: qsort, signal trampoline, thread start. See
+     * FM_REC_SIDE_VIA */
+    FM_REC_CSD_CALLBACK = 1u << 1,
     FM_REC_CSD_MADE_CALLEE = 1u << 2,
     FM_REC_CSD_SIGNAL = 1u << 3, /* site is the kernel's signal return code */
-    FM_REC_CSD_DEPTHS = 1u << 4, /* closes a recursion and counts by depth. Behind the csd stands
-                                    how many bytes further fm_rec_depths of its callee are, for
-                                    the runtime alone */
-    FM_REC_CSD_WITHIN = 1u << 5, /* made its callee, from which a recursion leads back to its caller
-                                    or further up: both are of one clique */
+    /* closes a recursion and counts by depth. After the csd comes the distance to fm_rec_depths of
+     * its callee, used by the runtime only */
+    FM_REC_CSD_DEPTHS = 1u << 4,
+    /* created its callee, from which a recursion leads back to its caller or further up: both
+     * belong to one clique */
+    FM_REC_CSD_WITHIN = 1u << 5,
     /* with DEPTHS: leads neither back to its caller, nor to a pd on the path by which that was
      * made, but to another pd of the clique: not one deeper */
     FM_REC_CSD_ACROSS = 1u << 6,
@@ -379,7 +384,7 @@ enum fm_rec_csd_flags {
 
 struct fm_rec_csd {
     uint64_t calls;
-    uint64_t hook_pc; /* return address of the entry hook: where in the code the hook stands */
+    uint64_t hook_pc; /* return address of the entry hook: the hook's place in the code */
     uint64_t site;    /* return address of the callee's frame: just after the call */
     uint32_t caller;  /* pd */
     uint32_t callee;  /* pd */
@@ -413,7 +418,7 @@ struct fm_rec_stack {
     uint32_t next;
     uint32_t thread;
     uint64_t low, high; /* the memory that it shadows; high = 0: not known */
-    /* When it must grow the frames move to a larger array: these two are stored as one word. */
+    /* When the array must grow, frames move to a larger one; these two are stored as one word. */
     uint32_t frames; /* ref to fm_rec_frame[capacity] */
     uint32_t capacity;
 };
@@ -424,7 +429,7 @@ struct fm_rec_mark {
     uint32_t next;
     uint32_t tid;
     uint64_t monotonic_ns;
-    uint64_t user_quanta; /* of all threads at that moment */
+    uint64_t user_quanta; /* CPU time of all threads at that moment */
     uint32_t snapshot;    /* number of the snapshot file NAME.snap<number>.rec, or 0 */
     uint32_t name;        /* fm_rec_text */
 };

@@ -18,27 +18,27 @@ struct fm_rec_alloc {
     uint64_t allocs;       /* malloc, calloc, realloc that got a block, memalign, ... */
     uint64_t bytes;        /* as requested */
     uint64_t usable_bytes; /* bytes of the same blocks, as the allocator rounded them */
-    uint64_t frees;        /* blocks freed by this callee, whoever got them; realloc: one each */
-    uint64_t freed_bytes;  /* 0 for blocks whose context is not known */
-    uint64_t own_frees;    /* blocks allocated here that the same thread gave back, if in no flow */
-    uint64_t own_freed;    /* bytes of those */
-    uint32_t stamp;        /* epoch in which at_peak_* were kept, see fm_rec_held */
-    uint32_t thread;       /* fm_rec_thread that allocates here */
+    uint64_t frees; /* blocks freed by this callee, whichever allocated them; realloc: one each */
+    uint64_t freed_bytes; /* 0 for blocks whose context is not known */
+    uint64_t own_frees;   /* blocks allocated here that the same thread freed, if in no flow */
+    uint64_t own_freed;   /* bytes of those */
+    uint32_t stamp;       /* epoch in which at_peak_* were saved, see fm_rec_held */
+    uint32_t thread;      /* fm_rec_thread that allocates here */
     uint64_t at_peak_bytes, at_peak_blocks;
     uint64_t far_frees, far_freed; /* as own_*, by other threads, or by code that is not recorded */
-    uint32_t first_flow;           /* fm_rec_flow: what this callee gave back */
-    uint32_t first_out;            /* fm_rec_flow: what was given back of what it allocated */
+    uint32_t first_flow;           /* fm_rec_flow: blocks freed by this callee */
+    uint32_t first_out;            /* fm_rec_flow: blocks allocated here and freed */
     uint64_t realloc_moved, realloc_kept; /* blocks that realloc in this callee moved, or left */
-    uint32_t lifetimes; /* FM_REC_LIFETIMES: fm_rec_durations, or 0: nothing given back */
+    uint32_t lifetimes; /* FM_REC_LIFETIMES: fm_rec_durations, or 0: nothing freed */
     uint32_t reserved;
 };
 static_assert(sizeof(struct fm_rec_alloc) == 128, "docs/format-recording.md");
 #define FM_REC_ALLOC_BYTES_OLD 40u /* before version 3 */
 
-/* Blocks that one callee gave back and another (or the same) had allocated. */
+/* Blocks that one callee freed and another (or the same) had allocated. */
 struct fm_rec_flow {
     uint32_t next; /* next flow of the callee that freed them */
-    uint32_t from; /* fm_rec_alloc that they came from */
+    uint32_t from; /* fm_rec_alloc in which they were allocated */
     uint64_t blocks;
     uint64_t bytes;
     uint32_t next_out; /* next flow out of the source record; a record with many keeps the rest in
@@ -58,18 +58,18 @@ static_assert(sizeof(struct fm_rec_flow) == 48, "docs/format-recording.md");
  * the peak may be off by its threads' changes since their last step. */
 struct fm_rec_held {
     uint32_t epoch;             /* epoch of the last peak that ended, + 1 */
-    uint32_t rising;            /* not 0: now is the peak. 2: it is being left */
+    uint32_t rising;            /* not 0: the present is the peak. 2: it is ending */
     uint64_t step;              /* bytes; 0: one thread */
     uint64_t peak_monotonic_ns; /* time of the last peak that ended, or of the last step while
                                    rising; 0 = none yet */
-    /* Blocks given back that were allocated before the recording, or while it was stopped, or by
-     * another allocator, with their usable bytes. */
+    /* Freed blocks that were allocated before the recording, or while it was stopped, or by another
+     * allocator, with their usable bytes. */
     uint64_t unknown_frees, unknown_freed;
     uint64_t inherited_frees, inherited_freed; /* blocks of the process that forked this one */
     uint64_t unseen_frees,
         unseen_freed; /* blocks of the recording, freed where nothing is recorded */
     uint64_t untold_blocks, untold_bytes; /* allocated, but there was no memory to note where */
-    uint64_t dropped_flows; /* blocks given back that are in no flow, as the file was full */
+    uint64_t dropped_flows; /* freed blocks that are in no flow, because the file was full */
 };
 static_assert(sizeof(struct fm_rec_held) == 96, "docs/format-recording.md");
 
@@ -81,10 +81,10 @@ enum fm_rec_side_kind {
     FM_REC_SIDE_EXCPS_CARRY = 3,  /* value: add value * 2^32 to excps */
     FM_REC_SIDE_SAMPLES = 4,      /* value: ref of the newest fm_rec_sample */
     FM_REC_SIDE_WAITS = 5,        /* value: ref of the newest fm_rec_wait */
-    FM_REC_SIDE_DEPTHS = 6,    /* of the csd that created its callee, value: ref of fm_rec_depths */
+    FM_REC_SIDE_DEPTHS = 6, /* for the csd that created its callee, value: ref of fm_rec_depths */
     FM_REC_SIDE_DURATIONS = 7, /* value: ref of fm_rec_durations */
-    FM_REC_SIDE_SPANS = 8,     /* of a thread's root csd, value: ref of fm_rec_spans */
-    /* Of the csd that created its callee, value: quanta. For stacks that are not plain: some
+    FM_REC_SIDE_SPANS = 8,     /* for a thread's root csd, value: ref of fm_rec_spans */
+    /* For the csd that created its callee, value: quanta. For stacks that are not plain: some
      * context on them was created by another call than the one on the stack: */
     /* quanta of those that contain the callee's function, outermost in the callee */
     FM_REC_SIDE_CHARGED = 9,
@@ -98,10 +98,10 @@ struct fm_rec_side {
 };
 static_assert(sizeof(struct fm_rec_side) == 16, "docs/format-recording.md");
 
-/* How deep a clique recursed (--grade=deep): the calls into a pd by edges that made none, by depth.
- * The call that enters the clique from outside has depth 1, one that leads back one more than the
- * call of the clique that it came from, all others the same. calls[k]: depths 2^k to
- * 2^(k+1) - 1. */
+/* How deep a clique recursed (--grade=deep): calls into a pd by edges that created none, by depth.
+ * The call that enters the clique from outside has depth 1; one that leads back has the depth of
+ * the call from which it came + 1; all others have the same depth. calls[k]: depths 2^k to 2^(k+1)
+ * - 1. */
 #define FM_REC_DEPTH_CLASSES 30
 struct fm_rec_depths {
     uint64_t greatest; /* maximum of the known depths */
@@ -122,12 +122,12 @@ struct fm_rec_sample {
 };
 static_assert(sizeof(struct fm_rec_sample) == 24, "docs/format-recording.md");
 
-/* Calls of one kind that can wait, made by the callee of a csd itself. Numbers of the wait's clock
- * (header.wait_clock). The wait that is open is not in it yet. */
+/* Calls of one kind that may wait, made by the callee of a csd itself. Times in the wait clock
+ * (header.wait_clock). An open wait is not included. */
 struct fm_rec_wait {
     uint32_t next;
     uint32_t kind;    /* enum fm_rec_wait_kind */
-    uint64_t calls;   /* all, also those that did not wait; locks: that were taken */
+    uint64_t calls;   /* all, also those that did not wait; locks: acquisitions */
     uint64_t waits;   /* number of waits that took wait_threshold_ns or longer; locks: that found it
                          held */
     uint64_t ticks;   /* time of the waits */
@@ -143,7 +143,7 @@ static_assert(sizeof(struct fm_rec_wait) == 64, "docs/format-recording.md");
 struct fm_rec_blame {
     uint32_t next;
     uint32_t holder; /* csd that its holder was in when the wait began; 0 = not known */
-    uint64_t lock;   /* address; 0: one of many that there was no room for */
+    uint64_t lock;   /* address; 0: one of several for which there was no room */
     uint32_t epoch;  /* epoch of the modules, for the address */
     uint32_t wait;   /* the fm_rec_wait that it belongs to */
     uint64_t waits, ticks, longest;
@@ -156,20 +156,20 @@ static_assert(sizeof(struct fm_rec_blame) == 48, "docs/format-recording.md");
 struct fm_rec_slept {
     uint32_t csd; /* innermost open frame; a thread without any: its root */
     uint32_t samples;
-    uint64_t ns; /* that they stand for: each, the time since the look before */
+    uint64_t ns; /* estimated time: for each sample, the time since the one before */
 };
 #define FM_REC_SLEPT_MAX 510u
 struct fm_rec_sleeps {
-    uint64_t looks; /* so far; 0: nobody looked */
-    uint32_t count; /* entries; what has no room is in none */
+    uint64_t looks; /* number of samples so far; 0: not sampled */
+    uint32_t count; /* number of entries; further ones are not stored */
     uint32_t reserved;
     struct fm_rec_slept of[FM_REC_SLEPT_MAX];
 };
 static_assert(sizeof(struct fm_rec_sleeps) == 16 + 510 * 16, "docs/format-recording.md");
 
-/* How long single calls took by an edge with FM_REC_CSD_TRACED, from its entry hook to its exit
- * hook. Of calls that came too often not all were timed: `timed` of the csd's. A function that
- * calls nothing has no exit hook: none. */
+/* Durations of single calls by an edge with FM_REC_CSD_TRACED, from its entry hook to its exit
+ * hook. Of very frequent calls, only `timed` of the csd's were timed. A leaf function has no exit
+ * hook, and so no durations. */
 #define FM_REC_DURATION_OCTAVES 58
 #define FM_REC_DURATION_STEPS 128
 struct fm_rec_durations {
@@ -179,13 +179,13 @@ struct fm_rec_durations {
     uint64_t left; /* number of timed calls left by longjmp, an exception, or the thread's end */
     uint64_t recent_since, recent; /* readers ignore them */
     uint64_t reserved;
-    /* uint64_t[FM_REC_DURATION_STEPS] each, or 0. Of the first one each step is a nanosecond; the
-     * steps of octave n are 2^(n-1) ns wide, the first begins at 2^(n+6) ns. */
+    /* uint64_t[FM_REC_DURATION_STEPS] each, or 0. In the first octave each step is a nanosecond;
+     * the steps of octave n are 2^(n-1) ns wide, and its first begins at 2^(n+6) ns. */
     uint32_t octaves[FM_REC_DURATION_OCTAVES];
 };
 static_assert(sizeof(struct fm_rec_durations) == 296, "docs/format-recording.md");
 
-/* The timed calls of a thread one by one, in the order of their ends. */
+/* The timed calls of a thread, in order of their ends. */
 struct fm_rec_span {
     uint64_t start_ns; /* CLOCK_MONOTONIC */
     uint64_t ns;
@@ -203,12 +203,12 @@ struct fm_rec_spans {
     uint32_t newest; /* fm_rec_span_block, or 0 */
     uint32_t reserved;
     uint64_t count;
-    uint64_t dropped; /* timed, but not kept: too many, or no room */
+    uint64_t dropped; /* timed but not stored: too many, or no room */
 };
 static_assert(sizeof(struct fm_rec_spans) == 24, "docs/format-recording.md");
 
-/* A coverage point met in the context of a pd. pc: return address of the compiler's callback, which
- * ran in the pd's frame. docs/format-recording.md: what has no record. */
+/* A coverage point executed in the context of a pd. pc: return address of the compiler's callback,
+ * which ran in the pd's frame. docs/format-recording.md says what has no record. */
 struct fm_rec_point {
     uint64_t count;
     uint64_t pc;
@@ -216,7 +216,7 @@ struct fm_rec_point {
     uint32_t epoch;
 };
 static_assert(sizeof(struct fm_rec_point) == 24, "docs/format-recording.md");
-/* In epoch: the point stands for all counted blocks of a function whose entry hook ends at pc;
- * behind it stand as many uint64_t as count says. */
+/* In epoch: the point represents all counted blocks of a function whose entry hook ends at pc;
+ * `count` uint64_t values follow it. */
 #define FM_REC_POINT_BLOCKS (1u << 31)
 #define FM_REC_BLOCKS_MAX (1u << 17)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stacks of memory: the thread's own, signal stacks, coroutines. Frame addresses can be compared
- * within one of them only, so each has a shadow stack of its own. Callers hold the thread's lock
- * and have blocked signals. */
+/* Stacks: the thread's own, signal stacks, coroutines. Frame addresses are comparable within one
+ * stack only, so each has its own shadow stack. Callers hold the thread's lock and have blocked
+ * signals. */
 #include "files.h"
 #include "internal.h"
 
@@ -9,7 +9,7 @@
 #include <signal.h>
 #include <string.h>
 
-/* Stacks made known by makecontext: the only coroutines whose bounds are told to anybody. */
+/* Stacks registered by makecontext: the only coroutines whose bounds are known. */
 #define NOTED_MAX 1024u
 static struct {
     uint64_t low, high;
@@ -53,7 +53,7 @@ static bool noted_find(uint64_t address, uint64_t *low, uint64_t *high)
 
 #define GUESS_BYTES (32u << 10)
 
-/* The bounds of the stack that address lies on. false: guessed. */
+/* The bounds of the stack that contains address. false: guessed. */
 static bool bounds_find(uint64_t address, uint64_t *low, uint64_t *high)
 {
     if (noted_find(address, low, high))
@@ -84,8 +84,7 @@ static bool bounds_find(uint64_t address, uint64_t *low, uint64_t *high)
     return false;
 }
 
-/* In the file; or else in memory of ours, so that what goes on there costs no more than elsewhere.
- */
+/* In the file, or else in private memory, so that recording there is as fast as elsewhere. */
 static void *place_new(struct fm_thread *thread, size_t bytes, bool *ret_private)
 {
     void *place =
@@ -117,7 +116,7 @@ static_assert(offsetof(struct fm_rec_stack, frames) % 8 == 0, "stored as one wor
 static_assert(offsetof(struct fm_rec_stack, capacity) == offsetof(struct fm_rec_stack, frames) + 4,
               "stored as one word");
 
-/* The guard stands for what runs below the first frame of this stack. */
+/* The guard represents the code below the first frame of this stack. */
 static void guard_set(struct fm_thread *thread, struct fm_stack *stack,
                       const struct fm_rec_frame *below)
 {
@@ -181,7 +180,7 @@ bool fm_stack_grow(struct fm_thread *thread)
     if (frames == NULL)
         return false;
     memcpy(frames, stack->frames, used * sizeof *frames);
-    /* Private ones from before stay: a hook that a signal interrupted may still write there. */
+    /* Earlier private frames stay: a hook that a signal interrupted may still write to them. */
     stack->frames_private = is_private;
     publish(stack, frames, (uint32_t)capacity * 2);
     stack->frames = frames;
@@ -191,7 +190,7 @@ bool fm_stack_grow(struct fm_thread *thread)
     return true;
 }
 
-/* For threads that wait for what this one holds. */
+/* For threads that wait for a lock of this one. */
 void fm_stack_publish_current(struct fm_thread *thread)
 {
     const struct fm_stack *stack = thread->stack;
@@ -204,7 +203,7 @@ static void enter_stack(struct fm_thread *thread, struct fm_stack *stack)
     struct fm_tls *tls = thread->tls;
     if (thread->stack != NULL)
         thread->stack->top = tls->top;
-    /* Nothing open on it: it is entered anew, from where the thread is now. */
+    /* No frame is open on it: it is entered again, from the thread's present frame. */
     if (stack->top == stack->frames && thread->stack != NULL) {
         stack->below = thread->stack;
         guard_set(thread, stack, tls->top);
@@ -222,8 +221,8 @@ static bool contains(const struct fm_stack *stack, uint64_t cfa)
     return stack->low <= cfa && cfa <= stack->high;
 }
 
-/* Under valgrind the main thread's stack is a mapping like others, and grows. Its end tells that it
- * is the same. */
+/* Under valgrind the main thread's stack is a mapping like others, and grows. It is recognised by
+ * its end. */
 static struct fm_stack *main_stack_grown(struct fm_thread *thread, uint64_t cfa)
 {
     extern void *__libc_stack_end;
@@ -266,7 +265,7 @@ void fm_stack_switch(struct fm_thread *thread, uint64_t cfa)
         enter_stack(thread, found);
 }
 
-/* makecontext starts a new coroutine on memory that an old one may have had. */
+/* makecontext starts a new coroutine on memory that an old one may have used. */
 void fm_stack_forget(uint64_t low, uint64_t high)
 {
     struct fm_thread *thread = fm_tls_v2.thread;
@@ -313,8 +312,8 @@ const struct fm_rec_frame *fm_stack_charged(const struct fm_thread *thread, uint
     if (contains(stack, sp))
         while (frame > stack->frames && fm_frame_address(frame->cfa) + FM_CFA_FROM_FRAME <= sp)
             frame--;
-    /* Nothing is open on a stack that was known before the current one: what runs there is a
-     * handler without hooks, say, and was entered from here. The thread's first one is its own. */
+    /* No frame is open on a stack that was known before the current one: code there (for example a
+     * handler without hooks) was entered from here. The thread's first stack is its own. */
     if (stack != thread->stack && frame == stack->frames && stack->next != NULL)
         return top;
     return frame;

@@ -18,9 +18,10 @@
 
 struct fm_process fm_process;
 
-/* The kernel's signal set is 64 bits; libc's wrappers would leave its own two signals open. A
- * thread must not be cancelled while it holds a lock of ours. The other one, of setxid, stays open,
- * as all threads wait for it. It is also the tick's: ticks/signal.c lets ticks wait. */
+/* The kernel's signal set is 64 bits; libc's wrappers would exclude libc's own two signals. A
+ * thread must not be cancelled while it holds a lock of the runtime. The other signal, of setxid,
+ * stays unblocked, since all threads wait for it. It is also the tick's: ticks/signal.c defers
+ * ticks. */
 static inline __attribute__((always_inline)) void set_mask(const uint64_t *mask, uint64_t *old)
 {
     long result = SYS_rt_sigprocmask;
@@ -44,7 +45,7 @@ static __attribute__((noinline, cold)) bool may_block(const uint64_t *mask, cons
     return fm_sandbox_allows(SYS_rt_sigprocmask, arguments);
 }
 
-/* Beside FM_SIGNALS_OPEN: the section has set these. */
+/* In addition to FM_SIGNALS_OPEN: set by the section. */
 #define OPEN_INSIDE FM_SIGNAL_BIT(1)
 #define OPEN_OUTERMOST FM_SIGNAL_BIT(2)
 
@@ -86,7 +87,7 @@ FM_RUNTIME_TEXT uint64_t fm_block_signals(void)
     return old;
 }
 
-/* Ticks first: a handler of the program's that was waiting may never come back. */
+/* Ticks first: a pending handler of the program may never return. */
 FM_RUNTIME_TEXT void fm_restore_signals(uint64_t mask)
 {
     struct fm_tls *tls = &fm_tls_v2;
@@ -128,8 +129,8 @@ FM_RUNTIME_TEXT long fm_system_call6(long number, long a, long b, long c, long d
     return result;
 }
 
-/* glibc's struct pthread has the number here, and fork() renews it. The place is checked while the
- * kernel still tells the number. */
+/* glibc's struct pthread has the number here, and fork() updates it. The place is verified while
+ * the kernel still answers. */
 #define TID_IN_PTHREAD 0x2d0
 static bool tid_is_there;
 
@@ -193,8 +194,8 @@ bool fm_lock_try(fm_lock *lock)
     return taken;
 }
 
-/* The holder may need the very processor that a waiter of a higher priority spins on, and
- * sched_yield gives that to no lower one: so who waits longer than a moment sleeps. */
+/* The holder may need the CPU on which a waiter of higher priority spins, and sched_yield does not
+ * help lower priorities. So waiters sleep after a moment. */
 void fm_lock_take(fm_lock *lock)
 {
     for (unsigned spins = 0; spins < SPINS_MAX; spins++) {
@@ -232,13 +233,13 @@ void fm_locks_give_all(void)
     }
 }
 
-/* libc asks the kernel for clocks of CPU time. */
+/* libc asks the kernel for CPU time clocks. */
 static bool is_cpu_clock(int clock)
 {
     return clock < 0 || clock == CLOCK_THREAD_CPUTIME_ID || clock == CLOCK_PROCESS_CPUTIME_ID;
 }
 
-/* In a sandbox: if the call is forbidden, a clock that libc reads without the kernel. */
+/* In a sandbox: if the call is forbidden, uses a clock that libc reads without the kernel. */
 static __attribute__((noinline, cold)) bool read_clock(int clock, struct timespec *now)
 {
     if (fm_system_call(SYS_clock_gettime, clock, (long)now, 0, 0) == 0)
@@ -259,7 +260,7 @@ uint64_t fm_now_ns(int clock)
     if (FM_UNLIKELY(__atomic_load_n(&fm_sandbox.on, __ATOMIC_ACQUIRE))) {
         if (!read_clock(clock, &now))
             return 0;
-    } else if (is_cpu_clock(clock)) { /* not by libc's function: a sanitizer stands in front */
+    } else if (is_cpu_clock(clock)) { /* not libc's function, which a sanitizer may interpose */
         fm_system_call(SYS_clock_gettime, clock, (long)&now, 0, 0);
     } else {
         clock_gettime(clock, &now);
@@ -324,7 +325,7 @@ static __attribute__((noinline, cold)) void *reserve_take(size_t bytes)
     return reserve.start + used;
 }
 
-/* Only the latest block can be taken again, such as the copy of the frames for each fork. */
+/* Only the latest block can be reused, such as the copy of the frames for each fork. */
 static __attribute__((noinline, cold)) bool reserve_give(char *memory, size_t bytes)
 {
     if (memory < reserve.start || memory >= reserve.start + reserve.bytes)
@@ -347,7 +348,7 @@ void *fm_private_alloc(size_t bytes)
 
 #define LARGE_PAGE_BYTES ((size_t)2 << 20)
 
-/* From an address that large pages may begin at; what lies before and behind is given back. */
+/* Starts at an address suitable for large pages; unused memory before and after is freed. */
 static void *large_alloc(size_t bytes)
 {
     char *memory = fm_private_alloc(bytes + LARGE_PAGE_BYTES);
@@ -420,8 +421,8 @@ void fm_complain(const char *what, const char *which)
     fm_system_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, sizeof before);
 }
 
-/* libc sets environ after .preinit_array has run. What the kernel put on the stack stands there
- * before: the number of arguments, these, NULL, the environment. */
+/* libc sets environ after .preinit_array has run. Before, the kernel's data on the stack is used:
+ * the number of arguments, the arguments, NULL, the environment. */
 static char **first_environment(void)
 {
     extern void *__libc_stack_end;

@@ -84,7 +84,7 @@ static void thread_free(struct fm_thread *thread)
 /* Whether a thread runs no more, and its thread-local memory may be another's. */
 static bool is_gone(const struct fm_thread *thread)
 {
-    long pid = fm_process.header->pid; /* not of who asks, which may be a child of vfork */
+    long pid = fm_process.header->pid; /* not the caller's, which may be a child of vfork */
     return fm_system_call(SYS_tgkill, pid, thread->rec->tid, 0, 0) == -ESRCH;
 }
 
@@ -247,7 +247,7 @@ void fm_threads_control(bool stopped, bool between_hooks)
         }
         uint64_t now_ns = fm_now_ns(CLOCK_MONOTONIC);
         for (struct fm_thread *t = fm_process.threads; t != NULL; t = t->next) {
-            if (t->tls != &fm_tls_v2 && is_gone(t)) /* known by its last call alone */
+            if (t->tls != &fm_tls_v2 && is_gone(t)) /* detected only by its last call */
                 continue;
             fm_lock_take(&t->lock);
             fm_waiting_note_stop(t, stopped, now_ns);
@@ -256,9 +256,9 @@ void fm_threads_control(bool stopped, bool between_hooks)
             __atomic_store_n(&t->tls->bound, stopped ? FM_BOUND_NONE : FM_BOUND(t->stack->low),
                              __ATOMIC_RELEASE);
             __atomic_store_n(&t->tls->limit, stopped ? NULL : t->stack->limit, __ATOMIC_RELEASE);
-            if (stopped) /* interpose/heap.c takes it back */
+            if (stopped) /* interpose/heap.c undoes it */
                 __atomic_store_n(&t->tls->heap_off, 1, __ATOMIC_SEQ_CST);
-            /* Not where a hook may be about to open another frame. */
+            /* Not when a hook may be about to open another frame. */
             if (stopped && between_hooks && t == fm_tls_v2.thread)
                 exits_bound(t, true);
             fm_lock_give(&t->lock);
@@ -274,8 +274,8 @@ static void *old_at(const char *old_base, uint32_t ref)
     return (void *)(uintptr_t)(old_base + (uint64_t)ref * FM_REC_UNIT);
 }
 
-/* Makes the path of csds from the root to a csd of the parent's graph in the child's graph. Its
- * depth is that of the graph, in which each function stands once on a path. */
+/* Makes in the child's graph the path from the root to a csd of the parent's graph. Its depth is
+ * that of the graph, in which each function occurs once on a path. */
 static struct fm_rec_csd *clone_path(struct fm_thread *thread, const char *old_base,
                                      const struct fm_rec_csd *old)
 {
@@ -416,7 +416,7 @@ void fm_threads_after_fork(const char *old_base)
     tls->mask = 0;
     bool ok = graph_init(thread, thread->stack->low);
     if (ok) {
-        /* graph_init has made a stack of its own; the real ones take its place. */
+        /* graph_init has made a stack; the real ones replace it. */
         fm_private_free(thread->stacks, sizeof *thread->stacks);
         thread->rec->first_stack = 0;
         for (struct fm_stack *s = stacks; s != NULL && ok; s = s->next)

@@ -2,7 +2,7 @@
 /* Data that hooks check first, before anything else exists. */
 #include "internal.h"
 
-/* Not their frame, nor below it; and of no function. */
+/* Neither their frame nor one below, and without function. */
 static struct fm_rec_csd no_edge;
 struct fm_rec_frame fm_no_frame = {
     .cfa = FM_CFA_GUARD, .csd = (uint64_t)&no_edge, .fn = FM_DEPTH_UNKNOWN};

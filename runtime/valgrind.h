@@ -26,7 +26,7 @@ static inline bool fm_under_valgrind(void)
     return fm_valgrind_ask(0x1001, 0) != 0;
 }
 
-/* Between the two the calling thread's errors are not told. */
+/* Suppresses error reports of the calling thread between two calls. */
 static inline void fm_valgrind_be_quiet(bool quiet)
 {
     fm_valgrind_ask(0x1801, (uint64_t)(quiet ? 1 : -1));

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fathom/eventlog_event.h - event types that a program declares itself. Included by
- * fathom/eventlog.h.
+/* fathom/eventlog_event.h - event types that a program declares. Included by fathom/eventlog.h.
  *
  *     FM_EVENT(request, text(path), integer(status), real(seconds));
  *     ...
  *     fm_event_request("/index", 200, 0.0125);
  *
- * FM_EVENT stands at file scope, in C or C++, also in a header of the program. It makes a function
- * fm_event_NAME that logs one event; without a destination a call costs one test. 1 to 12 fields:
+ * FM_EVENT is used at file scope, in C or C++, also in a header of the program. It defines a
+ * function fm_event_NAME that logs one event; without a destination a call costs one test. 1 to
+ * 12 fields:
  *
  *     field         parameter            in the log
  *     integer(x)    int64_t x            i64
@@ -20,11 +20,10 @@
  *     name(x)       uint32_t x           name, of fm_eventlog_intern
  *
  * Types get the numbers 640 to 895 when their object is loaded, the same for equal declarations,
- * and stand in the header of each log. A type that is loaded while a log has its header already (a
+ * and are in the header of each log. A type loaded when a log already has its header (a
  * plugin's), or for which no number is left, is in no header: its events are user messages (19)
- * with the same text, until a log is started again. [signal], but for real numbers in such a
- * message. Longer than 65,535 bytes: dropped and counted.
- */
+ * with the same text, until a log is started again. [signal], except for real numbers in such a
+ * message. Events longer than 65,535 bytes are dropped and counted. */
 #pragma once
 #include <stdint.h>
 #include <string.h>
@@ -40,8 +39,8 @@
 extern "C" {
 #endif
 
-/* The type that FM_EVENT declares. fields: as in the header of a log; size: of the payload,
- * 0xFFFF = variable. number: 0 = the library must be asked; index: of all types, -1 = none. */
+/* The type that FM_EVENT declares. fields: as in the header of a log; size: of the payload, 0xFFFF
+ * = variable. number: 0 = ask the library; index: among all types, -1 = none. */
 struct fm_eventlog_event_type_ {
     const char *name, *fields;
     uint16_t size, number;
@@ -67,7 +66,7 @@ FM_EVENTLOG_INLINE_ uint64_t fm_eventlog_real_(double value)
 }
 #endif
 
-/* ---- what a field is, by its kind */
+/* ---- parameters of a field, by its kind */
 #define FM_EVENTLOG_PARAMETER_integer(x) int64_t x
 #define FM_EVENTLOG_PARAMETER_count(x) uint64_t x
 #define FM_EVENTLOG_PARAMETER_real(x) double x
@@ -189,8 +188,8 @@ FM_EVENTLOG_INLINE_ uint64_t fm_eventlog_real_(double value)
 #define FM_EVENTLOG_COMMA_TEXT_() ","
 #define FM_EVENTLOG_PLUS_() +
 
-/* A type is known before main, or when its plugin is loaded. Fields of fixed size are put into the
- * buffer here; the library takes the others. */
+/* A type is registered before main, or when its plugin is loaded. Events of fixed size are put into
+ * the buffer here; the library handles others. */
 #define FM_EVENT(name, ...)                                                                       \
     static struct fm_eventlog_event_type_ fm_event_type_##name = {                                \
         #name, FM_EVENTLOG_EACH_(FM_EVENTLOG_FIELD_, FM_EVENTLOG_COMMA_TEXT_, __VA_ARGS__),       \

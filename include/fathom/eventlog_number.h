@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* Beyond what an int64_t holds: as real numbers. */
+/* Values beyond int64_t are logged as real numbers. */
 FM_EVENTLOG_INLINE_ void fm_eventlog_counter_unsigned(uint32_t name, uint64_t value)
 {
     if (value <= INT64_MAX)

@@ -59,10 +59,9 @@ enum fm_event_type {
         FM_EVENT_NUMBER_END
 };
 
-/* GHC's types that a program of ours emits, with GHC's meaning. Capability = lane = what one
- * thread logs into; numbers of lanes are used again after a thread has ended. Capset 0 = the
- * process, capset 1 = its clock domain. Thread ids count from 1, in the order of creation. Task
- * id = kernel thread id. */
+/* GHC's types that the library emits, with GHC's meaning. Capability = lane = buffer of one thread;
+ * lane numbers are reused after a thread has ended. Capset 0 = the process, capset 1 = its clock
+ * domain. Thread ids count from 1, in the order of creation. Task id = kernel thread id. */
 enum fm_event_ghc_type {
     FM_EVENT_THREAD_CREATE = 0,        /* thread w32 */
     FM_EVENT_THREAD_RUN = 1,           /* thread w32 */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Control of a recording from inside the recorded program.
  *
- * Include it anywhere: in a program that was not built with fathom cc every function does nothing
- * and costs a test of one address. No library is needed to link.
+ * It may be included anywhere: in a program that was not built with fathom cc, every function
+ * does nothing and costs a test of one address. No library is needed for linking.
  *
  * All functions may be called from any thread; none from a signal handler. */
 #pragma once
@@ -25,30 +25,31 @@ __attribute__((no_instrument_function, unused)) static inline void fathom_stop(v
         fathom_runtime_stop();
 }
 
-/* Goes on counting. With FATHOM_RECORDING=off in the environment a program begins stopped. */
+/* Continues counting. With FATHOM_RECORDING=off in the environment, a program starts with counting
+ * stopped. */
 __attribute__((no_instrument_function, unused)) static inline void fathom_start(void)
 {
     if (fathom_runtime_start)
         fathom_runtime_start();
 }
 
-/* Marks the moment as the beginning of a phase, by name (copied). Returns 0, or a negative error
- * number: -ENODEV when nothing is recorded, -ENOSPC when the recording is full. */
+/* Marks the beginning of a phase, by name (copied). Returns 0, or a negative error number: -ENODEV
+ * when nothing is recorded, -ENOSPC when the recording is full. */
 __attribute__((no_instrument_function, unused)) static inline int fathom_mark(const char *name)
 {
     return fathom_runtime_mark ? fathom_runtime_mark(name) : -19;
 }
 
-/* Copies the recording as it is now to NAME.snap<n>.rec beside it, and marks the moment. Threads
- * go on meanwhile, so their counts in the copy are not of one instant. Returns n, from 1, or a
+/* Copies the present recording to NAME.snap<n>.rec beside it, and marks the moment. Threads
+ * continue meanwhile, so their counts in the copy are not of one instant. Returns n, from 1, or a
  * negative error number. Cost: writing the file once. */
 __attribute__((no_instrument_function, unused)) static inline int fathom_snapshot(const char *name)
 {
     return fathom_runtime_snapshot ? fathom_runtime_snapshot(name) : -19;
 }
 
-/* The recording's name: NAME of NAME.data, for files that are to stand beside it. name: room for
- * that many bytes, with the zero. Returns 0, -ENODEV when nothing is recorded, -ENAMETOOLONG. */
+/* The recording's name: NAME of NAME.data, for files to be put beside it. name: room for that many
+ * bytes, including the terminator. Returns 0, -ENODEV when nothing is recorded, -ENAMETOOLONG. */
 __attribute__((no_instrument_function, unused)) static inline int fathom_output(char *name,
                                                                                 unsigned long bytes)
 {

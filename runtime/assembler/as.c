@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The assembler's front: found as "as" by gcc (-B), it writes the hooks out as instructions, then
+/* The assembler front end: gcc (-B) finds it as "as". It expands the hooks to instructions, then
  * runs the real assembler on the result. Works for C and C++, with LTO too, since every object
  * passes through it.
  *
@@ -8,7 +8,7 @@
  *   fathom_enter_full, fathom_exit_full    --grade=full: hooks of inlined bodies are kept
  *   nop at a function's entry            --grade=deep (-fpatchable-function-entry=1)
  *
- * The end of what is written is the hook pc: the slow path returns there, so unwinding and debug
+ * The end of the expansion is the hook pc: the slow path returns there, so unwinding and debug
  * information see a call made at that place. */
 #include <errno.h>
 #include <fcntl.h>
@@ -40,13 +40,13 @@ struct state {
     bool has_own_hook;    /* a hook of its own body was found before */
     bool at_entry;
     bool has_exits;    /* its returns have hooks */
-    bool refused;      /* the text has what the assembler does not take */
+    bool refused;      /* the text contains something that cannot be expanded */
     bool marked;       /* the text has markers */
     bool called;       /* clang has written calls of hooks (called_hooks.h) */
     bool naked;        /* the function has no frame */
     bool keeps_all;    /* its hooks change no register */
     const char *begin; /* the label of its code that debug information names; NULL: none */
-    uint32_t number;   /* in scan, of the function */
+    uint32_t number;   /* number of the function in scan */
     bool intel;        /* the file's syntax */
     bool executable;   /* the code is not a shared object's (entry_hooks.h) */
     bool in_app;       /* in code that the program's author wrote (asm) */
@@ -60,7 +60,7 @@ struct state {
     enum fm_verdict *verdicts; /* verdicts for its markers; NULL: none */
     uint32_t markers_passed;
     /* --grade=coverage */
-    bool wants_blocks; /* the file asks for it */
+    bool wants_blocks; /* the file requests block counts */
     bool counting;     /* the function's blocks are counted; */
     bool careful;      /* it uses r11 itself */
     uint32_t counted;  /* functions so far */
@@ -109,7 +109,7 @@ static void write_hook(FILE *out, const struct state *state, enum fm_hook_kind k
         fputs("\t.intel_syntax noprefix\n", out);
 }
 
-/* The next instruction's line, without its blanks; "": there is none. */
+/* The line of the next instruction, without leading blanks; "": there is none. */
 static const char *next_instruction(const char *rest)
 {
     for (; *rest != '\0'; rest += strcspn(rest, "\n"), rest += *rest == '\n') {
@@ -184,8 +184,8 @@ static bool is_leaf(struct state *state)
     return false;
 }
 
-/* "ret" alone: not one that takes arguments off the stack or is another one's replacement, nor one
- * that a trap must follow (-mharden-sls=return). */
+/* A plain "ret": not one that pops arguments or replaces another one, nor one that must be followed
+ * by a trap (-mharden-sls=return). */
 static bool is_plain_return(const char *text, const char *rest)
 {
     const char *behind = text + (strncmp(text, "retq", 4) == 0 ? 4 : 3);
@@ -196,7 +196,7 @@ static bool is_plain_return(const char *text, const char *rest)
 
 static void expand_return(FILE *out, const struct state *state, const char *text, const char *rest)
 {
-    /* Changed by calls in the Windows convention, too, and not what is returned. */
+    /* Registers that calls may change in the Windows convention, too, and that are not results. */
     struct fm_hook_place place = {.registers = {"%r11", "%r8", NULL},
                                   .thread = state->executable ? NULL : "%r10",
                                   .keep_all = !state->counting && state->keeps_all,
@@ -336,8 +336,8 @@ static void follow(FILE *out, struct state *state, const char *line, const char 
     }
 }
 
-/* All that is left in the file, with a NUL behind it; NULL: errno tells. Those within are blanks:
- * in comments clang writes bytes as they are. */
+/* Reads the rest of the file, with a NUL after it; NULL: see errno. NULs within are replaced by
+ * blanks: clang copies bytes of comments unchanged. */
 static char *read_all(FILE *in)
 {
     size_t used = 0, room = 1u << 20;
@@ -364,8 +364,8 @@ static char *read_all(FILE *in)
     return all;
 }
 
-/* text is a line without its blanks: what begins in the first column is a label, of a function or
- * of data, and may be called retry. */
+/* text is a line without leading blanks. A label begins in the first column, and may be called
+ * retry. */
 static bool is_return(const char *line, const char *text)
 {
     if (text == line)
@@ -377,8 +377,8 @@ static bool is_return(const char *line, const char *text)
     return strncmp(text, "ret", 3) == 0;
 }
 
-/* Behind a label .LIND1 a ret goes to what has just been stored where its address is; but if that
- * is taken off (leaq 8(%rsp), %rsp), it is a return, of -mfunction-return=thunk-inline. */
+/* After a label .LIND1, a ret jumps to the address just stored. But if that is popped (leaq
+ * 8(%rsp), %rsp), it is a return, with -mfunction-return=thunk-inline. */
 static bool is_jump_of_thunk(struct state *state, const char *line, const char *text)
 {
     if (strncmp(line, ".LIND", 5) == 0)
@@ -390,7 +390,7 @@ static bool is_jump_of_thunk(struct state *state, const char *line, const char *
     return jump;
 }
 
-/* Is this line the nop in whose place a hook goes? gcc has a label before it. */
+/* Whether this line is the nop to be replaced by a hook. gcc puts a label before it. */
 static bool is_nop_at_entry(struct state *state, const char *line, const char *text)
 {
     if (strncmp(line, ".LPFE", 5) == 0 || strncmp(line, "# %bb.0:", 8) == 0) {
@@ -407,9 +407,10 @@ static bool is_nop_at_entry(struct state *state, const char *line, const char *t
     return *behind == '\0' || strchr(" \t", *behind) != NULL;
 }
 
-/* An entry of the table of nops, which nobody reads: it would refer to functions of templates and
- * inline functions that the linker has taken from another unit, and not link. From the directive of
- * its section to its address; the next section begins by a directive of its own. */
+/* Whether the line belongs to an entry of the table of nops, which is not used. It would refer to
+ * functions of templates and inline functions that the linker takes from another unit, and fail to
+ * link. An entry is from the directive of its section to its address; the next section begins with
+ * a directive of its own. */
 static bool is_in_table(bool *in_table, const char *text)
 {
     bool inside = *in_table;
@@ -422,7 +423,8 @@ static bool is_in_table(bool *in_table, const char *text)
     return inside;
 }
 
-/* A marker or a call of a hook in a naked function, or what the compiler loads for it. */
+/* Whether the line is a marker or a hook call in a naked function, or an instruction that prepares
+ * it. */
 static bool is_of_hook_in_naked(const struct state *state, const char *line, const char *text)
 {
     if (!state->naked || text == line || *text == '.' || *text == '#' || *text == '\0')
@@ -430,7 +432,7 @@ static bool is_of_hook_in_naked(const struct state *state, const char *line, con
     return state->in_app ? strncmp(text, "fathom_", 7) == 0 : strncmp(text, "endbr64", 7) != 0;
 }
 
-/* False: the text cannot be written as it was asked for; it has been said why. */
+/* False: the text cannot be expanded as requested; an error was printed. */
 static bool filter(char *all, FILE *out)
 {
     static struct state state;
@@ -440,7 +442,7 @@ static bool filter(char *all, FILE *out)
         fprintf(stderr, "fathom: no memory to find the blocks to count\n");
         return false;
     }
-    if (!fm_choice_read(&state.choice, all)) /* then finishing leaves out */
+    if (!fm_choice_read(&state.choice, all)) /* on failure, finishing excludes them */
         state.choice.pattern_count = 0;
     state.marked = strstr(all, "fathom_enter") != NULL;
     state.called = strstr(all, "# fathom: hooks are called\n") != NULL;
@@ -492,7 +494,7 @@ static bool filter(char *all, FILE *out)
     return !state.too_many && !state.refused;
 }
 
-/* The options of as that take the next argument. */
+/* Options of as that take the next argument. */
 static bool takes_argument(const char *option)
 {
     static const char *const list[] = {"-o", "-I", "--defsym", "--MD", "-MD", NULL};

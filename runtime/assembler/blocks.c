@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blocks begin at labels that control may reach, behind branches, and behind calls that return
- * twice, or not but to a landing pad. What is not sure is taken for the dearer case: a block more,
- * flags that are in use. */
+/* Blocks begin at labels that control may reach, after branches, and after calls that return twice,
+ * or return only to a landing pad. In doubtful cases the more expensive alternative is assumed: a
+ * further block, flags that are live. */
 #include "blocks.h"
 
 #include <stdlib.h>
@@ -18,18 +18,18 @@ struct line {
     uint8_t kind;
     uint8_t acts;
     bool may_throw;    /* a call here may throw to a landing pad of this function */
-    bool behind_jumps; /* in front of it stands asm that may jump to labels of C */
+    bool behind_jumps; /* asm that may jump to C labels precedes it */
 };
 
 struct reader {
     struct line *lines;
     size_t count, room;
     uint32_t *line_of; /* by number of label: the line + 1, 0 = not in the code */
-    uint8_t *marks;    /* by number: 1 = its address is taken, or a landing pad */
+    uint8_t *marks;    /* by label number: 1 = its address is taken, or it is a landing pad */
     size_t labels;
     bool failed, code, in_app, in_region;
-    bool begins_asm, asm_jumps; /* a statement's begin stands here; the last one may jump */
-    bool macros;                /* words of asm may stand for anything */
+    bool begins_asm, asm_jumps; /* a statement begins here; the last asm may jump */
+    bool macros;                /* words of asm may be macros */
     bool was_code[16], previous;
     unsigned depth;
 };
@@ -44,7 +44,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* The number of a label .L12 that stands here; UINT32_MAX: it is another one. */
+/* The number of a label .L12 here; UINT32_MAX: another kind of label. */
 static uint32_t number_at(const char *at)
 {
     if (at[0] != '.' || at[1] != 'L' || !is_digit(at[2]))
@@ -322,15 +322,15 @@ static bool is_end(const struct line *line)
            begins(line->text, "bnd jmp");
 }
 
-#define FLAG_LINES_MAX 4096 /* looked at for one block */
+#define FLAG_LINES_MAX 4096 /* limit of lines examined for one block */
 
-/* Are the flags that line finds used behind it? */
+/* Whether the flags before the line are used by it or later. */
 static bool flags_are_used(const struct reader *reader, size_t line)
 {
     for (unsigned steps = 0; line < reader->count && steps < FLAG_LINES_MAX; steps++) {
         const struct line *at = &reader->lines[line];
         if (at->kind == KIND_FUNCTION || at->kind == KIND_ASM)
-            return false; /* asm takes no flags */
+            return false; /* asm cannot take flags as input */
         if (at->kind == KIND_CODE) {
             if (reads_flags(at))
                 return true;
@@ -351,7 +351,7 @@ static bool flags_are_used(const struct reader *reader, size_t line)
     return true;
 }
 
-/* setjmp and its like: what follows is run again. */
+/* Calls like setjmp: the code after them is run again. */
 static bool returns_twice(const struct line *line)
 {
     static const char *const names[] = {"setjmp", "savectx", "vfork", "getcontext", "swapcontext"};
@@ -413,7 +413,7 @@ static void find_blocks(struct reader *reader)
     }
 }
 
-/* Hands over what there is to do. */
+/* Adds the action of a line. */
 static bool keep(const struct reader *reader, struct fm_blocks *blocks)
 {
     size_t acts = 0, functions = 0;

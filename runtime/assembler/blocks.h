@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --grade=coverage: where the blocks of code of gcc's text begin, and where r11, in which the front
- * keeps the address of the running context's counters (gcc is kept from it), must be taken anew.
+/* --grade=coverage: finds the beginnings of code blocks in gcc's text, and the places where r11
+ * must be reloaded. gcc does not use r11; it holds the address of the running context's counters.
  * AT&T or Intel syntax. */
 #pragma once
 
@@ -12,10 +12,10 @@
 #define FM_BLOCKS_MAX (1u << 17)
 
 enum fm_block_act {
-    FM_BLOCK_COUNT = 1,      /* in front of the line: a block begins */
-    FM_BLOCK_KEEP_FLAGS = 2, /* and the flags are in use there */
-    FM_BLOCK_TAKE = 4,       /* behind the line: r11 is lost */
-    FM_BLOCK_LAND = 8,       /* behind the line, a label: control comes from a deeper function */
+    FM_BLOCK_COUNT = 1,      /* before the line: a block begins */
+    FM_BLOCK_KEEP_FLAGS = 2, /* and the flags are live there */
+    FM_BLOCK_TAKE = 4,       /* after the line: r11 is lost */
+    FM_BLOCK_LAND = 8,       /* after the line, a label: control comes from a deeper function */
 };
 
 /* Action at a line of the text. */
@@ -34,7 +34,7 @@ struct fm_blocks {
 /* False: no memory. Release with fm_blocks_done() either way. O(n). */
 bool fm_blocks_read(struct fm_blocks *blocks, const char *text);
 void fm_blocks_done(struct fm_blocks *blocks);
-/* The acts of a line; lines are asked for in the order of the text. */
+/* The actions of a line; lines must be asked for in the order of the text. */
 unsigned fm_blocks_at(struct fm_blocks *blocks, const char *line);
-/* Does the function, whose label stands at line, use r11 itself? */
+/* Whether the function, whose label is at line, uses r11 itself. */
 bool fm_blocks_is_careful(const struct fm_blocks *blocks, const char *line);

@@ -35,7 +35,7 @@ void fm_choice_done(struct fm_choice *choice)
     free(choice->patterns);
 }
 
-/* "folder" "name", or the name alone; a name may be a whole path. NULL: no memory, or no path. */
+/* "folder" "name", or only the name; a name may be a whole path. NULL: no memory, or no path. */
 static char *path_of(const char *quoted)
 {
     size_t room = strcspn(quoted, "\n") + 2, used = 0;
@@ -104,8 +104,8 @@ static const char *file_at(const struct fm_choice *choice, unsigned file)
     return file < choice->file_count ? choice->files[file] : NULL;
 }
 
-/* Does the function whose code follows contain lines of a file that is not the system's? They are
- * of the user's functions that the compiler inlined: lambdas, comparisons, constructors. */
+/* Whether the code of the function that follows contains lines of a file that is not the system's:
+ * those of user functions that the compiler inlined, as lambdas, comparisons, constructors. */
 static bool has_users_code(struct fm_choice *choice, const char *rest)
 {
     for (; *rest != '\0'; rest += strcspn(rest, "\n"), rest += *rest == '\n') {

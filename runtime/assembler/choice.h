@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 struct fm_choice {
-    const char **patterns; /* in the text, up to the closing quote */
+    const char **patterns; /* pointing into the text, up to the closing quote */
     size_t pattern_count;
     char **files; /* paths by the numbers of .file and .loc; NULL: not known */
     size_t file_count;
@@ -23,7 +23,7 @@ void fm_choice_done(struct fm_choice *choice);
 /* A line of the text, from its first word on: ".file 1 ..." is noted. */
 void fm_choice_note(struct fm_choice *choice, const char *line);
 
-/* file: the number in .loc of the function's first line. rest: the lines behind its entry; .file
+/* file: the number in .loc of the function's first line. rest: the lines after its entry; .file
  * lines in it are noted. */
 bool fm_choice_leaves_out(struct fm_choice *choice, const char *function, unsigned file,
                           const char *rest);

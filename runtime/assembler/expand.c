@@ -3,13 +3,14 @@
 
 #include <string.h>
 
-/* In the texts below: @A @B @C registers, @F the function's operand, @0 @8 ... fields of fm_tls_v2
- * (hot.h). Local labels 9771.. do not meet those of compilers or of people; 9777 ends the hook and
- * is its hook pc. What is rarely run stands at the end of the section. The multiplication tells
- * finishing that a hook stands here. */
+/* In the texts below, @A @B @C are registers, @F is the function's operand, @0 @8 ... are fields of
+ * fm_tls_v2 (hot.h). Local labels 9771.. are not used by compilers or programmers; 9777 ends the
+ * hook and is its hook pc. Rarely run code is at the end of the section. The multiplication shows
+ * finishing that there is a hook. */
 
-/* A hook leaves the top in r11, where the next one often finds it still: to wait for the store of
- * the last top would take longer than all else. Whatever r11 holds is compared with the top. */
+/* A hook leaves the top in r11, where the next one often still finds it: waiting for the store of
+ * the last top would take longer than everything else. The contents of r11 are always compared with
+ * the top. */
 #define TAKE_TOP        \
     "\tmovq %r11, @A\n" \
     "\tcmpq @8, @A\n"   \
@@ -21,7 +22,7 @@
 /* FM_HOOK_BEGINS and FM_HOOK_ENDS of hot.h. */
 #define HOOK_BEGINS "\t.quad 0x4246544600841f0f\n"
 #define HOOK_ENDS "\t.quad 0x4546544600841f0f\n"
-/* Tells a signal that it interrupted a function which has no frame of its own. */
+/* Tells a signal handler that it interrupted a function without a frame of its own. */
 #define HOOK_ENDS_OF_LEAF "\t.quad 0x4c46544600841f0f\n"
 #define UNLESS_STOPPED  \
     "\tcmpq @0, %rbp\n" \
@@ -42,8 +43,8 @@
     "9774:"
 /* The fast path needs no frame. @B becomes the edge. */
 #define LOOK_UP_AND_COUNT LOOK_UP "\tmovq 8(@C), @B\n\tincq (@B)\n"
-/* Found: count, and fill the frame but for its address; @C is the index entry. The callee's key is
- * the identity, unless the edge closes a recursion. */
+/* When the edge is found: counts, and fills the frame except its address; @C is the index entry.
+ * The callee's key is the identity, unless the edge closes a recursion. */
 #define LOOK_UP_AND_FILL               \
     LOOK_UP "\tcmpq @B, 16(@C)\n"      \
             "\tjne 9770f\n"            \
@@ -60,7 +61,7 @@
 #define TAKE_KEY               \
     "9770:\tmovq 16(@C), @B\n" \
     "\tjmp 9761b\n"
-/* At a function's entry what closes a recursion counts its depth. */
+/* At a function's entry, a call that closes a recursion counts its depth. */
 #define DEEPER "\tcall *fm_deeper_v1@GOTPCREL(%rip)\n"
 #define TAKE_KEY_OF_BODY  \
     "\tmovq 16(@C), @B\n" \
@@ -76,7 +77,7 @@
     "\tsubq $-128, %rsp\n"                      \
     "\ttestq @C, @C\n"                          \
     "\tjne 9774b\n"
-/* Else out of line, all registers kept but @A. */
+/* Otherwise out of line, with all registers preserved but @A. */
 #define PUSH_AND_COLD                                                                        \
     "\taddq $32, @A\n"                                                                       \
     "\tmovq @A, @8\n"                                                                        \
@@ -110,7 +111,7 @@ static const char enter_leaf[] = UNLESS_STOPPED
     "\tjmp *fm_enter_leaf_slow_at_v1@GOTPCREL(%rip)\n"
     "\t.subsection 0\n";
 
-/* The frame around it is the top's, or that of another body inlined there (4 lower); so the stack
+/* The enclosing frame is the top's, or that of another body inlined there (4 lower), so the stack
  * is the right one. */
 static const char enter_inlined[] = UNLESS_STOPPED TAKE_TOP
     "\tmovq %rbp, @B\n"
@@ -133,14 +134,14 @@ static const char enter_any[] = UNLESS_STOPPED
     "\tsubq @C, @C\n"
     "9775:\n" IDENTITY_OF_HOOK ADD_SITE LOOK_UP_AND_FILL STORE_FUNCTION "\tmovq %rbp, @B\n"
     "\tsubq (@A), @B\n"
-    "\tsbbq @B, @B\n" /* all ones: a new frame */
+    "\tsbbq @B, @B\n" /* all ones: push a new frame */
     "\tandq $4, @B\n"
     "\tleaq -4(%rbp, @B), @B\n"
     "\tmovq @B, 32(@A)\n" PUSH_AND_COLD;
 
-/* At a function's entry, before the prologue. Behind 9771, which it writes, and 9772 write_entry
- * gives registers back.
- * @A is r11, where the top often is still (TAKE_TOP), and holds it from there on. */
+/* At a function's entry, before the prologue. After label 9771, which it defines, and 9772,
+ * write_entry restores registers. @A is r11, which often still has the top (TAKE_TOP), and keeps it
+ * from there on. */
 #define BODY_CHECK             \
     "\tcmpq @0, %rsp\n"        \
     "\tjnc 9771f\n"            \
@@ -226,8 +227,8 @@ static const char exit_any[] = "\tcmpq @88, %rbp\n"
                                "\tcmpq @B, 24(@A)\n"
                                "\tjne 9772f\n" POP OLDER "9776:\n" EXIT_COLD;
 
-/* In front of the return. @A is r11, as at the entry. done, in_cold: where what is not recorded
- * goes on, seen from here and from the cold code. */
+/* Before the return. @A is r11, as at the entry. done, in_cold: labels for frames that are not
+ * recorded, as seen from here and from the cold code. */
 #define IS_RETURN_RECORDED "\tcmpq @80, %rsp\n" /* frames that it calls are 16 lower */
 #define POP_BODY             \
     "\tleaq -8(%rsp), @B\n"  \
@@ -258,8 +259,8 @@ static const char early_return[] =
 static const char kept_return[] = RETURN_OF_BODY("9765f") "9765:\n";
 static const char kept_return_cold[] = RETURN_COLD("9765b");
 
-/* --grade=coverage. At 64 behind the begin of the edge stands where the callee's counters are: they
- * are left in @A, which is r11. */
+/* --grade=coverage. Offset 64 of the edge has the address of the callee's counters, which is left
+ * in @A, i.e. r11. */
 #define COUNTED_CHECK     \
     "\tcmpq @0, %rsp\n"   \
     "\tjnc 9771f\n"       \
@@ -352,8 +353,8 @@ static void load_thread(FILE *out, const struct fm_hook_place *place)
 }
 
 /* At a function's entry rax, r10 and r11 are free, but rax may hold the number of vector arguments
- * and r10 a static chain. What must be kept stands below the stack pointer, where a signal handler
- * does not write. */
+ * and r10 a static chain. Saved values are below the stack pointer, in the red zone, where signal
+ * handlers do not write. */
 static void give_back(FILE *out, const struct fm_hook_place *place)
 {
     if (place->keep_rax || place->keep_all)
@@ -389,7 +390,7 @@ static void write_entry(FILE *out, const struct fm_hook_place *place, bool leaf)
     static const char end_of_hook[] = HOOK_ENDS, end_of_leaf[] = HOOK_ENDS_OF_LEAF;
     keep(out, place);
     write_text(out, leaf ? leaf_begin : body_begin, place);
-    /* A stopped program goes on here: where nothing is to be given back, behind the hook's end. */
+    /* A stopped program continues here; when nothing is restored, after the hook's end. */
     if (gives_back(place)) {
         fputs("9771:\n", out);
         give_back(out, place);
@@ -403,7 +404,7 @@ static void write_entry(FILE *out, const struct fm_hook_place *place, bool leaf)
     fputs(leaf ? leaf_end : body_end, out);
 }
 
-/* FM_HOOK_COUNTS of hot.h stands in front of the end's mark, with the number of blocks. */
+/* FM_HOOK_COUNTS of hot.h comes before the end mark, with the number of blocks. */
 static void write_counted_entry(FILE *out, const struct fm_hook_place *place, bool leaf)
 {
     static const char end_of_hook[] = HOOK_ENDS, end_of_leaf[] = HOOK_ENDS_OF_LEAF;
@@ -422,7 +423,7 @@ static void write_counted_entry(FILE *out, const struct fm_hook_place *place, bo
     fprintf(out, ".Lfathom_hook_%u:\n", place->counted);
 }
 
-/* The prefix, which changes nothing, tells finishing that a block is counted here. */
+/* The prefix, which has no effect, shows finishing that a block is counted here. */
 void fm_count_write(FILE *out, uint32_t number, bool keep_flags)
 {
     unsigned long offset = number * 8ul;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hooks written out as instructions: the fast paths of runtime/hooks.S, cut to what is known where
- * they stand. Layouts: hot.h. */
+/* Expands hooks to instructions: the fast paths of runtime/hooks.S, reduced by what is known at
+ * each place. Layouts: hot.h. */
 #pragma once
 
 #include <stdbool.h>
@@ -26,13 +26,13 @@ enum fm_hook_kind {
 
 struct fm_hook_place {
     const char *function;     /* an operand of lea that gives the function's address */
-    const char *registers[3]; /* "%rax": different ones, free to change; exits need two */
-    const char *thread;       /* another one, for code that is not an executable's; else NULL */
+    const char *registers[3]; /* "%rax": different registers, free to change; exits need two */
+    const char *thread; /* a further register, for code that is not an executable's; else NULL */
     /* FM_HOOK_BODY, FM_HOOK_LEAF: rax may hold the number of vector arguments, r10 the static chain
      * of a nested function. */
     bool keep_rax, keep_chain;
     bool keep_all;     /* FM_HOOK_BODY, FM_HOOK_LEAF, FM_HOOK_RETURN: no register is free */
-    bool plain_return; /* FM_HOOK_RETURN: of one that may be written twice: "ret", no more */
+    bool plain_return; /* FM_HOOK_RETURN: of a return that may be duplicated: a plain "ret" */
     uint32_t counted;  /* FM_HOOK_COUNTED_...: number of the function in the file */
 };
 
@@ -42,7 +42,7 @@ void fm_hook_write(FILE *out, enum fm_hook_kind kind, const struct fm_hook_place
 void fm_count_write(FILE *out, uint32_t number, bool keep_flags);
 /* As above, in a function that uses r11. All registers and flags are preserved. */
 void fm_count_write_careful(FILE *out, uint32_t counted, uint32_t number, bool executable);
-/* Takes the address of the counters into r11 again. behind_call: r10 and the flags are free. */
+/* Reloads the address of the counters into r11. behind_call: r10 and the flags are free. */
 void fm_take_write(FILE *out, uint32_t counted, bool executable, bool behind_call);
 /* How many blocks the function has turned out to have. */
 void fm_counts_write(FILE *out, uint32_t counted, uint32_t blocks);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The compiler puts markers in pairs around each body and then copies, shares and moves blocks. So
- * the state of a place is the stack of bodies open there. Places reached twice have equal stacks:
- * the entries of equal depth are then one body (union-find over markers). Where stacks differ, the
- * code is one that never comes back, shared by several bodies: those are undecided. */
+/* The compiler puts markers in pairs around each body, then copies, shares and moves blocks. The
+ * state of a place is the stack of open bodies. Places reached on two paths have equal stacks:
+ * entries of equal depth are then one body (union-find over markers). When the stacks differ, the
+ * code never returns and is shared by several bodies; it stays undecided. */
 #include "flow.h"
 
 #include "check.h"
@@ -100,7 +100,7 @@ static bool may_be_one(const struct flow *flow, uint32_t left, uint32_t right)
            memcmp(a->operand.at, b->operand.at, a->operand.size) == 0;
 }
 
-/* Are the bodies from here outwards the same ones, but for their instances? */
+/* Whether the bodies from here outwards are the same, apart from their instances. */
 static bool may_be_equal(const struct flow *flow, uint32_t left, uint32_t right)
 {
     if (depth_of(flow, left) != depth_of(flow, right))
@@ -131,7 +131,7 @@ static uint32_t outer(const struct flow *flow, uint32_t state, uint32_t depth)
     return state;
 }
 
-/* Two ways to one place. */
+/* Two paths to one place. */
 static void meet(struct flow *flow, uint32_t left, uint32_t right)
 {
     uint32_t common = depth_of(flow, left), other = depth_of(flow, right);
@@ -144,7 +144,7 @@ static void meet(struct flow *flow, uint32_t left, uint32_t right)
     give_up(flow, right, right_rest);
 }
 
-/* The label of a block that the next items begin, NONE if there is none. */
+/* The label of a block that begins with the next items, NONE if there is none. */
 static uint32_t block_at(const struct fm_scan *scan, uint32_t index)
 {
     FM_AS_ASSERT(index == NONE || index < scan->item_count);
@@ -225,7 +225,7 @@ static void call(struct flow *flow, const struct fm_item *item, uint32_t state)
         go(flow, flow->scan->regions[item->value].landing, state);
 }
 
-/* One item; returns whether what follows it is reached with *state. */
+/* Processes an item; returns whether the next one is reached with *state. */
 static bool pass(struct flow *flow, const struct fm_item *item, uint32_t *state)
 {
     uint32_t block;
@@ -243,7 +243,7 @@ static bool pass(struct flow *flow, const struct fm_item *item, uint32_t *state)
         call(flow, item, *state);
         if (item->ends)
             return false;
-        /* It may never return; the block behind it then belongs to somebody else. */
+        /* It may never return; the block after it then belongs to another body. */
         block = block_at(flow->scan, item->next);
         if (block != NONE)
             add_step(flow, &flow->doubtful, block, *state);
@@ -264,7 +264,7 @@ static bool pass(struct flow *flow, const struct fm_item *item, uint32_t *state)
     return false;
 }
 
-/* --- code that never comes back: several bodies may share it --- */
+/* --- code that never returns: several bodies may share it --- */
 
 static bool label_comes_back(const struct flow *flow, uint32_t label)
 {
@@ -369,8 +369,8 @@ static void run(struct flow *flow)
     }
 }
 
-/* A jump by table was taken for one by another table if labels of a table stay unreached: then all
- * jumps of that function lead to all its tables. Returns whether there is one. */
+/* If labels of a table are never reached, a jump by table was assigned to another table: then all
+ * jumps of that function may lead to all its tables. Returns whether there was one. */
 static bool widen_tables(struct flow *flow)
 {
     const struct fm_scan *scan = flow->scan;
@@ -388,10 +388,10 @@ static bool widen_tables(struct flow *flow)
 
 /* Facts about all markers of a function. */
 struct known {
-    bool has_own;   /* a body of its own, met first */
+    bool has_own;   /* an own body, seen first */
     bool unsettled; /* some marker, by the flow */
-    bool blind;     /* such a one, and of which function is not known */
-    bool torn;      /* such a one, and it may be of the function's own body */
+    bool blind;     /* such a one, of an unknown function */
+    bool torn;      /* such a one, possibly the function's own body */
     bool kept;      /* bodies in it keep their hooks: they need its frame */
 };
 
@@ -436,8 +436,8 @@ static enum fm_verdict judge(struct flow *flow, const struct known *known, uint3
                                        : FM_VERDICT_LEAF;
     if (marker->full)
         return settled && of->has_own ? FM_VERDICT_INLINED : FM_VERDICT_UNKNOWN;
-    /* A body's hooks go together: none may be among the unsettled ones that stay. The name alone
-     * tells that a body is not the function's own. */
+    /* A body's hooks are treated together: none may be among the unsettled ones that remain. The
+     * name alone shows that a body is not the function's own. */
     if (of->has_own ? of->blind || (of->torn && marker->names_function) : of->unsettled)
         return FM_VERDICT_UNKNOWN;
     return FM_VERDICT_DROP;

@@ -11,7 +11,7 @@ static size_t word_length(const char *at)
     return strcspn(at, " \t\n,");
 }
 
-/* Does what stands before the line's end hold it? */
+/* Whether the text up to the end of line contains `what`. */
 static const char *in_line(const char *line, const char *end, const char *what)
 {
     size_t length = strlen(what);
@@ -40,7 +40,7 @@ static struct fm_kept_entry *new_entry(struct fm_kept *kept, unsigned long place
     return &kept->entries[kept->count++];
 }
 
-/* A line "directive value  # what it is". */
+/* A line "directive value  # meaning". */
 static void read_fact(struct fm_kept_entry *entry, const char *line, const char *comment,
                       const char *end)
 {
@@ -79,7 +79,7 @@ static void read_information(struct fm_kept *kept, const char *text)
 
 static bool has_convention(const struct fm_kept *kept, const struct fm_kept_entry *entry)
 {
-    enum { STEPS = 3 }; /* code, what was inlined elsewhere, a class's declaration */
+    enum { STEPS = 3 }; /* code, body inlined elsewhere, declaration in a class */
     for (unsigned step = 0; step < STEPS; step++) {
         if (entry->convention)
             return true;
@@ -113,7 +113,7 @@ enum { RAX, RCX, RDX, RSI, RDI, R8, R9, R10, R11, WATCHED, OTHER };
  * code, and only a few instructions depend on it. */
 struct uses {
     bool read_first[WATCHED], seen[WATCHED], pushed[WATCHED], popped[WATCHED];
-    bool rax_leaves, r10_leaves; /* a jump to another function takes it along */
+    bool rax_leaves, r10_leaves; /* a jump to another function passes it on */
     bool strange;                /* returns from an interrupt */
     bool written[WATCHED];
     bool calls_out;  /* calls code outside of this text */
@@ -160,7 +160,7 @@ static bool begins(const char *name, size_t size, const char *const *list)
     return false;
 }
 
-/* The operands of an instruction; the last one is what it changes. */
+/* The operands of an instruction; the last one is changed. */
 static unsigned divide(const char *at, const char *end, bool intel, struct operand *operands)
 {
     enum { MOST = 4 };
@@ -229,7 +229,7 @@ static void jump(struct uses *uses, const struct operand *target)
     if (inside)
         return;
     uses->rax_leaves |= !uses->seen[RAX];
-    /* One by a table stays in the function, as a rule, and r10 is free then as ever. */
+    /* A jump by table stays in the function, as a rule, and then r10 is free as usual. */
     bool direct = target->at[0] != '*' && memchr(target->at, '[', target->size) == NULL &&
                   whole_register(target) == OTHER;
     uses->r10_leaves |= direct && !uses->seen[R10];
@@ -237,7 +237,7 @@ static void jump(struct uses *uses, const struct operand *target)
 
 static const char *const clears[] = {"xor", "sub", NULL};
 
-/* Does the instruction not ask what its last operand, a register, was? */
+/* Whether the instruction ignores the old value of its last operand, a register. */
 static bool is_replaced(const char *at, size_t size, const struct operand *operands, unsigned count,
                         int last)
 {
@@ -287,7 +287,7 @@ static void instruction(struct uses *uses, const char *at, const char *end, bool
         uses->seen[last] = uses->written[last] = true;
     if (size < 4 || memcmp(at, "call", 4) != 0)
         return;
-    /* Called functions may change what is not passed to them. */
+    /* Called functions may change registers that are not passed to them. */
     for (int i = 0; i < WATCHED; i++)
         uses->seen[i] = true;
     uses->calls_out |= in_line(at, end, "@") != NULL;
@@ -300,7 +300,7 @@ static bool is_intel(const char *line, const char *end)
     return memchr(line, '%', (size_t)((comment != NULL ? comment : end) - line)) == NULL;
 }
 
-/* Up to the function's end. What inline assembler has behind a semicolon counts as read. */
+/* Up to the function's end. Inline assembler after a semicolon counts as reading. */
 static void read_function(struct uses *uses, const char *line)
 {
     bool intel = false;
@@ -322,7 +322,7 @@ static void read_function(struct uses *uses, const char *line)
     }
 }
 
-/* Labels that nothing jumps to stand within straight code: of debug information, of regions. */
+/* Labels without jumps to them do not end straight code: those of debug information, of regions. */
 static bool is_mark(const char *label)
 {
     static const char *const marks[] = {".Ltmp", ".LVL", ".LBE", ".LEHB", ".LEHE", NULL};
@@ -331,7 +331,7 @@ static bool is_mark(const char *label)
            (strncmp(label, ".LBB", 4) == 0 && memchr(label, '_', size) == NULL);
 }
 
-/* Does this piece of straight code, behind a call, count on registers that calls change? */
+/* Whether this straight code, after a call, uses registers that calls may change. */
 static bool counts_on_kept(const char *line)
 {
     struct uses uses = {0};
@@ -356,8 +356,8 @@ static bool counts_on_kept(const char *line)
     return false;
 }
 
-/* Functions that keep all registers and change none (no_caller_saved_registers) look like others;
- * those that call them do not. */
+/* Functions that preserve all registers (no_caller_saved_registers) look like others, but their
+ * callers do not. */
 static bool callers_count_on_it(const char *text)
 {
     static const char *const keeping[] = {"mcount", "__fentry__", "@TLSCALL", ".L", NULL};
@@ -380,9 +380,9 @@ void fm_kept_read(struct fm_kept *kept, const char *text)
     kept->callers_count_on_it = callers_count_on_it(text);
 }
 
-/* It changes a register that is not its result, or calls what may, and saves none. Where the stack
- * may have to be aligned, gcc lets r10 point to the arguments, and saves that one though no caller
- * counts on it. */
+/* Whether it changes a register that is not its result, or makes calls, and saves none. When the
+ * stack may need alignment, gcc lets r10 point to the arguments, and saves it though no caller
+ * relies on that. */
 static bool is_ordinary(const struct uses *uses)
 {
     bool changes = uses->calls_out;
@@ -404,7 +404,7 @@ unsigned fm_kept_of(const struct fm_kept *kept, const char *begin, const char *r
         return FM_KEPT_ALL | FM_KEPT_SURELY;
     unsigned passed = (uses.read_first[RAX] || uses.rax_leaves ? FM_KEPT_RAX : 0u) |
                       (uses.read_first[R10] || uses.r10_leaves ? FM_KEPT_R10 : 0u);
-    if (kept->callers_count_on_it) /* one of the text's functions is such a one, at least */
+    if (kept->callers_count_on_it) /* at least one of the text's functions is such a one */
         return passed | FM_KEPT_ALL | (is_ordinary(&uses) ? 0u : FM_KEPT_SURELY);
     for (int i = WATCHED - 1; i >= 0; i--)
         if (uses.pushed[i] && uses.popped[i]) /* compilers align stacks by the first three */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The text line by line, and what it tells of whole functions. */
+/* Reads the text line by line, and facts about whole functions. */
 #include "scan.h"
 
 #include <stdlib.h>

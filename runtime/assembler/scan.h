@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A compiler's assembly text cut down to what decides where control flows and which hooks it meets:
- * labels, jumps, calls, and the markers of inline_hooks.h. AT&T syntax. One list for each section,
- * as a function's cold part stands in another one. */
+/* A compiler's assembly text, reduced to control flow and hooks: labels, jumps, calls, and the
+ * markers of inline_hooks.h. AT&T syntax. One list for each section, since a function's cold part
+ * is in another one. */
 #pragma once
 
 #include <stdbool.h>
@@ -34,7 +34,7 @@ struct fm_item {
     uint32_t next;     /* in its section, or none */
     uint32_t function; /* or none */
     bool ends;         /* call: nothing follows for certain */
-    bool harmless;     /* call: what is called runs none of the program's functions */
+    bool harmless;     /* call: the callee runs none of the program's functions */
 };
 
 struct fm_label {
@@ -54,7 +54,7 @@ struct fm_marker {
     struct fm_word symbol;    /* f, also if the register was loaded with it; size 0: not known */
     uint32_t function, label; /* label: of the function */
     bool enter, full;
-    bool names_function; /* the function it stands in, or a clone of that */
+    bool names_function; /* names the function that contains it, or a clone */
 };
 
 /* Calls between .LEHB and .LEHE go on at a landing pad when they throw. */

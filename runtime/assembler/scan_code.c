@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Instructions: calls, jumps, markers, and what registers hold on the way to an indirect jump. */
+/* Instructions: calls, jumps, markers, and contents of registers before an indirect jump. */
 #define _GNU_SOURCE 1 /* memmem */
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static struct fm_word last_operand(struct fm_word operands)
     return fm_word_rest_of(operands.at + from, operands.at + operands.size);
 }
 
-/* Follows what the last operand is loaded with: tables, their entries, addresses of functions. */
+/* Tracks values loaded into the last operand: tables, their entries, addresses of functions. */
 static void follow_registers(struct fm_reader *reader, struct fm_word name, struct fm_word operands)
 {
     struct fm_word last = last_operand(operands);
@@ -90,7 +90,7 @@ static void follow_registers(struct fm_reader *reader, struct fm_word name, stru
     } else if (fm_word_begins(name, "add") && reader->is_entry[to]) {
         return; /* the entry's distance, and the table's address to it */
     } else if (fm_word_begins(name, "add") && operands.at[0] == '%') {
-        /* or the other way round */
+        /* or the other order */
         int other = register_number(operands);
         if (other >= 0 && reader->is_entry[other]) {
             reader->table_in[to] = reader->table_in[other];
@@ -108,7 +108,7 @@ static void follow_registers(struct fm_reader *reader, struct fm_word name, stru
 
 static void add_call(struct fm_reader *reader, struct fm_word operands)
 {
-    /* Reserved and standard names alone: a program may have a function err of its own. */
+    /* Only reserved and standard names: a program may have its own function err. */
     static const char *const final[] = {"abort",
                                         "exit",
                                         "_exit",
@@ -143,7 +143,7 @@ static void add_call(struct fm_reader *reader, struct fm_word operands)
                                              fm_word_is(name, "__fentry__"); /* a mark, see as.c */
     for (unsigned i = 0; i < FM_REGISTERS; i++) {
         if (i == 1 || i == 6 || i >= 12)
-            continue; /* kept over calls */
+            continue; /* preserved by calls */
         reader->table_in[i] = FM_SCAN_NONE;
         reader->is_entry[i] = false;
         reader->symbol_in[i] = (struct fm_word){0};

@@ -24,7 +24,8 @@ void fm_scan_enter_section(struct fm_reader *reader, struct fm_word name, bool c
         (struct fm_section){name, code, fm_word_begins(name, ".debug"), FM_SCAN_NONE};
 }
 
-/* .section NAME,"flags",... Groups of one name are apart: the whole line counts as the name. */
+/* .section NAME,"flags",... Groups of one name are different sections: the whole line counts as the
+ * name. */
 static void section_directive(struct fm_reader *reader, struct fm_word rest)
 {
     bool code = fm_word_begins(rest, ".text") || fm_word_begins(rest, ".init") ||

@@ -41,7 +41,7 @@ bool fm_word_is(struct fm_word word, const char *text);
 bool fm_word_begins(struct fm_word word, const char *text);
 bool fm_word_same(struct fm_word left, struct fm_word right);
 struct fm_word fm_word_name_at(const char *at, const char *end);
-struct fm_word fm_word_rest_of(const char *at, const char *end); /* behind blanks */
+struct fm_word fm_word_rest_of(const char *at, const char *end); /* after blanks */
 
 /* scan_labels.c. Failures, of memory, are noted in the reader. */
 void *fm_scan_grow(struct fm_reader *reader, void *array, uint32_t count, size_t size);

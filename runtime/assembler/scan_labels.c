@@ -7,7 +7,7 @@
 
 #include "check.h"
 
-/* Room for one more element; the arrays grow by doubling. */
+/* Makes room for one more element; the arrays grow by doubling. */
 void *fm_scan_grow(struct fm_reader *reader, void *array, uint32_t count, size_t size)
 {
     if (count != 0 && (count & (count - 1)) != 0)
@@ -105,7 +105,7 @@ void fm_scan_forget_registers(struct fm_reader *reader)
     }
 }
 
-/* The cold part of a function is one with it. */
+/* The cold part of a function belongs to it. */
 static void begin_function(struct fm_reader *reader, uint32_t label)
 {
     FM_AS_ASSERT(label < reader->scan->label_count);
@@ -145,7 +145,7 @@ void fm_scan_define_label(struct fm_reader *reader, struct fm_word name)
         reader->region = FM_SCAN_NONE;
         return;
     }
-    /* Debug information's own, and those of inline assembler, which stay inside of it. */
+    /* Labels of debug information, and of inline assembler, which stay inside of it. */
     if (fm_word_begins(name, ".LVL") || fm_word_begins(name, ".LBB") ||
         fm_word_begins(name, ".LBE") || fm_word_begins(name, ".LFE") ||
         (name.at[0] >= '0' && name.at[0] <= '9'))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Words of an assembly text, which stay where they stand. */
+/* Words of an assembly text, not copied. */
 #include <string.h>
 
 #include "scan_internal.h"

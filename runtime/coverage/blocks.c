@@ -2,7 +2,7 @@
 /* Counters of blocks, an array for each pd. */
 #include "internal.h"
 
-/* For code whose blocks are not to be counted: nobody reads it. */
+/* Counters for code whose blocks are not counted; never read. */
 FM_EXPORT uint64_t fm_uncounted_v1[FM_REC_BLOCKS_MAX] __attribute__((aligned(64)));
 
 FM_RUNTIME_TEXT uint64_t *fm_pd_counters(struct fm_thread *thread, struct fm_rec_pd *pd,

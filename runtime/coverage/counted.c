@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The slow paths of functions whose blocks are counted: the code adds to the counters through r11,
- * which its entry hook has set and which is taken anew behind each call (assembler/expand.c). */
+/* Slow paths of functions whose blocks are counted. Code adds to counters through r11, which the
+ * entry hook sets, and which is reloaded after each call (assembler/expand.c). */
 #include "internal.h"
 
 static bool counts(const struct fm_tls *tls, uint64_t hook_pc)
@@ -15,8 +15,8 @@ FM_EXPORT FM_RUNTIME_TEXT uint64_t *fm_counters_v1(uint64_t hook_pc, uint64_t sp
     if (tls->thread == NULL || tls->inside != 0 || fm_process.state != FM_RECORDING ||
         fm_process.stopped || fm_process_is_copy())
         return fm_uncounted_v1;
-    /* Control came back to a frame that others left without their exit hooks, or to another stack.
-     */
+    /* Control returned to a frame that others left without their exit hooks, or to another
+     * stack. */
     fm_frames_leave(sp);
     if (!counts(tls, hook_pc))
         return fm_uncounted_v1;

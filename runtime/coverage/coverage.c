@@ -14,12 +14,12 @@ FM_EXPORT FM_RUNTIME_TEXT void fm_point_slow_v1(uint64_t pc, uint64_t frame)
         return;
     if (frame < thread->stack->low || thread->stack->high < frame)
         fm_stack_resume(thread, frame);
-    /* Control came back to a frame that others left without their exit hooks. */
+    /* Control returned to a frame that others left without their exit hooks. */
     if (frame > fm_frame_address(tls->top->cfa) && frame < thread->stack->high)
         fm_frames_leave(frame + 8);
     if (fm_frame_address(tls->top->cfa) != frame || tls->top == thread->stack->frames)
         return;
-    /* Most often the counter is there, but not in its home pair. */
+    /* Usually the counter exists, but not in its home pair. */
     struct fm_rec_point *known = fm_points_known(tls, pc);
     if (known != NULL) {
         known->count++;

@@ -7,8 +7,8 @@ static struct fm_point_entry *entry_at(const struct fm_tls *tls, uint64_t offset
     return (struct fm_point_entry *)((char *)tls->points + (offset & tls->point_mask));
 }
 
-/* The entry that has the identity, or the free one where it belongs: home, its neighbour in the
- * pair, then pair after pair. At most a quarter full. */
+/* The entry with the identity, or the free one for it: home, its neighbour in the pair, then the
+ * following pairs. At most a quarter is in use. */
 static struct fm_point_entry *entry_for(const struct fm_tls *of, uint64_t identity)
 {
     /* A signal handler may put a larger table in place meanwhile: the mask is read first. */
@@ -58,7 +58,7 @@ static struct fm_rec_point *point_make(struct fm_thread *thread, struct fm_rec_p
     if (point == NULL) {
         __atomic_fetch_add(&fm_process.header->dropped_nodes, 1, __ATOMIC_RELAXED);
         __atomic_fetch_add(&fm_process.header->dropped_points, 1, __ATOMIC_RELAXED);
-        return &thread->lost_point; /* so that the next time is a quick one */
+        return &thread->lost_point; /* so that the next time is fast */
     }
     uint32_t epoch = fm_modules_epoch();
     point->pc = pc;
@@ -76,7 +76,7 @@ FM_RUNTIME_TEXT void fm_points_count(struct fm_thread *thread, uint64_t pc)
     const struct fm_rec_csd *csd = (const struct fm_rec_csd *)tls->top->csd;
     uint64_t identity = identity_of(tls, pc);
     if (identity <= 1)
-        return; /* means "free" and "purged": one chance in 2^63 */
+        return; /* these values mean "free" and "purged": probability 2^-62 */
     struct fm_point_entry *entry = entry_for(tls, identity);
     if (entry->identity == 0) {
         if (tls->points == fm_no_points || thread->points_used * 4ull > tls->point_mask / 16) {

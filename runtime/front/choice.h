@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Put in front of each source by `fathom cc` when functions are to be left out that the compiler
- * cannot leave out itself. The object carries the patterns, finishing leaves the functions out:
- *   -function:PART  -file:PART   left out: names, paths that hold PART
- *   +function:PART               recorded alone
- * The section is not loaded with the program; the linker folds equal strings. */
+/* `fathom cc` puts this before each source when functions are to be excluded that the compiler
+ * cannot exclude itself. The object contains the patterns, and finishing removes the functions:
+ *   -function:PART  -file:PART   excluded: names, paths that contain PART
+ *   +function:PART               only these are recorded
+ *
+ * The section is not loaded with the program; the linker merges equal strings. */
 #if !defined __ASSEMBLER__ && defined __FATHOM_CHOICE
 __asm__(".pushsection fathom_choice,\"MS\",@progbits,1\n" __FATHOM_CHOICE "\n.popsection");
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fathom cc passes this file with -include where the hooks stand at functions' entries. Only the
- * preprocessor knows whether the code may end up in a shared object; without the line the
- * assembler's front takes it that it may. A comment, so that any assembler takes it. */
+/* fathom cc passes this file with -include when hooks are at functions' entries. Only the
+ * preprocessor knows whether the code may become part of a shared object; without the line, the
+ * assembler front end assumes so. It is a comment, so any assembler accepts it. */
 #if !defined __ASSEMBLER__
 #pragma GCC system_header
 #if !defined __PIC__ || defined __PIE__

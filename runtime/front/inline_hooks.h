@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The hooks for gcc to inline: fathom cc passes this file with -include, the assembler's front
- * writes them out (assembler/as.c). What the compiler sees is one instruction that changes a few
- * registers of its own choice, so it neither saves all others nor thinks worse of inlining the
- * function. Includes nothing and declares nothing but its own reserved names. */
+/* Hooks that gcc inlines: fathom cc passes this file with -include, and the assembler front end
+ * expands them (assembler/as.c). For the compiler a hook is one instruction that changes a few
+ * registers of the compiler's choice, so it need not save others, and inlining decisions hardly
+ * change. Includes nothing, and declares only its own reserved names. */
 #if !defined FATHOM_INLINE_HOOKS && !defined __ASSEMBLER__ && defined __x86_64__ && \
     !defined __ILP32__
 #define FATHOM_INLINE_HOOKS

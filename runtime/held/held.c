@@ -22,7 +22,7 @@ struct fm_held fm_held;
 /* Never filled. */
 static struct fm_flow_slot no_flows[2] __attribute__((aligned(FM_FLOW_SHIFT + 1)));
 
-/* Address space, of which what is used is there. */
+/* Address space of which only used parts take memory. */
 static void *map_reserve(size_t bytes)
 {
     void *memory = fm_memory_map(NULL, bytes, PROT_READ | PROT_WRITE,
@@ -30,7 +30,8 @@ static void *map_reserve(size_t bytes)
     if (memory == NULL)
         return fm_private_alloc(bytes); /* from a reserve, if there is one */
     fm_memory_advise(memory, bytes, MADV_DONTDUMP);
-    fm_memory_advise(memory, bytes, MADV_NOHUGEPAGE); /* each thread's heap would take large ones */
+    /* each thread's heap would take large pages */
+    fm_memory_advise(memory, bytes, MADV_NOHUGEPAGE);
     return memory;
 }
 
@@ -174,14 +175,14 @@ struct fm_held_block fm_held_take(const void *block)
     return found;
 }
 
-/* When the thread looks up next. In a program of one thread: at once when a peak is left, and when
- * there is a new one. */
+/* Sets when the thread updates the header next. In a program with one thread: at once when a peak
+ * ends, and when there is a new one. */
 static void bounds_set(struct fm_thread *thread)
 {
     struct fm_thread_held *t = &thread->held;
     const struct fm_rec_header *h = fm_process.header;
     int64_t step = fm_held.rec != NULL ? STEP_BYTES : UNHELD_STEP_BYTES;
-    if (thread->leaving) /* nothing may be left to tell */
+    if (thread->leaving) /* its later changes would be lost */
         step = 0;
     else if (fm_held.rec != NULL && !fm_held.many) {
         bool rising = fm_held.rec->rising != FALLEN;
@@ -202,12 +203,13 @@ void fm_held_many(void)
     if (fm_held.rec != NULL)
         fm_held.rec->step = STEP_BYTES;
     for (struct fm_thread *t = fm_process.threads; t != NULL; t = t->next) {
-        __atomic_store_n(&t->held.low, INT64_MAX, __ATOMIC_SEQ_CST); /* it sets both anew */
+        /* the next update sets both again */
+        __atomic_store_n(&t->held.low, INT64_MAX, __ATOMIC_SEQ_CST);
         __atomic_store_n(&t->held.high, INT64_MIN, __ATOMIC_SEQ_CST);
     }
 }
 
-/* Before the first byte goes. */
+/* Before the first byte is freed after a peak. */
 static void peak_leave(void)
 {
     struct fm_rec_held *rec = fm_held.rec;
@@ -251,7 +253,7 @@ void fm_held_flush(struct fm_thread *thread)
     bounds_set(thread);
 }
 
-/* A free of bytes is about to take the sum below held.low. */
+/* A free is about to take the sum below held.low. */
 static void falls(struct fm_thread *thread, int64_t bytes)
 {
     struct fm_thread_held *t = &thread->held;
@@ -279,13 +281,13 @@ static void add(uint64_t *word, uint64_t value)
     __atomic_fetch_add(word, value, __ATOMIC_RELAXED);
 }
 
-/* Cells tell records by places below 4 GiB; blocks of others are told by nobody. */
+/* Cells refer to records below 4 GiB; blocks of other records are not tracked. */
 static bool fits(const struct fm_rec_alloc *record)
 {
     return (uint64_t)((const char *)record - fm_process.base) <= UINT32_MAX;
 }
 
-/* Before a record changes: what it had at the latest peak. */
+/* Before a record changes: saves its value at the latest peak. */
 static void save(struct fm_rec_alloc *record)
 {
     uint32_t epoch = __atomic_load_n(&fm_held.epoch, __ATOMIC_ACQUIRE);
@@ -304,7 +306,7 @@ static void save(struct fm_rec_alloc *record)
     __atomic_store_n(&record->stamp, epoch, __ATOMIC_RELEASE);
 }
 
-/* Remembers a block whose size and record fit. */
+/* Stores a block whose size and record fit into a cell. */
 static bool cell_fill(const struct fm_rec_alloc *record, const void *block, size_t slack)
 {
     uint32_t *cell = cell_make(block);
@@ -329,7 +331,7 @@ void fm_held_alloc(struct fm_thread *thread, struct fm_rec_alloc *record, const 
     record->bytes += bytes;
     record->usable_bytes += usable;
     if (usable < bytes || usable - bytes > UINT32_MAX || !fits(record) ||
-        !cell_fill(record, block, usable - bytes)) { /* nobody will know it again */
+        !cell_fill(record, block, usable - bytes)) { /* its free will not be recognised */
         record->own_frees++;
         record->own_freed += bytes;
         add(&fm_held.rec->untold_blocks, 1);
@@ -363,8 +365,8 @@ static struct fm_flow_slot *flow_slot(uint64_t word, uint64_t key)
     return slot;
 }
 
-/* Twice as many. The old ones stay, as a signal may have interrupted who looks: chained by the
- * slot behind the last. */
+/* Doubles the index. Old ones stay, since a signal may have interrupted a lookup; they are chained
+ * by the slot after the last. */
 static bool flows_grow(struct fm_thread *thread)
 {
     uint64_t word = thread->held.flows;
@@ -394,7 +396,7 @@ void fm_held_thread_done(struct fm_thread *thread)
     }
 }
 
-/* Its counts are one store, which two cache lines would make dear. */
+/* Its counts are written by one store, which would be expensive across two cache lines. */
 #define FLOW_BYTES (sizeof(struct fm_rec_flow) + FM_REC_UNIT)
 static struct fm_rec_flow *flow_place(char *place)
 {
@@ -404,7 +406,7 @@ static struct fm_rec_flow *flow_place(char *place)
     return (struct fm_rec_flow *)(void *)(parted ? place + FM_REC_UNIT : place);
 }
 
-/* Puts it into the list of the record that it comes from; false: that is long. */
+/* Adds it to the list of the record that it comes from; false: the list is too long. */
 static bool out_link(struct fm_rec_flow *flow)
 {
     struct fm_rec_alloc *from = fm_at(flow->from);
@@ -461,7 +463,7 @@ static struct fm_flow_slot *flow_find(struct fm_thread *thread, struct fm_rec_al
     return flow_make(thread, to, key, fm_ref(fm_cell_record(block->value)));
 }
 
-/* Given back, and counted in no flow that its record has in its list. */
+/* Counts a freed block that is in no flow of its record's list. */
 static void count_apart(const struct fm_thread *thread, struct fm_rec_alloc *from, uint64_t bytes)
 {
     if (thread != NULL && from->thread == thread->held.self) {
@@ -520,7 +522,7 @@ void fm_held_free(struct fm_thread *thread, struct fm_rec_alloc *record,
         return;
     }
     struct fm_rec_alloc *from = fm_cell_record(block->value);
-    bool counted = thread != NULL; /* one that has ended tells the header at once */
+    bool counted = thread != NULL; /* a thread that has ended updates the header at once */
     if (counted && thread->held.delta - (int64_t)bytes < thread->held.low)
         falls(thread, (int64_t)bytes);
     else if (!counted)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory that is held: each block remembers the record that it was allocated in. The memory of that
- * lies apart, a map by address, so the program's heap stays as it is: the allocator's chunks begin
- * at least 32 bytes apart, and each 32 bytes of address have a cell of 4 bytes,
+/* Live memory: for each block, the record in which it was allocated. It is stored outside of the
+ * program's heap, which stays unchanged, in a map by address. Allocators' chunks begin at least
+ * 32 bytes apart, so each 32 bytes of address space have a cell of 4 bytes,
  *
  *   bits 31..6  number of the allocation record: its offset in the file / 64
  *   bits 5..0   slack: usable - requested bytes; 63: the next cell has it (no block of the heap
  *               that rounds up so much is shorter than two cells)
  *
- * 0 where there is no block of the recording. The first level is one table of the whole address
- * space, which is reserved and mostly not there; the second is made where blocks are. A child of
- * fork begins a map of its own: what is found in those before is inherited. */
+ * 0 when there is no block of the recording. The first level is one table for the whole address
+ * space, which is reserved and mostly not backed by memory; the second level is allocated where
+ * blocks are. A child of fork begins its own map: blocks found in earlier ones are inherited. */
 #pragma once
 
 #include "internal.h"
@@ -18,12 +18,12 @@
 #define FM_REGION_SHIFT 26u
 #define FM_REGIONS (1u << (47 - FM_REGION_SHIFT))
 #define FM_REGION_CELLS (1u << (FM_REGION_SHIFT - FM_CELL_SHIFT))
-#define FM_CELL_SLACK 63u /* all its bits, and: it stands in the next cell */
+#define FM_CELL_SLACK 63u /* all bits set: the slack is in the next cell */
 #define FM_CELL_RECORD_BYTES 64u
 #define FM_HELD_INHERITED_MAX 16u
 
 struct fm_held {
-    uint32_t **map;       /* [FM_REGIONS]; NULL: what is held is not recorded */
+    uint32_t **map;       /* [FM_REGIONS]; NULL: live memory is not recorded */
     uint32_t epoch;       /* that of the file's record */
     uint32_t epoch_quick; /* as above, while nothing else forbids the fast path */
     bool many;            /* there has been more than one thread */
@@ -50,23 +50,23 @@ void fm_held_alloc(struct fm_thread *thread, struct fm_rec_alloc *record, const 
 /* Returns and clears a block's entry. Call it before the block is freed, since another thread may
  * get the same address at once. fm_held.map must exist. */
 struct fm_held_block fm_held_take(const void *block);
-/* It was not given back; where nothing was known of it: nothing. */
+/* Restores the entry of a block that was not freed after all; no effect if it had none. */
 void fm_held_put_back(const struct fm_held_block *block);
-/* A block of usable bytes given back, in any case, after it was taken. record: that of the callee
- * that gives it back, NULL where nothing is recorded; thread: NULL when it has ended, then record
- * is, too. */
+/* Counts the free of a block with that usable size, after fm_held_take(). record: of the callee
+ * that frees it, NULL when nothing is recorded; thread: NULL when it has ended, then record is
+ * NULL, too. */
 void fm_held_free(struct fm_thread *thread, struct fm_rec_alloc *record,
                   const struct fm_held_block *block, size_t usable);
 
-/* lifetimes.c. A block of that record is given back; thread: NULL when it has ended. How long it
- * was held. */
+/* lifetimes.c. Counts the lifetime of a block of that record when it is freed, and returns it;
+ * thread: NULL when it has ended. */
 uint64_t fm_lifetime_count(struct fm_thread *thread, struct fm_rec_alloc *from, uint64_t born_ns);
 
 static inline size_t fm_held_region_of(const void *block)
 {
     return ((uint64_t)block >> FM_REGION_SHIFT) & (FM_REGIONS - 1);
 }
-static inline size_t fm_held_cell_of(const void *block) /* in its region */
+static inline size_t fm_held_cell_of(const void *block) /* index in its region */
 {
     return ((uint64_t)block >> FM_CELL_SHIFT) & (FM_REGION_CELLS - 1);
 }
@@ -91,8 +91,8 @@ static inline struct fm_rec_alloc *fm_cell_record(uint32_t value)
     return (struct fm_rec_alloc *)(void *)(fm_process.base + (value & ~FM_CELL_SLACK));
 }
 
-/* The index of flows is one word, since a signal may come between two: its slots, and how far the
- * product with the factor is shifted. */
+/* The index of flows is described by one word, since a signal may come between two stores: the
+ * address of its slots, and the shift of the hash. */
 #define FM_FLOW_SHIFT 63u
 static inline struct fm_flow_slot *fm_flow_slots(uint64_t word)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long blocks were held, by the record that allocated them: of all threads together, so
- * counters are added to as a whole. Only on request: two looks at the clock for each block. */
+/* Lifetimes of blocks, by the record that allocated them. Shared by all threads, so counters are
+ * added atomically. Only on request: it reads the clock twice for each block. */
 #include "held/held.h"
 
 #include <time.h>

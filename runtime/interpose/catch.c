@@ -12,16 +12,16 @@
 #include <string.h>
 
 typedef void *(*catch_fn)(void *);
-#define UNWIND_EXCEPTION_BYTES 32 /* in front of the object thrown */
+#define UNWIND_EXCEPTION_BYTES 32 /* size of the header before the thrown object */
 
 static catch_fn next;
 FM_FRONT_EXPORT void *FM_FRONT(__cxa_begin_catch)(void *exception);
 FM_FRONT_WAY(__cxa_begin_catch, __cxa_begin_catch, &next, NULL)
 
 #ifndef FATHOM_STATIC
-/* A program in C may load a plugin in C++, whose library then is the plugin's alone. NULL: the
- * object of that code has none. Not kept: the plugin may be unloaded, and another have another
- * library. What is behind our dlopen is called, as the program waits for nothing. */
+/* Finds the function for a C program's plugin in C++, whose library belongs to the plugin. NULL:
+ * that object has none. Not cached: the plugin may be unloaded, and another have another library.
+ * libc's dlopen is called directly, since this is not a wait of the program. */
 static catch_fn of_object(void *code)
 {
     struct dl_find_object object;
@@ -47,7 +47,7 @@ FM_FRONT_EXPORT void *FM_FRONT(__cxa_begin_catch)(void *exception)
     fm_frames_leave(frame + FM_CFA_FROM_FRAME);
     catch_fn found = __atomic_load_n(&next, __ATOMIC_RELAXED);
 #ifndef FATHOM_STATIC
-    if (found == NULL) { /* not before, as a failure would be told by the program's dlerror */
+    if (found == NULL) { /* not before, as a failure would appear in the program's dlerror */
         void *symbol = dlsym(RTLD_NEXT, "__cxa_begin_catch");
         memcpy(&found, &symbol, sizeof symbol);
         __atomic_store_n(&next, found, __ATOMIC_RELAXED);
@@ -55,7 +55,7 @@ FM_FRONT_EXPORT void *FM_FRONT(__cxa_begin_catch)(void *exception)
     if (found == NULL)
         found = of_object(__builtin_return_address(0));
 #endif
-    /* None: the library is linked in but for its __cxa_begin_catch, so nothing but a call of
-     * std::terminate follows. */
+    /* Not found: the library is linked in without its __cxa_begin_catch, so only a call of
+     * std::terminate can follow. */
     return found != NULL ? found(exception) : (char *)exception + UNWIND_EXCEPTION_BYTES;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The exec family in front of libc's. A tick that comes while the kernel is about to change
- * programs would be delivered to the new one, which has no handler for it, and end it: so the ticks
- * are off from here on, until an exec that failed has returned. Who ignores the tick's signal
- * leaves that to the new program, as it would without us. */
+/* Interposes the exec family. A tick that arrives while the kernel replaces the program would be
+ * delivered to the new one, which has no handler, and end it. So ticks are off from here until a
+ * failed exec has returned. A program that ignores the tick's signal passes that on to the new
+ * program, as it would without the runtime. */
 #include "front.h"
 #include "internal.h"
 
@@ -87,7 +87,7 @@ static int failed(struct before before, int result)
     return result;
 }
 
-/* As libc's functions do, whatever the program has by the names execve and execvpe. */
+/* Like libc's functions, even if the program defines execve and execvpe itself. */
 static int go(const char *path, char *const argv[], char *const envp[])
 {
     struct before before = ticks_off();
@@ -149,7 +149,7 @@ static void take_arguments(char **argv, const char *first, va_list arguments)
         *++argv = va_arg(arguments, char *);
 }
 
-/* argv = the arguments behind the first, in memory of the calling function. */
+/* argv = the variadic arguments, in memory of the calling function. */
 #define TAKE_ARGUMENTS(argv, first, arguments)                                        \
     va_start(arguments, first);                                                       \
     char **argv = __builtin_alloca(count_arguments(first, arguments) * sizeof *argv); \

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions in front of libc's, by their names; in fully static programs by names of our own,
- * behind what the linker sends the calls to (waiting/next_static.c), which also says what `next`
- * is. */
+/* Functions interposed before libc's, under their names; in fully static programs under other
+ * names, to which the linker redirects calls (waiting/next_static.c explains it, and `next`). */
 #pragma once
 
 #include "internal.h"
@@ -11,7 +10,7 @@
 
 #define FM_FRONT(name) fm_front_##name
 #define FM_FRONT_EXPORT FM_EXPORT
-/* next, next_companion: where to keep what stands behind them; NULL: nobody asks. */
+/* next, next_companion: where to store the next definitions; NULL: not needed. */
 #define FM_FRONT_WAY(name, companion, next, next_companion) \
     FM_STATIC_WAY(name, companion, fm_front_##name, next, next_companion)
 #else

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Allocation accounting: the malloc family in front of libc's own, or of another allocator's that
- * was linked or preloaded (heap_next.h). An archive of its own, behind the program's:
- * programs that bring another allocator (sanitizers) do without, and the names are weak, so a
- * malloc of the program's own wins. In fully static programs: heap_static.h.
+/* Allocation accounting: interposes the malloc family before libc's, or before another
+ * allocator's that was linked or preloaded (heap_next.h). It is a separate archive, linked after
+ * the program: programs with another allocator (sanitizers) omit it, and the names are weak, so
+ * the program's own malloc has priority. In fully static programs: heap_static.h.
  *
- * malloc and free are short in programs that live on them, and what they wait for is the store
- * queue: so the counts are kept with as few stores as can be, and whatever is not usual is done out
- * of line (docs/decisions.md: what it costs). */
+ * malloc and free are short in programs that use them heavily, and are limited by the store
+ * queue. So counts are kept with as few stores as possible, and unusual cases are handled out of
+ * line (docs/decisions.md has the costs). */
 #include "../valgrind.h"
 #include "held/held.h"
 
@@ -35,16 +35,16 @@
 
 #define RECORD_BYTES_MAX (sizeof(struct fm_rec_alloc) + FM_CACHE_LINE - FM_REC_UNIT)
 
-/* The CFA of the interposed function: frames of the program that are alive lie above it. */
+/* The CFA of the interposed function: live frames of the program are above it. */
 #define HERE ((uint64_t)__builtin_dwarf_cfa())
 
-/* glibc's chunks have their size in the word in front of the block, with flags in its low bits; all
- * of it but one word is usable, unless the chunk is a mapping. malloc_usable_size says the same
- * and looks at the next chunk as well. */
+/* glibc's chunks have their size in the word before the block, with flags in the low bits; all of
+ * it but one word is usable, unless the chunk is a mapping. malloc_usable_size computes the same,
+ * but also reads the next chunk. */
 #define CHUNK_FLAGS 7u
 #define CHUNK_MAPPED 2u
 static bool chunks_known; /* the allocator is glibc's, and its chunks are as above */
-static bool program_has;  /* an allocator of its own, so nothing is recorded */
+static bool program_has;  /* the program has its own allocator, so nothing is recorded */
 
 static inline size_t chunk_word(const void *block)
 {
@@ -78,7 +78,7 @@ static uint64_t object_of(uint64_t function)
     return _dl_find_object((void *)function, &found) == 0 ? (uint64_t)found.dlfo_map_start : 0;
 }
 
-/* 0: not known. The allocator may allocate to tell (tcmalloc's first time). */
+/* 0: not known. The allocator may allocate for the answer (tcmalloc, the first time). */
 static size_t usable_asked(void *block)
 {
     fm_heap_look_up();
@@ -113,7 +113,7 @@ static bool is_ours(void)
     return chunks_known;
 }
 #else
-/* The functions here, whoever has their names. */
+/* The functions defined here, even if their names resolve elsewhere. */
 #define OWN(name)                                                                    \
     __asm__(".pushsection .text\n\t.hidden fm_own_" #name "\n\t.globl fm_own_" #name \
             "\n\t.set fm_own_" #name ", " #name "\n\t.popsection");                  \
@@ -121,11 +121,11 @@ static bool is_ours(void)
 OWN(malloc)
 OWN(free)
 
-/* The program defines its own beside the functions here. */
+/* Whether the program defines its own in addition to these. */
 static bool is_replaced(void)
 {
     uint64_t malloc_here = (uint64_t)fm_own_malloc, free_here = (uint64_t)fm_own_free;
-    __asm__("" : "+r"(malloc_here), "+r"(free_here)); /* two names may well be of one function */
+    __asm__("" : "+r"(malloc_here), "+r"(free_here)); /* both names may be of one function */
     return (uint64_t)malloc != malloc_here || (uint64_t)free != free_here;
 }
 
@@ -157,8 +157,7 @@ __attribute__((constructor)) static void find_allocator(void)
 /* malloc and free change only the first cache line of a record. */
 static_assert(offsetof(struct fm_rec_alloc, at_peak_bytes) == FM_CACHE_LINE, "the second line");
 
-/* memcheck puts blocks of its own in the place of glibc's, under the same names, and tells of a
- * read in front of one. */
+/* memcheck replaces glibc's blocks under the same names, and reports reads before a block. */
 static void check_chunks(void *block)
 {
     fm_valgrind_be_quiet(true);
@@ -168,7 +167,7 @@ static void check_chunks(void *block)
         chunks_known = chunk_usable(word) == usable_asked(block);
 }
 
-/* The first record of a callee; block: one in use. */
+/* Makes the first record of a callee; block: one in use. */
 __attribute__((noinline, cold)) static struct fm_rec_alloc *
 record_make(struct fm_thread *thread, struct fm_rec_csd *csd, void *block)
 {
@@ -397,8 +396,8 @@ __attribute__((noinline)) static bool count_free_alone(struct fm_rec_alloc *reco
     return true;
 }
 
-/* Counts a block that is given back, if nothing about it is unusual: few values at a time, as each
- * register that must be saved is a store. */
+/* Counts the free of a block if nothing about it is unusual. Uses few values at a time, since each
+ * saved register is a store. */
 static inline __attribute__((always_inline)) bool count_free_quickly(void *block, uint64_t cfa)
 {
     struct fm_rec_alloc *record = record_at_hand(cfa);

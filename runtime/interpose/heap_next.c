@@ -9,7 +9,7 @@ __thread struct fm_heap_asked fm_heap_asked;
 
 #define HERE ((uint64_t)__builtin_dwarf_cfa())
 
-/* One for each function: looks all up, and goes on. */
+/* One for each function: looks all up, and calls the real one. */
 #define FIRST(type, name, parameters, arguments) \
     static type first_##name parameters          \
     {                                            \
@@ -51,7 +51,7 @@ static uint64_t object_of(const void *function)
     return known ? (uint64_t)found.dlfo_map_start : 0;
 }
 
-/* From libfathom.so: what is behind that, where it is behind a program that has its own copy. */
+/* From libfathom.so: the next definition after it, when it follows a program with its own copy. */
 FM_EXPORT __attribute__((weak)) void *fm_heap_behind_v1(const char *name);
 FM_EXPORT void *fm_heap_behind_v1(const char *name)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The malloc family behind heap.c in a program that is not fully static: libc's, or that of another
- * allocator (jemalloc, tcmalloc), linked or preloaded, which the program then keeps. Another
- * allocator's blocks are at least FM_HEAP_OTHER_MIN bytes, so that no two begin in one cell of
- * held/held.h. */
+/* The next malloc family after heap.c, in a program that is not fully static: libc's, or that of
+ * another allocator (jemalloc, tcmalloc), linked or preloaded, which the program keeps. Blocks of
+ * another allocator are made at least FM_HEAP_OTHER_MIN bytes long, so that no two begin in one
+ * cell of held/held.h. */
 #pragma once
 
 #include "internal.h"
@@ -23,17 +23,17 @@ struct fm_heap_next {
     bool other;               /* than libc's */
     bool looked_up;
 };
-/* Looked up by the first call. */
+/* Looked up at the first call. */
 extern struct fm_heap_next fm_heap_next FM_HIDDEN;
 void fm_heap_look_up(void) FM_HIDDEN;
 /* Is the function of the object that has malloc? */
 bool fm_heap_is_next(const void *function) FM_HIDDEN;
 
-/* Another allocator's functions may call each other by the names that are here, and so may its
- * operator new and delete (new.c): what is asked for from within is not looked at. */
+/* Another allocator's functions may call each other by the interposed names, and so may its
+ * operator new and delete (new.c): such nested calls are ignored. */
 struct fm_heap_asked {
     uint64_t cfa;  /* CFA of the outermost function here; 0: none */
-    void *leaving; /* the block that is freed now, which is looked at already */
+    void *leaving; /* the block that is being freed, already counted */
 };
 extern __thread struct fm_heap_asked fm_heap_asked FM_HIDDEN;
 
@@ -41,7 +41,7 @@ void *fm_heap_alloc_note(void *block, size_t bytes, uint64_t cfa) FM_HIDDEN; /* 
 /* Before the block is freed: another thread may get its address at once. */
 void fm_heap_free_note(void *block, uint64_t cfa) FM_HIDDEN;
 
-/* In front of the call: returns how many bytes to ask for. */
+/* Before the call: returns the number of bytes to request. */
 static inline size_t fm_heap_ask(size_t bytes, uint64_t cfa)
 {
     if (FM_LIKELY(!fm_heap_next.other))
@@ -51,7 +51,7 @@ static inline size_t fm_heap_ask(size_t bytes, uint64_t cfa)
     return bytes < FM_HEAP_OTHER_MIN ? FM_HEAP_OTHER_MIN : bytes;
 }
 
-/* Behind it, also if it failed: is it one from within? */
+/* After the call, even if it failed: whether it is a nested one. */
 static inline bool fm_heap_is_inner(uint64_t cfa)
 {
     if (cfa < fm_heap_asked.cfa)

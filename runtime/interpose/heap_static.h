@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The malloc family in a fully static program, of which libc's archive has all in one object: what
- * the program calls is sent here (waiting/next_static.c tells how), unless it has its own. Nothing
- * here may bring that object into a program that does without it, so what it has is weak. */
+/* The malloc family in a fully static program. libc's archive has all of it in one object. Calls of
+ * the program are redirected here (waiting/next_static.c), unless it has its own. Nothing here may
+ * pull that object into a program that does not need it, so the references are weak. */
 #pragma once
 
 #include "../waiting/waiting.h"
@@ -31,7 +31,7 @@ static int __libc_posix_memalign(void **ret, size_t alignment, size_t bytes)
 {
     if (alignment % sizeof(void *) != 0 || alignment == 0 || (alignment & (alignment - 1)) != 0)
         return EINVAL;
-    void *block = __libc_memalign(alignment, bytes); /* errno changes as it does in libc's */
+    void *block = __libc_memalign(alignment, bytes); /* changes errno as libc's does */
     if (block == NULL)
         return ENOMEM;
     *ret = block;

@@ -18,7 +18,7 @@ static struct {
 void *fm_makecontext_behind;
 
 #ifdef FATHOM_STATIC
-#define JUMPS /* known by its address alone */
+#define JUMPS /* identified by its address only */
 static void resolve_all(void)
 {
     fm_wait_resolve();
@@ -81,7 +81,7 @@ void fm_front_dlclose_next(void *handle)
     (void)next.close(handle);
 }
 
-/* Modules leave: what is known of their code must not be taken for other code's. */
+/* Modules are unloaded: facts about their code must not be applied to other code. */
 FM_FRONT_EXPORT int dlclose(void *handle)
 {
     if (next.close == NULL)

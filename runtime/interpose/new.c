@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* C++ operator new and delete in front of those of an allocator that brings its own, as jemalloc,
- * tcmalloc and mimalloc do: these do not call malloc, so nobody would see their blocks. The C++
- * library's operators do call malloc, and an allocator's may: then the functions here are a jump.
- * ([new.delete]; names: Itanium C++ ABI.)
+/* Interposes C++ operator new and delete before those of an allocator that has its own, as
+ * jemalloc, tcmalloc and mimalloc do: these do not call malloc, so their blocks would be missed.
+ * The C++ library's operators do call malloc, and so may an allocator's: then the functions here
+ * just jump there. ([new.delete]; names: Itanium C++ ABI.)
  *
- * In executables of C++ alone: what is behind is looked for in what the program was started with.
- * Weak: operators of the program's own win. */
+ * Only in executables of C++: the next definition is searched in the start-up libraries. Weak:
+ * the program's own operators have priority. */
 #include "heap_next.h"
 
 #include <dlfcn.h>
@@ -46,7 +46,7 @@ typedef void *(*operator_fn)(uint64_t, uint64_t, uint64_t);
 static operator_fn next[FORMS];
 static bool is_other[FORMS]; /* the allocator's that has malloc, which is not libc's */
 
-/* The C++ library's, where it is linked in and what calls these is not. */
+/* The C++ library's function, if it is linked in. */
 extern void (*_ZSt15get_new_handlerv(void))(void) __attribute__((weak));
 extern void _ZSt17__throw_bad_allocv(void) __attribute__((weak, noreturn));
 
@@ -71,7 +71,7 @@ static void *new_by_malloc(size_t bytes, size_t alignment, bool quiet)
     }
 }
 
-/* Nobody has operators behind these: the C++ library is linked in without. */
+/* There is no next definition: the C++ library is linked in without operators. */
 static void *operator_by_malloc(enum form form, uint64_t first, uint64_t second)
 {
     bool quiet = form == NEW_QUIET || form == NEW_ARRAY_QUIET || form == NEW_ALIGNED_QUIET ||
@@ -120,7 +120,7 @@ static void *allocate(enum form form, size_t bytes, uint64_t second, uint64_t th
     return fm_heap_alloc_note(block, bytes, cfa);
 }
 
-/* The size of a block is not passed on, as it may be larger than the program asked for. */
+/* The size of a block is not passed on, since it may be larger than the program requested. */
 static void release(enum form form, enum form unsized, uint64_t block, uint64_t second,
                     uint64_t third, uint64_t cfa)
 {
@@ -141,7 +141,7 @@ static void release(enum form form, enum form unsized, uint64_t block, uint64_t 
     if (form == unsized || !is_other[unsized])
         next[form](block, second, third);
     else
-        next[unsized](block, third, 0); /* an alignment is behind the size */
+        next[unsized](block, third, 0); /* the alignment comes after the size */
     asked->leaving = outer;
 }
 

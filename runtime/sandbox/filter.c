@@ -139,7 +139,7 @@ static bool take_step(struct machine *m, const struct sock_filter *step, uint32_
     return false;
 }
 
-/* Jumps lead forward only, so each step is taken once at most. */
+/* Jumps lead forward only, so each step is executed at most once. */
 uint32_t fm_filter_run(const struct sock_filter *code, unsigned count,
                        const struct seccomp_data *call)
 {

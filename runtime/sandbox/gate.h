@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The system calls that the runtime may still make: the program's own seccomp filters must allow
- * them without a trace, so that recording neither ends the program nor leaves an error or a log
- * entry. A filter counts for all threads, even if one thread installed it for itself. All functions
- * are async-signal-safe. */
+ * them silently, so that recording neither ends the program nor leaves an error or a log entry. A
+ * filter counts for all threads, even if one thread installed it for itself. All functions are
+ * async-signal-safe. */
 #pragma once
 
 #include <linux/filter.h>
@@ -17,9 +17,9 @@ struct fm_sandbox_filter {
 };
 
 struct fm_sandbox {
-    int on;      /* one of the following is set; else every call is allowed */
+    int on;      /* one of the following is set; otherwise every call is allowed */
     bool strict; /* SECCOMP_MODE_STRICT; the processor's counter is out of reach then, too */
-    int spins;   /* nobody sleeps for a lock: it could not be woken */
+    int spins;   /* no thread sleeps for a lock, since it could not be woken */
     /* Clocks that libc reads without the kernel: at all, and finer than its tick. */
     bool has_clock, has_fine_clock;
     unsigned filter_count;
@@ -29,6 +29,6 @@ extern struct fm_sandbox fm_sandbox __attribute__((visibility("hidden")));
 
 /* Whether the filters allow a call with these arguments. */
 bool fm_sandbox_allows(long number, const uint64_t arguments[6]);
-/* Whether they and one more filter would. NULL: strict mode. */
+/* Whether the present filters and one more would allow it. NULL: strict mode. */
 bool fm_sandbox_would_allow(const struct fm_sandbox_filter *more, long number,
                             const uint64_t arguments[6]);

@@ -28,7 +28,7 @@
 #define PATIENCE_NS 5000000000u
 
 static fm_lock entering;
-/* Stands for a filter that cannot be read. */
+/* Represents a filter that cannot be read. */
 static const struct sock_filter nothing_passes[] = {
     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)};
 /* The state before the latest filter, should the kernel refuse it. */
@@ -68,7 +68,7 @@ static struct fm_sandbox_filter filter_of(const void *program)
     return filter;
 }
 
-/* --- what can be done without --- */
+/* --- parts that can be switched off --- */
 
 static bool would_allow(const struct fm_sandbox_filter *more, long number, long a, long b, long c,
                         long d, long e, long f)
@@ -152,12 +152,12 @@ static void prepare(const struct fm_sandbox_filter *more)
     fm_sandbox.has_clock = getauxval(AT_SYSINFO_EHDR) != 0;
     fm_sandbox.has_fine_clock = fm_sandbox.has_clock && !fm_sandbox.strict && fm_clock_is_tsc();
     uint32_t off = what_ends(more);
-    fm_thread_id(); /* so it can be told without the kernel */
+    fm_thread_id(); /* so that it is known without the kernel */
     if (!may_allocate(more))
         reserve_memory();
     if ((off & FM_REC_SANDBOX_ROOM) != 0)
         fm_arena_reserve();
-    fm_waiting_at_exit(); /* times, as far as they are known */
+    fm_waiting_at_exit(); /* records times, as far as they are known */
     if ((off & FM_REC_SANDBOX_TICKS) != 0 && !p->ticks_held)
         fm_ticks_hold(true);
     if ((off & FM_REC_SANDBOX_WAITS) != 0)
@@ -181,8 +181,8 @@ static bool somebody_calls(void)
     return calls;
 }
 
-/* The filter may be for all threads. A slow path that has blocked signals must still let them in
- * again; later ones know the filter. */
+/* The filter may apply to all threads. A slow path that has blocked signals must still be able to
+ * unblock them; later ones know the filter. */
 static void wait_for_others(bool may_yield)
 {
     uint64_t begin_ns = fm_now_ns(CLOCK_MONOTONIC_COARSE);
@@ -243,7 +243,7 @@ static void enter(bool strict, const void *program)
             prepare(&filter);
         spin_from_now_on(&filter, may_yield);
         if (fm_sandbox.filter_count == FM_SANDBOX_FILTERS_MAX)
-            return; /* the last one allows nothing */
+            return; /* the last filter allows nothing */
         fm_sandbox.filters[fm_sandbox.filter_count] = filter;
         __atomic_store_n(&fm_sandbox.filter_count, fm_sandbox.filter_count + 1, __ATOMIC_RELEASE);
     }
@@ -283,7 +283,8 @@ unsigned fm_sandbox_enter(long number, unsigned long a, unsigned long b, unsigne
     return entered;
 }
 
-/* If another thread has entered one meanwhile, both stay: the recording only does without more. */
+/* If another thread has entered a filter meanwhile, both stay counted: the recording only loses
+ * more parts. */
 static void take_back(unsigned entered)
 {
     struct fm_process *p = &fm_process;

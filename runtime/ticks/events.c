@@ -44,7 +44,7 @@ static const struct tick_event *event_of(uint32_t number)
     return &events[number - 1];
 }
 
-/* EVENT[:PERIOD], of those that perf_event_open knows. */
+/* EVENT[:PERIOD], with an event of perf_event_open. */
 void fm_tick_event_wish(const char *wish)
 {
     size_t length = 0;
@@ -66,9 +66,9 @@ void fm_tick_event_wish(const char *wish)
     }
 }
 
-/* Signals of this kind are queued, not merged; where the queue is full (RLIMIT_SIGPENDING) SIGIO
- * comes instead, which ends a program. So the sampler stands still after so many events that no
- * signal has come of, as of a thread that is long in the kernel; the counter goes on. */
+/* Signals of this kind are queued, not merged. When the queue is full (RLIMIT_SIGPENDING), SIGIO is
+ * sent instead, which ends a program. So the sampler stops after that many events without a
+ * delivered signal, as in a thread that is in the kernel for long; the counter continues. */
 #define QUEUED_MAX 16
 #define QUEUE_LEAST 64u
 
@@ -157,14 +157,14 @@ bool fm_tick_event_start(struct fm_thread *thread, bool *ret_user_alone)
     return true;
 }
 
-/* The program may have closed what it did not open. */
+/* The program may have closed the descriptor. */
 static bool is_there(const struct fm_perf_event *event)
 {
     uint64_t id = 0;
     return event->fd >= 0 && ask_event(event->fd, PERF_EVENT_IOC_ID, &id) && id == event->id;
 }
 
-/* The clock's next tick, half a period to one and a half from now. */
+/* Sets the next tick to half a period to one and a half from now. */
 static void vary_period(struct fm_thread *thread)
 {
     uint64_t period = wished_attributes(true).sample_period;
@@ -227,7 +227,7 @@ void fm_ticks_settle_rest(struct fm_thread *thread)
         fm_ticks_settle(thread, (struct fm_rec_csd *)fm_stack_charged(thread, here)->csd);
 }
 
-/* The program may have something of its own there. */
+/* The program may have opened a descriptor with that number. */
 void fm_ticks_leave(struct fm_thread *thread)
 {
     if (is_there(&thread->sampler))

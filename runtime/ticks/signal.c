@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tick's signal, which no program meets: one of the two that libc keeps to itself.
+/* The tick's signal: one of the two that libc reserves, so programs do not use it.
  *
- * sigaction() refuses it, sigfillset() leaves it out, sigprocmask() never blocks it, timers and
- * waits for signals of programs have others; so do those of libraries and of fully static programs.
- * libc itself sends it to each thread when a program of several threads calls setuid() or the like,
- * and sets a handler for that, past sigaction(), as it makes the first thread. That handler is
- * called from ours, for all that is no tick. Where there is none the signal has the effect that it
- * would have had.
+ * sigaction() refuses it, sigfillset() omits it, sigprocmask() never blocks it, and programs'
+ * timers and waits for signals use others; also in libraries and fully static programs. libc
+ * sends it to each thread when a program with several threads calls setuid() or the like. For
+ * that it sets a handler, bypassing sigaction(), when it makes the first thread. The runtime's
+ * handler calls that one for every signal that is not a tick. Without one, the signal has its
+ * usual effect.
  *
- * Who calls setuid() waits for all threads, and may hold the loader's lock meanwhile, which slow
- * paths of the runtime wait for. So the runtime never blocks the signal: it notes a tick that comes
- * while it has blocked the others, and takes it as it lets these in again. */
+ * setuid() waits for all threads, and its caller may hold the loader's lock, for which slow
+ * paths of the runtime wait. So the runtime never blocks the signal: it notes a tick that
+ * arrives while other signals are blocked, and handles it when it unblocks them. */
 #include "../internal.h"
 
 #include <errno.h>
@@ -98,7 +98,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
     } else {
         tls->signals_blocked++;
         fm_process.tick_actions->take(context);
-        tls->tick_waits = 0; /* one that came meanwhile has nothing to charge */
+        tls->tick_waits = 0; /* a tick that came meanwhile has nothing to charge */
         tls->signals_blocked--;
     }
 }
@@ -146,7 +146,7 @@ bool fm_tick_signal_lend(void)
     return exchange(&(struct action){.word = IGNORED}, NULL);
 }
 
-/* Past sigaction(): the program has what is behind ours. */
+/* Bypasses sigaction(): the program sees the action behind the runtime's. */
 long fm_tick_signal_exchange(const void *action, void *ret_old)
 {
     struct action now;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The clock: a signal for each thread as it uses CPU time, charged to the call that runs.
+/* The clock: a signal for each thread as it uses CPU time, charged to the running call.
  *
- * A tick charges as many quanta as the thread's CPU clock has advanced since the last one: signals
- * that the kernel merges or delays cost resolution, not time.
+ * A tick charges as many quanta as the thread's CPU clock has advanced since the last one:
+ * signals that the kernel merges or delays cost resolution, not time.
  *
- * The kernel sends a CPU timer's signal when it goes back to the program, so no call is ended by
- * it. perf's come more often, but also just before a thread falls asleep in a call, which then
- * fails with EINTR; and the kernel sets its timer anew at each switch of threads. */
+ * The kernel delivers a CPU timer's signal when it returns to the program, so it interrupts no
+ * system call. perf's signals are more frequent, but may arrive just before a thread sleeps in a
+ * call, which then fails with EINTR; and the kernel restarts its timer at each context switch. */
 #include "../internal.h"
 #include "../unwind/memory.h"
 #include "../valgrind.h"
@@ -19,8 +19,7 @@
 #include <unistd.h>
 
 #define QUANTUM_NS 1000000u
-/* perf's ticks come at times that differ, by half of their period or more: quanta of a tenth of it.
- */
+/* perf's ticks vary by half of their period or more, so a quantum is a tenth of it. */
 #define PERF_QUANTUM_NS 100000u
 #define PERF_QUANTUM_LEAST_NS 10000u
 #define PERF_PERIOD_SHORT_NS 400000u
@@ -29,10 +28,10 @@
 
 #define RET_OPCODE 0xc3
 #define PROLOGUE_BYTES 8 /* endbr64, push %rbp, mov %rsp, %rbp */
-#define EDGES_MAX 4096   /* looked at for one tick */
+#define EDGES_MAX 4096   /* maximum number of edges examined for one tick */
 #define FRAME_WORDS_MAX 1024u
 
-/* Hidden: a program must not take those of libfathom.so for its own. */
+/* Hidden: a program must not use those of libfathom.so. */
 extern const char __start_fm_hooks_text[] FM_HIDDEN, __stop_fm_hooks_text[] FM_HIDDEN;
 extern const char __start_fm_runtime_text[] FM_HIDDEN, __stop_fm_runtime_text[] FM_HIDDEN;
 
@@ -44,7 +43,7 @@ static bool in_runtime(uint64_t pc)
 
 #define PAGE 4096u
 
-/* Is this the code of a hook that stands in a function? The next mark is its end then. */
+/* Whether this is the code of a hook expanded in a function; the next mark is then its end. */
 static bool in_written_hook(uint64_t pc)
 {
     const uint8_t *code = (const uint8_t *)pc;
@@ -60,7 +59,7 @@ static bool in_written_hook(uint64_t pc)
     return false;
 }
 
-/* The edge by which caller calls fn with one of the return addresses; NULL if there is none yet. */
+/* The edge by which caller calls fn from one of the return addresses; NULL if there is none yet. */
 static struct fm_rec_csd *edge_by_site(const struct fm_rec_pd *caller, uint64_t fn,
                                        const uint64_t *sites, unsigned count)
 {
@@ -77,11 +76,11 @@ static struct fm_rec_csd *edge_by_site(const struct fm_rec_pd *caller, uint64_t 
     return NULL;
 }
 
-/* A function that calls nothing has no frame of its own in the shadow stack. And
- * before its entry hook and behind its exit hook any function runs while its caller is at the top
- * of the shadow stack; in functions of a nanosecond or two that is most of their time. The code
- * that was interrupted tells: it is another function's than the top's, entered by an edge of the
- * top's that has the return address on the stack. NULL: the top itself runs. */
+/* A leaf function has no frame of its own in the shadow stack. And before its entry hook and after
+ * its exit hook, any function runs while its caller is at the top of the shadow stack; for
+ * functions of a nanosecond or two that is most of their time. The interrupted code shows it: it
+ * belongs to another function than the top's, entered by an edge of the top's whose return address
+ * is on the stack. NULL: the top itself runs. */
 struct fm_rec_csd *fm_callee_at_its_edge(const struct fm_thread *thread,
                                          const struct fm_rec_frame *top,
                                          const mcontext_t *registers)
@@ -135,7 +134,7 @@ static uint64_t call_into_foreign_code(const struct fm_thread *thread,
     const struct fm_stack *stack = fm_stack_of(thread, sp);
     if (running->fn == 0 || sp < stack->low || cfa > stack->high || sp % 8 != 0 || cfa < sp + 24)
         return 0;
-    if (fm_under_valgrind()) /* it would tell of each word that was never written */
+    if (fm_under_valgrind()) /* valgrind would report each word that was never written */
         return 0;
     const uint64_t *words = (const uint64_t *)sp; /* [0] up to the frame's own return address */
     uint64_t count = (cfa - sp) / 8 - 1;
@@ -194,7 +193,7 @@ static void take(const ucontext_t *context)
         return;
     int saved_errno = errno;
     uint64_t cpu_ns = fm_now_ns(CLOCK_THREAD_CPUTIME_ID);
-    if (cpu_ns == 0) /* a sandbox: the timer has counted how often it would have come */
+    if (cpu_ns == 0) /* in a sandbox: the timer has counted its expirations */
         cpu_ns = thread->cpu_charged_ns + thread->expirations * (uint64_t)TIMER_NS;
     thread->expirations = 0;
     bool is_time = fm_process.tick_source != FM_REC_TICK_EVENT;
@@ -217,7 +216,7 @@ static void take(const ucontext_t *context)
 static FM_RUNTIME_TEXT void catch_up(void)
 {
     struct fm_tls *tls = &fm_tls_v2;
-    tls->signals_blocked++; /* the next one waits, too */
+    tls->signals_blocked++; /* the next tick waits, too */
     tls->tick_waits = 0;
     take(NULL);
     tls->signals_blocked--;
@@ -248,7 +247,7 @@ void fm_ticks_prepare(void)
     fm_process.header->totals = FM_REC_TOTALS_CHARGED;
 }
 
-/* 0: it stands still. */
+/* 0: stops the timer. */
 static bool set_timer(int id, long first_ns, long every_ns)
 {
     struct itimerspec every = {.it_interval.tv_nsec = every_ns, .it_value.tv_nsec = first_ns};
@@ -289,7 +288,8 @@ void fm_ticks_start(struct fm_thread *thread)
     if (is_event && !fm_tick_event_start(thread, &user_alone))
         source = FM_REC_TICK_NONE; /* nothing else is in its place: it has another unit */
     if (is_event && source != FM_REC_TICK_NONE && fm_process.tick_counts)
-        start_timer(thread); /* without it, what waits do not tell is told at the thread's end */
+        /* without it, CPU time outside of waits is charged at the thread's end */
+        start_timer(thread);
     if (source == FM_REC_TICK_CPU_TIMER && !start_timer(thread))
         source = FM_REC_TICK_NONE;
     thread->rec->tick_source = (uint32_t)source;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Totals inside recursions: at a tick the stack is there, so each function on it can be charged
+/* Totals inside recursions: at a tick the stack is known, so each function on it can be charged
  * once.
  *
- * A frame is plain if its context was made by its own call. Who is on a stack of plain frames
- * follows from its innermost context, so those cost a look at their edges and nothing is written.
- * Else the frames from the outermost that is not plain on are looked at one by one: a function that
- * is active nowhere below is charged in the context of that frame (FM_REC_SIDE_CHARGED), the frames
- * below through the context that they end in (FM_REC_SIDE_MOVED). Work is bounded: of a deeper
- * stack the innermost frames are looked at, and the others taken for plain. */
+ * A frame is plain if its context was created by its own call. The functions on a stack of plain
+ * frames follow from its innermost context, so such a stack costs a check of its edges, and
+ * nothing is written. Otherwise the frames from the outermost one that is not plain are examined
+ * one by one: a function that is not active further out is charged in the context of that frame
+ * (FM_REC_SIDE_CHARGED), the frames further out through the context in which they end
+ * (FM_REC_SIDE_MOVED). The work is limited: of a deeper stack, the innermost frames are
+ * examined, and the others are treated as plain. */
 #include "../internal.h"
 
 #define FRAMES_MAX 4096u

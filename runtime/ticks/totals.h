@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Totals inside recursions: what a tick charges beside the call that runs (totals.c). */
+/* Totals inside recursions: charges of a tick other than to the running call (totals.c). */
 #pragma once
 
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether a symbol is the function that somebody calls Parser::parse: of C++ symbols the names
- * alone are compared, without arguments of templates and of functions (Itanium C++ ABI, 5.1). Also
- * used when a recording is finished. */
+/* Whether a symbol is the function that a user calls Parser::parse. For C++ symbols only names are
+ * compared, without arguments of templates and functions (Itanium C++ ABI, 5.1). Also used when a
+ * recording is finished. */
 #pragma once
 
 #include <stdbool.h>
@@ -26,7 +26,7 @@ static inline bool fm_is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Behind a length and as many bytes; NULL: they are not there. */
+/* Skips a length and as many bytes; NULL: they are missing. */
 static inline const char *fm_symbol_word(const char *at, const char **ret_word)
 {
     size_t bytes = 0;
@@ -36,7 +36,7 @@ static inline const char *fm_symbol_word(const char *at, const char **ret_word)
     return bytes > 0 && strnlen(at, bytes) == bytes ? at + bytes : NULL;
 }
 
-/* Behind S_, S1A_, T_, T0_, or two letters. */
+/* Skips S_, S1A_, T_, T0_, or two letters. */
 static inline const char *fm_symbol_reference(const char *at)
 {
     const char *end = at + 1;
@@ -45,7 +45,7 @@ static inline const char *fm_symbol_reference(const char *at)
     return *end == '_' || end == at + 1 ? end + (*end != '\0') : NULL;
 }
 
-/* Behind what is nested in it, which begins at 'I' (arguments of a template) or the like. NULL: not
+/* Skips nested parts, beginning at 'I' (arguments of a template) or the like. NULL: not
  * understood. */
 static inline const char *fm_symbol_nested(const char *at)
 {
@@ -62,7 +62,7 @@ static inline const char *fm_symbol_nested(const char *at)
                                       : at + 1;
             at = at != NULL ? strchr(at, 'E') : NULL;
             at += at != NULL;
-        } else if (*at == 'A' && fm_is_digit(at[1])) { /* an array: its length is none of a word */
+        } else if (*at == 'A' && fm_is_digit(at[1])) { /* an array, whose length is not a word's */
             at = strchr(at, '_');
         } else {
             if (*at == 'E' && --depth == 0)
@@ -97,7 +97,7 @@ static inline const char *fm_symbol_add(struct fm_symbol_parts *parts, const cha
     return end;
 }
 
-/* False: no such symbol, or one without a name of its own (operators, lambdas). */
+/* False: not such a symbol, or without a name of its own (operators, lambdas). */
 static inline bool fm_symbol_parse(const char *symbol, struct fm_symbol_parts *ret)
 {
     const char *at = symbol + 2, *word;
@@ -127,7 +127,7 @@ static inline bool fm_symbol_parse(const char *symbol, struct fm_symbol_parts *r
     return at != NULL && ret->count > 0 && (!nested || *at == 'E');
 }
 
-/* One part of a name; only: it is the whole name. */
+/* Compares one part of a name; only: it is the whole name. */
 static inline bool fm_symbol_part_is(const struct fm_symbol_part *part, const char *text,
                                      size_t bytes, bool only)
 {
@@ -138,10 +138,10 @@ static inline bool fm_symbol_part_is(const struct fm_symbol_part *part, const ch
         bytes--;
     }
     return part->bytes == bytes && memcmp(part->at, text, bytes) == 0 &&
-           (part->kind != 'C' || !only); /* Parser alone is no constructor */
+           (part->kind != 'C' || !only); /* Parser by itself is not a constructor */
 }
 
-/* The function's name with as many of its classes and namespaces as are told. */
+/* The function's name, with as many of its classes and namespaces as given. */
 static inline bool fm_symbol_is(const struct fm_symbol_parts *parts, const char *name)
 {
     const char *end = name + strlen(name);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls of chosen functions one by one: how long each took, and when.
+/* Durations of single calls of chosen functions.
  *
- * Edges to these functions stand in the index where the hooks do not find them, so each of their
- * calls takes the slow path, and the mark of their frames makes the exit take it, too. What is
- * called very often is let through untimed until the thread's next tick, or its next wait that ends
- * some milliseconds later: so calls are left untimed only where many come in little time by the
- * wall. Calls of other functions cost what they cost without. */
+ * Edges to these functions are put into the index where hooks do not find them, so each of their
+ * calls takes the slow path, and a flag in their frames makes the exit take it, too. Very
+ * frequent calls are not timed until the thread's next tick, or its next wait that ends some
+ * milliseconds later. So calls are left untimed only if many come within a short wall time.
+ * Calls of other functions cost nothing extra. */
 #include "../internal.h"
 #include "names.h"
 
@@ -21,7 +21,7 @@
 #define MODULES_SCANNED_MAX 256u
 #define RECENT_MAX 100u      /* timed calls of an edge within RECENT_NS */
 #define RECENT_NS 4000000u   /* as long as ticks of a thread that computes are apart, mostly */
-#define SPANS_MAX (1u << 20) /* kept of a thread */
+#define SPANS_MAX (1u << 20) /* maximum stored for a thread */
 
 static struct {
     char text[TEXT_BYTES];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A reader of unwind tables' bytes that stops at its end: behind it everything is 0, and `bad`. */
+/* A bounds-checked reader of unwind tables: beyond the end it returns 0 and sets `bad`. */
 #pragma once
 
 #include "table.h"

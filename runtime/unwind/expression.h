@@ -17,7 +17,7 @@ static inline bool fm_unwind_register_known(const struct fm_unwind_registers *re
     return column < FM_UNWIND_REGISTERS && (registers->known >> column & 1) != 0;
 }
 
-/* cfa: what is on the expression's stack at first; NULL: nothing. False: an operation is unknown or
+/* cfa: initial value on the expression's stack; NULL: none. False: an operation is unknown or
  * fails, memory cannot be read, or a register is not known. */
 bool fm_unwind_evaluate(struct fm_unwind_bounds expression,
                         const struct fm_unwind_registers *registers,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Frames of code without unwind tables: from compilers at run time, hand-written assembly, or
- * compiled with -fno-asynchronous-unwind-tables. A return address is a word behind a call
- * instruction; which word it is, is guessed. */
+/* Frames of code without unwind tables: JIT code, hand-written assembly, or code compiled with
+ * -fno-asynchronous-unwind-tables. A return address is a word whose target follows a call
+ * instruction; which word it is, is a guess. */
 #include "rules.h"
 #include "unwind.h"
 
@@ -12,9 +12,9 @@
 
 #define FRAME_BYTES_MAX (1u << 20)
 #define WORDS_SEARCHED 64u
-#define CALL_BYTES_MAX 7u /* that are looked at before a return address */
+#define CALL_BYTES_MAX 7u /* bytes examined before a return address */
 
-/* The bytes of an indirect call from its ff on (ff /2), 0: it is none. */
+/* Length of an indirect call from its ff on (ff /2), 0: not one. */
 static unsigned indirect_call_bytes(const uint8_t *code)
 {
     unsigned mode = code[1] >> 6, base = code[1] & 7;
@@ -29,7 +29,8 @@ static unsigned indirect_call_bytes(const uint8_t *code)
     return bytes;
 }
 
-/* A procedure linkage table's entry: jmp *N(%rip), perhaps behind endbr64 and with a bnd prefix. */
+/* An entry of a procedure linkage table: jmp *N(%rip), possibly after endbr64 and with a bnd
+ * prefix. */
 static bool is_stub(uint64_t target)
 {
     static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
@@ -42,9 +43,9 @@ static bool is_stub(uint64_t target)
     return at[0] == 0xff && at[1] == 0x25;
 }
 
-/* Whether a call of target can have led to the code at left, which the walk is about to leave: that
- * is in the same function, or the target says nothing, or the function has run into the padding
- * behind it. */
+/* Whether a call of target can have led to the code at left, which the walk is about to leave: it
+ * is in the same function, or the target is unknown, or the function has run into the padding after
+ * it. */
 static bool can_lead_to(uint64_t target, uint64_t left)
 {
     struct fm_unwind_table table;
@@ -64,7 +65,7 @@ static bool can_lead_to(uint64_t target, uint64_t left)
  * known. */
 static bool is_behind_call(uint64_t ip, uint64_t left, bool anywhere)
 {
-    uint8_t code[CALL_BYTES_MAX + 2] = {0}; /* two more are looked at */
+    uint8_t code[CALL_BYTES_MAX + 2] = {0}; /* two more are examined */
     if (ip < 4096 || ip >> 47 != 0)
         return false;
     uint64_t first = ip - CALL_BYTES_MAX;
@@ -98,7 +99,7 @@ static void leave_to(struct fm_unwind *walk, uint64_t ip, uint64_t slot)
     walk->sp = slot + 8;
 }
 
-/* In a function's first instruction, or one that has no frame. */
+/* In a function's first instruction, or in one without a frame. */
 static bool guess_at_sp(struct fm_unwind *walk)
 {
     uint64_t ip;
@@ -146,7 +147,7 @@ static bool guess_by_search(struct fm_unwind *walk)
 
 bool fm_unwind_guess(struct fm_unwind *walk)
 {
-    if (fm_under_valgrind()) /* it would tell of each word that was never written */
+    if (fm_under_valgrind()) /* valgrind would report each word that was never written */
         return false;
     return guess_at_sp(walk) || guess_by_bp(walk) || guess_by_search(walk);
 }

@@ -34,9 +34,9 @@ static bool cfa_of(const struct frame *frame, uint64_t *ret)
     return true;
 }
 
-/* Whether registers are the caller's already, where rows of a realigned frame say that they are
- * stored relative to rbp. While rbp is the frame's it lies below the CFA, and a copy of the return
- * address is above it. The caller's lies above, or is no frame pointer. */
+/* Whether registers already have the caller's values, when rows of a realigned frame say that they
+ * are stored relative to rbp. While rbp belongs to the frame, it is below the CFA, with a copy of
+ * the return address above it. The caller's rbp is above the CFA, or not a frame pointer. */
 static bool is_left(const struct frame *frame, uint64_t cfa)
 {
     uint64_t bp = frame->registers->value[FM_UNWIND_RBP], address, copy;
@@ -81,7 +81,8 @@ static bool column_of(const struct frame *frame, unsigned column, uint64_t cfa, 
     }
 }
 
-/* Frames lie above one another, but for those of a signal's handler and of what it interrupted. */
+/* Frames are in descending order, except those of a signal handler and the code that it
+ * interrupted. */
 static bool is_above(const struct frame *frame, bool exact, uint64_t sp)
 {
     /* A return address that never was on the stack leaves the stack pointer where it is. */

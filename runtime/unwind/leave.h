@@ -6,8 +6,8 @@
 #include "expression.h"
 #include "unwind.h"
 
-/* registers: of the frame; then of the caller, with those marked known that are. exact: the frame's
- * rip was interrupted. Unless it gives FM_UNWIND_FRAME, they stay as they are. */
+/* registers: of the frame; then of the caller, with known ones marked. exact: the frame's rip was
+ * interrupted. Unless it returns FM_UNWIND_FRAME, they are unchanged. */
 enum fm_unwind_result fm_unwind_leave(const struct fm_unwind_entry *entry,
                                       const struct fm_unwind_row *row, bool exact,
                                       struct fm_unwind_registers *registers,

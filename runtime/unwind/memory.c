@@ -9,12 +9,12 @@
 
 #define PAGE_BITS 12
 
-/* The kernel reads the signal set before it refuses what is to be done with it. So nothing changes,
- * and no system call comes in that the runtime's slow paths do not make anyway. Not by libc's
- * function, which a sanitizer stands in front of. */
+/* The kernel reads the signal set before it rejects the operation. So nothing changes, and no
+ * system call is used that the runtime's slow paths do not make anyway. libc's function is not
+ * used, since a sanitizer may interpose it. */
 bool fm_unwind_is_readable(uint64_t address)
 {
-    if (fm_under_valgrind()) /* it would tell of bytes that are not there, or never written */
+    if (fm_under_valgrind()) /* valgrind would report missing bytes, or bytes never written */
         return false;
     long result = SYS_rt_sigprocmask;
     const uint64_t arguments[6] = {(uint64_t)-1, address, 0, 8};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loaded objects: which one an address lies in, and the bounds of its segments. */
+/* Loaded objects: the object that contains an address, and bounds of its segments. */
 #include "memory.h"
 #include "table.h"
 
@@ -21,7 +21,7 @@ struct object {
     uint64_t bias;
 };
 
-/* Reads the program headers, which stand in the first page of all that linkers make by default. */
+/* Reads the program headers, which are in the first page with all linkers' default settings. */
 static bool read_segments(struct object *object)
 {
     const ElfW(Ehdr) *elf = (const ElfW(Ehdr) *)(const void *)object->start;
@@ -33,15 +33,15 @@ static bool read_segments(struct object *object)
     object->segment_count = elf->e_phnum;
     for (unsigned i = 0; i < object->segment_count; i++)
         if (object->segments[i].p_type == PT_LOAD) {
-            /* the first one; the loader maps whole pages */
+            /* the first segment; the loader maps whole pages */
             object->bias = (uint64_t)object->start - (object->segments[i].p_vaddr & ~4095ull);
             return true;
         }
     return false;
 }
 
-/* The bounds of the segment with these flags (PF_R, PF_X) that address lies in: of what the file
- * has, as the rest may not be readable yet. */
+/* The bounds of the segment with these flags (PF_R, PF_X) that contains address; only the part from
+ * the file, since the rest may not be readable yet. */
 static bool segment_of(const struct object *object, uint64_t address, unsigned flags,
                        struct fm_unwind_bounds *ret)
 {

@@ -63,8 +63,9 @@ static bool read_base(struct fm_unwind_bounds *expression, unsigned *ret_column,
     return true;
 }
 
-/* A procedure linkage table's lazy entries, all described by one row: the second instruction of
- * each pushes a word. rsp + 8 + ((rip & 15) >= N) << 3; N is 11, with other instructions less. */
+/* Lazy entries of a procedure linkage table, all described by one row: the second instruction of
+ * each pushes a word. rsp + 8 + ((rip & 15) >= N) << 3; N is 11, or less with other
+ * instructions. */
 static bool is_plt(struct fm_unwind_bounds expression, int64_t *ret_from)
 {
     static const uint8_t first[] = {0x77, 0x08, 0x80, 0x00, 0x3f, 0x1a};
@@ -133,7 +134,7 @@ static bool classify_bp(const struct fm_unwind_entry *entry, const struct fm_unw
     }
 }
 
-/* Whether the frame is as the kernel makes it for a handler: rip, for one, in a ucontext_t at rsp.
+/* Whether the frame is as the kernel makes it for a handler: e.g. rip in a ucontext_t at rsp.
  * Hand-written code marks other frames as a signal's, too. */
 static bool is_kernels(const struct fm_unwind_entry *entry, const struct fm_unwind_row *row)
 {
@@ -167,9 +168,9 @@ fm_rule fm_unwind_rule_of(const struct fm_unwind_entry *entry, const struct fm_u
     return make(kind, column, offset, bp, bp_offset);
 }
 
-/* gcc's rows of functions that realign their frame are wrong between `leave` and `ret`: they still
- * say that rbp and others are stored at places relative to rbp, though all are the caller's again.
- * The same rows are right in the prologue, so registers and stack must tell (leave.c). */
+/* gcc's rows for functions that realign their frame are wrong between `leave` and `ret`: they still
+ * say that rbp and others are stored relative to rbp, though all have the caller's values again.
+ * The same rows are right in the prologue, so registers and stack must decide (leave.c). */
 static void amend(struct fm_unwind_row *row)
 {
     row->may_be_left = row->how[FM_UNWIND_RBP] == FM_UNWIND_AT_EXPRESSION &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules: how the frame of an instruction is left, in 64 bits, for a walk that knows the
- * instruction, stack and frame pointers alone. Made from unwind tables when first asked for, then
- * remembered by address for all threads. */
+/* Rules: how to leave the frame of an instruction, in 64 bits, for a walk that knows only the
+ * instruction, stack and frame pointers. Made from unwind tables at first use, then cached by
+ * address for all threads. */
 #pragma once
 
 #include "table.h"
@@ -48,10 +48,10 @@ static inline int64_t fm_rule_bp_offset(fm_rule rule)
     return (int64_t)rule >> 37;
 }
 
-/* The rule at pc, which lies within a call instruction or, if exact, is the instruction that was
- * interrupted; made of the tables, in 0.1 to 0.5 us, and not remembered. */
+/* The rule at pc, which is within a call instruction or, if exact, is the interrupted instruction.
+ * Computed from the tables, in 0.1 to 0.5 us, and not cached. */
 fm_rule fm_unwind_rule_make(uint64_t pc, bool exact);
-/* The row at pc that a rule is made of. False: there is none. */
+/* The row at pc from which a rule is made. False: there is none. */
 bool fm_unwind_row_at(uint64_t pc, bool exact, struct fm_unwind_entry *ret_entry,
                       struct fm_unwind_row *ret);
 fm_rule fm_unwind_rule_of(const struct fm_unwind_entry *entry, const struct fm_unwind_row *row);
@@ -65,7 +65,7 @@ fm_rule fm_unwind_rule_of(const struct fm_unwind_entry *entry, const struct fm_u
 struct fm_rule_slot {
     uint64_t check;
     fm_rule rule;
-} __attribute__((aligned(16))); /* in one cache line */
+} __attribute__((aligned(16))); /* within one cache line */
 extern struct fm_rule_slot fm_rule_slots[1u << FM_RULE_SLOTS_LOG2];
 extern uint64_t fm_rule_epoch;
 
@@ -74,7 +74,7 @@ static inline struct fm_rule_slot *fm_rule_slot_of(uint64_t pc)
     return &fm_rule_slots[pc * FM_RULE_FACTOR >> (64 - FM_RULE_SLOTS_LOG2)];
 }
 
-/* The remembered rule at pc; FM_RULE_NONE if there is none. */
+/* The cached rule at pc; FM_RULE_NONE if there is none. */
 static inline fm_rule fm_unwind_rule_known(uint64_t pc)
 {
     const struct fm_rule_slot *slot = fm_rule_slot_of(pc);
@@ -93,5 +93,5 @@ static inline fm_rule fm_unwind_rule_find(uint64_t pc, bool exact)
     return rule != FM_RULE_NONE ? rule : fm_unwind_rule_learn(pc, exact);
 }
 
-/* Forgets all rules. To be called when code has left: other code may come to its addresses. */
+/* Clears the cache. Call it when code has been unloaded, since other code may get its addresses. */
 void fm_unwind_forget(void);

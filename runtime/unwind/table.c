@@ -3,7 +3,7 @@
 
 #include "bytes.h"
 
-/* Encodings of pointers: the low 4 bits say the size, the others what is added. */
+/* Encodings of pointers: the low 4 bits give the size, the others the base to add. */
 #define ENCODING_RELATIVE 0x10
 #define ENCODING_OMITTED 0xff
 #define ENCODING_FORMAT 0x0f
@@ -13,7 +13,7 @@
 #define HEADER_BYTES 12u /* before the sorted table */
 #define ROW_BYTES 8u     /* size of a row: start and entry, both relative to the header */
 
-/* A number of an encoding's format; sets bad for unknown ones. */
+/* Reads a number of an encoding's format; sets bad for unknown ones. */
 static uint64_t read_format(struct fm_bytes *bytes, uint8_t encoding)
 {
     switch (encoding & ENCODING_FORMAT) {
@@ -51,8 +51,8 @@ static uint64_t read_address(struct fm_bytes *bytes, uint8_t encoding)
     return number;
 }
 
-/* The bytes behind a length of 4 bytes that stands at `at`. The long form of lengths (64-bit DWARF)
- * is refused: nobody writes it. */
+/* The bytes after a length of 4 bytes at `at`. The long form of lengths (64-bit DWARF) is rejected:
+ * it is not used in practice. */
 static bool unit_at(struct fm_unwind_bounds frames, const uint8_t *at, struct fm_bytes *ret)
 {
     if (at < frames.low || at >= frames.high)
@@ -191,7 +191,7 @@ bool fm_unwind_entry_find(const struct fm_unwind_table *table, uint64_t pc,
         distance >= table->frames.high - table->header)
         return false;
     ret->frames = table->frames;
-    /* Below code without entries stands another's. */
+    /* The entry found may be for other code further down. */
     return read_entry(table->header + distance, ret) && ret->start == start && pc < ret->end &&
            pc >= start;
 }
@@ -203,7 +203,7 @@ struct run {
     const struct fm_unwind_entry *entry;
     uint64_t pc, at; /* wanted; reached */
     struct fm_unwind_row *row;
-    const struct fm_unwind_row *first; /* behind the CIE's; NULL while they run */
+    const struct fm_unwind_row *first; /* after those of the CIE; NULL while they run */
     struct fm_unwind_row kept[ROWS_KEPT_MAX];
     unsigned kept_count;
     bool bad;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Unwind tables of one object as linkers write them: .eh_frame_hdr and .eh_frame (Linux Standard
- * Base 5.0, "Exception Frames"; DWARF 5, 6.4). Every byte is read within bounds that the caller
- * states, so a damaged table is refused and never followed elsewhere. Async-signal-safe; no locks,
- * no memory. Only these files know the format. */
+ * Base 5.0, "Exception Frames"; DWARF 5, 6.4). Every byte is read within bounds given by the
+ * caller, so a damaged table is rejected. Async-signal-safe; no locks, no memory. Only these files
+ * know the format. */
 #pragma once
 
 #include <stdbool.h>
@@ -27,7 +27,7 @@ struct fm_unwind_bounds {
 struct fm_unwind_table {
     const uint8_t *header;          /* .eh_frame_hdr */
     struct fm_unwind_bounds around; /* its segment */
-    struct fm_unwind_bounds frames; /* the segment of .eh_frame, mostly the same one */
+    struct fm_unwind_bounds frames; /* the segment of .eh_frame, usually the same one */
 };
 
 /* The unwind instructions of one function (FDE), and those that it shares with others (CIE). */
@@ -42,7 +42,7 @@ struct fm_unwind_entry {
 };
 
 enum fm_unwind_how {
-    FM_UNWIND_UNSET = 0, /* not mentioned: unchanged in registers that callees keep */
+    FM_UNWIND_UNSET = 0, /* not mentioned: callee-saved registers are unchanged */
     FM_UNWIND_SAME,
     FM_UNWIND_UNDEFINED,
     FM_UNWIND_AT_CFA,         /* stored at CFA + value */
@@ -64,10 +64,10 @@ struct fm_unwind_row {
     int32_t value[FM_UNWIND_REGISTERS];
 };
 
-/* The table of the object that contains pc. False: there is none, or it has no table that can be
- * read. Asks the loader by _dl_find_object(), which takes no lock. */
+/* The table of the object that contains pc. False: there is none, or it has no readable table. Uses
+ * the loader's _dl_find_object(), which takes no lock. */
 bool fm_unwind_table_of(uint64_t pc, struct fm_unwind_table *ret);
-/* Whether `bytes` bytes from address on lie in executable code of a loaded object. */
+/* Whether `bytes` bytes from address on are in executable code of a loaded object. */
 bool fm_unwind_is_code(uint64_t address, unsigned bytes);
 /* The entry whose code contains pc. ret_below (or NULL): start of the last entry that begins at or
  * before pc, 0 if there is none; also set when no entry contains pc. */

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Walks a stack inside the recorded program, from registers outwards. Never aborts, allocates or
- * locks, and may run at any instruction, in the handler of any signal. A stack that cannot be
- * followed is cut, with what was walked so far; frames found without unwind tables are marked as
- * guesses. Method and traps: README.md here.
+/* Unwinds a stack inside the recorded program, from registers outwards. Never aborts, allocates
+ * or locks, and may run at any instruction, in the handler of any signal. A stack that cannot be
+ * followed is cut, with the frames found so far; frames found without unwind tables are marked
+ * as guesses. Method and pitfalls: README.md here.
  *
  *     struct fm_unwind walk;
  *     fm_unwind_begin(&walk, &registers, stack_low, stack_high);
  *     do
  *         use(walk.ip, walk.sp);
- *     while (fm_unwind_step(&walk) == FM_UNWIND_FRAME);
- */
+ *     while (fm_unwind_step(&walk) == FM_UNWIND_FRAME); */
 #pragma once
 
 #include "expression.h"
@@ -22,9 +21,8 @@ enum fm_unwind_result {
     FM_UNWIND_CUT    /* the stack cannot be followed further */
 };
 
-/* The state of a walk: ip, sp, bp and exact are all that the next step depends on besides memory,
- * so frames with the same state and the same words behind ip_slot and bp_slot have the same
- * callers. */
+/* The state of a walk. Besides memory, the next step depends only on ip, sp, bp and exact. So
+ * frames with the same state and the same words after ip_slot and bp_slot have the same callers. */
 struct fm_unwind {
     uint64_t ip; /* the next instruction of the current frame */
     uint64_t sp, bp;
@@ -36,13 +34,13 @@ struct fm_unwind {
     uint32_t guesses; /* so far */
     /* The rest belongs to the walk. */
     struct fm_unwind_memory memory;
-    struct fm_unwind_registers all; /* of the frame `since` steps ago */
+    struct fm_unwind_registers all; /* registers of the frame `since` steps ago */
     bool all_exact;
     uint32_t since; /* UINT32_MAX: steps from there cannot be repeated */
     uint32_t repeats;
 };
 
-/* registers: of the innermost frame, all or only rip, rsp, rbp and those that callees keep. Memory
+/* registers: of the innermost frame, all, or only rip, rsp, rbp and the callee-saved ones. Memory
  * between low and high is read without asking the kernel; both may be 0. */
 void fm_unwind_begin(struct fm_unwind *walk, const struct fm_unwind_registers *registers,
                      uint64_t low, uint64_t high);
@@ -73,6 +71,6 @@ fm_unwind_registers_here(struct fm_unwind_registers *ret)
 
 /* guess.c: the caller of a frame without unwind tables. False: none was found. */
 bool fm_unwind_guess(struct fm_unwind *walk);
-/* Whether the return address was written by what made the stack: of coroutines, which return to the
+/* Whether the return address was written by the creator of the stack: coroutines return to the
  * first instruction of a function (__start_context). */
 bool fm_unwind_is_made_by_hand(uint64_t ip);

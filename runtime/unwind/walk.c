@@ -21,7 +21,7 @@ void fm_unwind_registers_of(const mcontext_t *context, struct fm_unwind_register
     ret->known = ALL_KNOWN;
 }
 
-/* The frame of walk->all is the current one. */
+/* Makes the frame of walk->all the current one. */
 static void go_on_from_all(struct fm_unwind *walk, bool exact)
 {
     walk->ip = walk->all.value[FM_UNWIND_RIP];
@@ -44,8 +44,8 @@ void fm_unwind_begin(struct fm_unwind *walk, const struct fm_unwind_registers *r
     go_on_from_all(walk, true);
 }
 
-/* The kernel's frame lies at the stack pointer, wherever the handler's stack was; what was
- * interrupted may lie on another. */
+/* The kernel's frame is at the stack pointer, wherever the handler's stack was; the interrupted
+ * code may be on another stack. */
 static enum fm_unwind_result step_signal(struct fm_unwind *walk)
 {
     mcontext_t registers;
@@ -64,8 +64,8 @@ static enum fm_unwind_result step_signal(struct fm_unwind *walk)
     return FM_UNWIND_FRAME;
 }
 
-/* The code that the kernel returns to from a handler, where no table tells:
- * mov $15, %rax; syscall. */
+/* The code to which the kernel returns from a handler, if no table describes it: mov $15, %rax;
+ * syscall. */
 static bool is_signal_return(uint64_t ip)
 {
     static const uint8_t code[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
@@ -88,8 +88,7 @@ static enum fm_unwind_result step_all(struct fm_unwind *walk)
     return result;
 }
 
-/* The step needs more than ip, sp and bp: goes the way again from where all registers were known.
- */
+/* The step needs more than ip, sp and bp: repeats the steps from where all registers were known. */
 static enum fm_unwind_result step_again(struct fm_unwind *walk)
 {
     if (walk->since == SINCE_LOST || walk->repeats++ == REPEATS_MAX)

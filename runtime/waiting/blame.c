@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who held the lock that a thread waits for, and how long others waited for that.
+/* Finds the holder of the lock for which a thread waits, and how long others waited for it.
  *
  * A holder's context is read from its open frames in the file while it runs on. So the result is
  * some context that it was in at about that time, or none. Its frames and records are never
@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Threads by the kernel's number: the latest of those that share a place. */
+/* Threads by the kernel's id: the latest of those that share a slot. */
 #define HOLDERS_MAX 4096u
 static uint32_t holders[HOLDERS_MAX];
 
@@ -107,7 +107,7 @@ static struct fm_rec_blame *blame_find(struct fm_thread *thread, struct fm_rec_w
     if (waiting->blames == NULL)
         return NULL;
     uint32_t *place = place_of(waiting, record, lock, holder);
-    /* Then those that are new go together, for each context that waits. */
+    /* From then on, new ones are joined for each waiting context. */
     if (*place == 0 && waiting->blames_used >= FM_BLAMES_MAX / 4 * 3)
         place = place_of(waiting, record, lock = 0, holder = 0);
     if (*place != 0)

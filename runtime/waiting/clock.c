@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The clock of waits: which one it is, how fast it goes, and the latest moment of the recording. */
+/* The clock of waits: its source, its rate, and the latest moment of the recording. */
 #include "waiting.h"
 
 #include <string.h>
@@ -8,9 +8,9 @@
 #define CALIBRATION_NS 10000u
 #define TRIES 3
 
-/* The counter and the time at one moment. A thread that loses its processor between the readings
- * pairs numbers of different moments, which shifts the rate of the clock: of a few tries the one
- * with the narrowest readings counts. */
+/* The counter and the time at one moment. A thread that is descheduled between the readings pairs
+ * values of different moments, which distorts the clock's rate: of a few tries, the one with the
+ * closest readings counts. */
 static struct fm_rec_moment moment_now(void)
 {
     struct fm_rec_moment moment = {0, 0};
@@ -29,7 +29,7 @@ static struct fm_rec_moment moment_now(void)
     return moment;
 }
 
-/* Written beside the one that holds: a reader may come at any time. */
+/* Writes the entry that is not valid: a reader may come at any time. */
 void fm_waiting_note_moment(void)
 {
     if (fm_process.wait_clock == 0)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads that wait for each other but for locks: conditions, semaphores, barriers, ends, futexes.
- */
+/* Waits for other threads, except locks: conditions, semaphores, barriers, joins, futexes. */
 #include "../sandbox/sandbox.h"
 #include "waiting.h"
 
@@ -52,7 +51,7 @@ FM_WAIT_CALL(FM_REC_WAIT_CONDITION, condition, int, cnd_timedwait,
               const struct timespec *restrict until),
              (condition, mutex, until))
 
-/* A pending cancellation is acted on also by those that need not wait. */
+/* A pending cancellation is also acted on by calls that need not wait. */
 static bool try_semaphore(sem_t *semaphore)
 {
     int saved_errno = errno;
@@ -95,7 +94,7 @@ FM_WAIT_CALL(FM_REC_WAIT_JOIN, 0, int, pthread_clockjoin_np,
 FM_WAIT_CALL(FM_REC_WAIT_JOIN, 0, int, thrd_join, (thrd_t thread, int *result_of),
              (thread, result_of))
 
-/* Whoever runs the function itself does not wait; bit 0 says that another thread is at it. */
+/* The thread that runs the function does not wait; bit 0 is set while another thread runs it. */
 #define ONCE_IN_PROGRESS 1
 FM_WAIT_CALL_UNLESS((__atomic_load_n(control, __ATOMIC_RELAXED) & 3) != ONCE_IN_PROGRESS,
                     FM_REC_WAIT_ONCE, control, int, pthread_once,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files and disks: what may wait for a device, another machine, or another process's lock. */
+/* Files and disks: calls that may wait for a device, another machine, or another process's lock. */
 #undef _FILE_OFFSET_BITS /* the names without 64 are functions of their own */
 #include "waiting.h"
 
@@ -122,7 +122,7 @@ FM_WAIT_SEES(void, sync, sync, (void))
     fm_wait_over(waits, HERE);
 }
 
-/* The mode is there if the flags say so; libc, too, takes it in any case. */
+/* The mode is present if the flags say so; libc, too, always reads it. */
 #define OPEN(name, parameters, arguments)                        \
     FM_WAIT_SEES(int, name, name, parameters)                    \
     {                                                            \
@@ -151,7 +151,7 @@ LOCK_FILE_UNLESS(command != F_LOCK, lockf, (int fd, int command, off_t bytes), (
 LOCK_FILE_UNLESS(command != F_LOCK, lockf64, (int fd, int command, off64_t bytes),
                  (fd, command, bytes))
 
-/* One argument, of at most a pointer's size, whatever the command. */
+/* One argument, at most pointer-sized, whatever the command. */
 #define CONTROL(name)                                                            \
     FM_WAIT_SEES(int, name, name, (int fd, int command, ...))                    \
     {                                                                            \
@@ -182,7 +182,7 @@ FM_WAIT_SEES(int, ioctl, ioctl, (int fd, unsigned long request, ...))
     return result;
 }
 
-/* Apart: what it keeps on the stack would be in the way of the jump below. */
+/* Not inlined: its stack use would be in the way of the jump below. */
 __attribute__((noinline)) static bool is_of_own_object(void *place)
 {
     struct dl_find_object own, found;
@@ -190,8 +190,8 @@ __attribute__((noinline)) static bool is_of_own_object(void *place)
            _dl_find_object(place, &found) == 0 && own.dlfo_map_start == found.dlfo_map_start;
 }
 
-/* libc looks at who calls: where that object says that libraries are. What constructors do counts
- * as waiting, too. */
+/* libc uses the caller: where that object says that libraries are. Constructors' work counts as
+ * waiting, too. */
 FM_WAIT_SEES(void *, dlopen, dlopen, (const char *path, int flags))
 {
     if (!is_of_own_object(__builtin_return_address(0)))

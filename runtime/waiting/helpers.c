@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls that may make the program's first thread: libc's own handler stands where that of the
- * tick's signal stood then (ticks/signal.c). They are no waits. */
+/* Calls that may make the program's first thread: libc's own handler then replaces that of the
+ * tick's signal (ticks/signal.c). They are not waits. */
 #include "waiting.h"
 
 #include <aio.h>
@@ -10,8 +10,8 @@
 #include <sys/signalfd.h>
 #include <threads.h>
 
-/* gcc's library has a __wrap_pthread_create of its own, for -fsplit-stack, and the linker may find
- * that first. There the new thread looks. */
+/* gcc's library has its own __wrap_pthread_create, for -fsplit-stack, and the linker may find that
+ * first. Then the new thread checks. */
 #ifdef FATHOM_STATIC
 #define PTHREAD_CREATE(X)
 #else
@@ -57,7 +57,7 @@ MAKES_THREADS(aio_write64, (struct aiocb64 * request), (request))
 MAKES_THREADS(aio_fsync, (int operation, struct aiocb *request), (operation, request))
 MAKES_THREADS(aio_fsync64, (int operation, struct aiocb64 *request), (operation, request))
 
-/* Asked of the kernel first, as the set may be anywhere. */
+/* Checks with the kernel first, as the set may be at any address. */
 FM_WAIT_SEES(int, signalfd, signalfd, (int fd, const sigset_t *set, int flags))
 {
     int result = next.signalfd(fd, set, flags);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Mutexes and read-write locks: tried first, so that a lock that nobody holds costs no clock. What
- * a failed try changes of results, there is nothing (errors are those of the lock that follows). */
+/* Mutexes and read-write locks: tried first, so that an uncontended lock costs no clock. A failed
+ * try does not change results (errors are those of the lock call that follows). */
 #include "waiting.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@
     X(pthread_rwlock_clockwrlock)
 FM_WAIT_NEXT(CALLS)
 
-/* 0 for a moment while a lock changes hands: then once more. */
+/* 0 for a moment while a lock changes hands: then tries again. */
 static uint32_t owner_of(const int *owner)
 {
     int tid = __atomic_load_n(owner, __ATOMIC_RELAXED);
@@ -59,7 +59,7 @@ static int end(int result, int success, int timed_out, uint64_t cfa)
              lock)                                                                                \
     FM_WAIT_SEES(int, name, try_lock, parameters)                                                 \
     {                                                                                             \
-        if (FM_UNLIKELY(!(valid))) /* refused before the lock is looked at */                     \
+        if (FM_UNLIKELY(!(valid))) /* rejected before the lock is examined */                     \
             return next.name arguments;                                                           \
         int result = next.try_lock(lock);                                                         \
         if (FM_LIKELY(result != (busy))) {                                                        \
@@ -112,8 +112,8 @@ RWLOCK_IF(fm_wait_is_time(clock, until), pthread_rwlock_trywrlock, pthread_rwloc
           (lock, clock, until))
 
 #ifndef FATHOM_STATIC
-/* Whether calls reach what stands here: in a library that a plain program has loaded they do not.
- */
+/* Whether calls reach these functions: in a library loaded by an uninstrumented program they do
+ * not. */
 extern char fm_stub_pthread_rwlock_rdlock[] FM_HIDDEN;
 __attribute__((constructor)) static void look_who_is_called(void)
 {

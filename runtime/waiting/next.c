@@ -10,8 +10,8 @@
 extern struct fm_wait_name __start_fm_wait_names[] FM_HIDDEN, __stop_fm_wait_names[] FM_HIDDEN;
 extern struct fm_wait_way __start_fm_wait_ways[] FM_HIDDEN, __stop_fm_wait_ways[] FM_HIDDEN;
 
-/* Names that came with glibc 2.38. To ask for a name that nobody has allocates, for the error, and
- * an allocator may have made the first call, with a lock of its own held. */
+/* Names added in glibc 2.38. Looking up a missing name allocates, for the error, and an allocator
+ * may have made the first call, with a lock of its own held. */
 static bool has_name(const char *name)
 {
     static const char later[] = "__isoc23_";
@@ -24,8 +24,8 @@ static bool has_name(const char *name)
     return minor >= 38;
 }
 
-/* Some have two codes for two layouts, and dlsym gave the older one before glibc 2.36. NULL: this C
- * library has none, and then nobody calls it. */
+/* Some have two versions for two layouts, and dlsym returned the older one before glibc 2.36. NULL:
+ * this C library has none, so nothing calls it. */
 static void *next_of(const char *name)
 {
     if (!has_name(name))
@@ -48,7 +48,7 @@ struct range {
     uint64_t low, high;
 };
 
-/* The object that has the next definition of a name that one object alone has. */
+/* The object with the next definition of a name that only one object defines. */
 static struct range object_of(const char *name)
 {
     struct dl_find_object found;
@@ -63,8 +63,8 @@ static bool is_within(struct range range, const void *place)
     return (uint64_t)place - range.low < range.high - range.low;
 }
 
-/* libc's, or as good as that: of libfathom.so, if that is behind, which is looked for only when
- * there is something else than libc's, see has_name(). */
+/* Whether the definition is libc's, or libfathom.so's, which is looked up only if the definition is
+ * not libc's, see has_name(). */
 static bool is_usual(struct range libc, struct range *own, const void *place)
 {
     if (is_within(libc, place))

@@ -22,7 +22,7 @@ struct static_name {
 extern struct static_name __start_fm_static_reals[] FM_HIDDEN __attribute__((weak)),
     __stop_fm_static_reals[] FM_HIDDEN __attribute__((weak));
 
-/* The object behind all of the program's own. */
+/* The object after all of the program's own. */
 extern const char fm_static_last[] FM_HIDDEN;
 
 /* libc has another name for most of its functions, and it comes last. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of files: looked up, made, changed, removed. On disks that are busy, and on other
- * machines', as slow as what is read from them. */
+/* File names: look-up, creation, changes, removal. On busy disks, and on other machines' disks,
+ * they are as slow as reading. */
 #undef _FILE_OFFSET_BITS /* the names without 64 are functions of their own */
 #include "waiting.h"
 

@@ -4,8 +4,9 @@
 #include "../valgrind.h"
 #include "waiting.h"
 
-/* Reads a file where the program sees no descriptor of it: in a process that shares the memory, and
- * not the descriptors. Another thread may be about to close one and to count on its number. */
+/* Reads a file such that the program sees no descriptor of it: in a process that shares the memory,
+ * but not the descriptors. Another thread may be about to close a descriptor and rely on getting
+ * its number. */
 struct apart {
     const char *path;
     char *text;
@@ -69,8 +70,8 @@ static long read_apart(const char *path, char *text, long room)
 void fm_queue_read(struct fm_rec_thread *rec, bool first)
 {
     char path[64], text[96];
-    /* A process that shares the memory is a copy of its own there, which at its end writes out what
-     * stands in the program's stdio buffers. */
+    /* Under valgrind a process that shares the memory is a copy, which at its end would write out
+     * the program's stdio buffers. */
     if (fm_under_valgrind())
         return;
     size_t used = fm_text_append(path, sizeof path, 0, "/proc/");

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waits: their records, and everything that can come in between. The functions in front of libc's
- * are in the other files of this folder. */
+/* Waits: their records, and everything that may interrupt them. The interposed functions are in the
+ * other files of this folder. */
 #include "waiting.h"
 
 #include <errno.h>
 #include <string.h>
 
 #define MOMENT_MS 1 /* waits as long as that make the clock's latest moment */
-#define QUEUE_MS 50 /* and those that, a look at the kernel's queue */
+#define QUEUE_MS 50 /* and for those calls, interval of reading the kernel's queue time */
 #define QUEUE_CPU_NS 100000000u
 
-/* Makes the calling thread's state; handed in, since threads.c stands above this file. */
+/* Makes the calling thread's state; passed in, because threads.c is in a higher layer. */
 static struct fm_thread *(*thread_make)(uint64_t stack_address);
 
 void fm_waiting_prepare(struct fm_thread *(*make)(uint64_t stack_address))
@@ -225,8 +225,8 @@ static inline struct fm_rec_csd *charged_at(struct fm_thread *thread, uint64_t c
     return (struct fm_rec_csd *)frame->csd;
 }
 
-/* A thread none of whose functions has a hook (the body of a std::thread that went into the
- * library's own function, say) is known from its first wait on. */
+/* A thread without hooks in its functions (for example a std::thread whose body was inlined into
+ * the library's function) becomes known at its first wait. */
 static __attribute__((noinline, cold)) struct fm_thread *thread_begin(uint64_t cfa)
 {
     struct fm_tls *tls = &fm_tls_v2;
@@ -304,7 +304,7 @@ bool fm_wait_begin_lock(unsigned kind, const void *lock, uint32_t owner, uint64_
     return true;
 }
 
-/* Locks are begun with when somebody else was found to hold them. */
+/* Calls for locks are counted as waits only after another thread was found to hold the lock. */
 static bool is_always_wait(unsigned kind)
 {
     return kind <= FM_REC_WAIT_SEMAPHORE;
@@ -415,7 +415,7 @@ void fm_waiting_on_tick(struct fm_thread *thread, uint64_t sp, uint64_t quanta)
 void fm_waiting_put_aside(struct fm_thread *thread, unsigned index)
 {
     struct fm_rec_thread *rec = thread->rec;
-    /* Also of a wait that is just being opened: what the handler waits for would overwrite it. */
+    /* Also saves a wait that is just being opened: waits of the handler would overwrite it. */
     thread->waiting.asides[index] = (struct fm_wait_aside){
         .since = rec->wait_since,
         .away = rec->wait_away,
@@ -486,7 +486,7 @@ void fm_waiting_note_stop(struct fm_thread *thread, bool stopped, uint64_t now_n
 void fm_waiting_begin_thread(struct fm_thread *thread)
 {
     fm_holder_note(thread->rec);
-    /* Before its first call it was not recorded: what its process was before exec, the loader. */
+    /* Before its first call nothing was recorded: the process before exec, the loader. */
     thread->rec->stopped_cpu_ns = fm_now_ns(cpu_clock_of(thread->rec->tid));
     if (fm_process.stopped)
         fm_waiting_note_stop(thread, true, thread->rec->start_monotonic_ns);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Streams: what libc does for them inside is not seen, so the functions themselves are. Input that
- * is in the buffer, and output that fits into it, need no clock. */
+/* Streams: waits inside libc are not visible, so the functions themselves are interposed. Input
+ * from the buffer, and output that fits into it, need no clock. */
 #include "streams.h"
 
 extern char *__fgets_chk(char *restrict line, size_t room, int bytes, FILE *restrict stream);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Streams of stdio: whether a call finds in the buffer what it needs, and so cannot wait. */
+/* Streams of stdio: whether a call is satisfied by the buffer, and so cannot wait. */
 #pragma once
 
-/* clang sees libc's inline definitions of some of them, and then takes no attributes for ours. */
+/* clang sees libc's inline definitions of some of them, and then rejects attributes on these. */
 #ifndef __NO_INLINE__
 #define __NO_INLINE__ 1 // NOLINT(bugprone-reserved-identifier)
 #endif
@@ -19,9 +19,9 @@
 #undef getchar
 #undef putchar
 
-/* glibc's own names of where a stream is in its buffer; its <stdio.h> shows them, since functions
- * that are inlined use them. Another thread may be at the stream: what is read is a guess then,
- * and at worst a wait is not seen. */
+/* glibc's own names of a stream's positions in its buffer; its <stdio.h> shows them for inlined
+ * functions. Another thread may use the stream: then this is a guess, and at worst a wait is
+ * missed. */
 static inline bool has_input(const FILE *stream, size_t bytes)
 {
     return stream != NULL && (size_t)(stream->_IO_read_end - stream->_IO_read_ptr) >= bytes;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls that can wait, seen in front of libc's: what the functions there share.
+/* Calls that may wait, interposed before libc's; shared by the interposing functions.
  *
  *   bool counted = fm_wait_begin(FM_REC_WAIT_READ, fd, HERE);  not when nothing is recorded now, or
  *   ssize_t result = next.read(fd, buffer, bytes);             within another wait
  *   fm_wait_over(counted, HERE);
  *   return result;
  *
- * Nothing of fathom's is held while libc waits: the call may be left by longjmp, an exception or
- * the thread's cancellation, and then the wait is closed by whoever finds it. errno is libc's. */
+ * The runtime holds no lock while libc waits: the call may be left by longjmp, an exception or
+ * the thread's cancellation, and then the wait is closed by the next code that notices it. errno
+ * is libc's. */
 #pragma once
 
 #include "../internal.h"
@@ -15,14 +16,14 @@
 #include <stddef.h>
 #include <time.h>
 
-/* The CFA of the interposed function: frames of the program that are alive lie above it. */
+/* The CFA of the interposed function: live frames of the program are above it. */
 #define HERE ((uint64_t)__builtin_dwarf_cfa())
 
 /* clock.c */
 void fm_wait_clock_begin(void) FM_HIDDEN; /* for the process's new recording, after fork too */
 /* The kernel knows whether the counters of all processors go together: then it uses them. */
 bool fm_clock_is_tsc(void);
-/* In ticks of it. */
+/* In ticks of the wait clock. */
 static inline uint64_t fm_wait_clock_now(void)
 {
     return FM_LIKELY(fm_process.wait_clock == FM_REC_CLOCK_TSC) ? __builtin_ia32_rdtsc()
@@ -35,8 +36,8 @@ bool fm_wait_begin(unsigned kind, uint64_t object, uint64_t cfa);
 bool fm_wait_begin_lock(unsigned kind, const void *lock, uint32_t owner, uint64_t cfa);
 void fm_wait_end(uint64_t cfa);
 void fm_wait_give_up(uint64_t cfa); /* it was no wait: the call failed */
-/* Behind a call that may have taken long, whether it was counted or not: what was asked meanwhile
- * is done before the program goes on. */
+/* Call after a call that may have taken long, counted or not: handles requests that arrived
+ * meanwhile before the program continues. */
 static inline void fm_wait_over(bool counted, uint64_t cfa)
 {
     if (counted)
@@ -54,13 +55,13 @@ uint32_t fm_holder_context(uint32_t tid); /* csd; 0 = not known */
 void fm_blame_add(struct fm_thread *thread, struct fm_rec_wait *record, uint64_t lock,
                   uint32_t holder, uint64_t elapsed);
 
-/* queue.c: room for what others find of threads that sleep unseen. */
+/* queue.c: makes room for samples of other sleep. */
 void fm_sleeps_prepare(void) FM_HIDDEN;
-/* queue.c: reads the thread's queued_ns, if the kernel tells it; first: queued_first_ns, too. */
+/* queue.c: reads the thread's queued_ns, if the kernel reports it; first: queued_first_ns, too. */
 void fm_queue_read(struct fm_rec_thread *rec, bool first);
 
 /* next.c */
-void fm_wait_resolve(void) FM_HIDDEN; /* all of what follows */
+void fm_wait_resolve(void) FM_HIDDEN; /* resolves all names below */
 /* Is it our definition of that name that the program calls? */
 bool fm_wait_is_called(const char *name, const void *own);
 
@@ -87,7 +88,7 @@ static inline struct fm_wait_slot *fm_wait_slot_of(struct fm_thread *thread,
     return &thread->waiting.slots[((uint64_t)csd / 8 + (uint64_t)kind * 9) % FM_WAIT_SLOTS];
 }
 
-/* One instruction: the handler of a signal may add to the same. */
+/* One instruction, because a signal handler may add to the same counter. */
 static inline void fm_wait_add(uint64_t *counter, uint64_t more)
 {
     __asm__ volatile("addq %1, %0" : "+m"(*counter) : "er"(more) : "cc");
@@ -102,7 +103,7 @@ static inline void fm_wait_longest(uint64_t *longest, uint64_t elapsed)
         ;
 }
 
-/* A call that did not wait, and took no clock to know. */
+/* Counts a call that did not wait, without reading the clock. */
 static inline __attribute__((always_inline)) void fm_wait_count(unsigned kind, uint64_t cfa)
 {
     const struct fm_tls *tls = &fm_tls_v2;
@@ -122,8 +123,9 @@ static inline __attribute__((always_inline)) void fm_wait_count(unsigned kind, u
         fm_wait_count_slowly(kind, cfa);
 }
 
-/* A file has a list of its functions, CALLS(X), and by FM_WAIT_NEXT(CALLS) a table of those behind
- * them. It is filled at the start, or by the first call before: the constructors of libraries. */
+/* A file has a list of its functions, CALLS(X), and by FM_WAIT_NEXT(CALLS) a table of the next
+ * definitions. It is filled at the start, or by an earlier first call, from constructors of
+ * libraries. */
 struct fm_wait_name {
     const char *name;
     void *next; /* the target */
@@ -166,7 +168,7 @@ struct fm_wait_way {
     extern void *fm_way_##name FM_HIDDEN;    \
     void *fm_way_##name = fm_first_##name;
 #ifdef FATHOM_STATIC
-/* The name stands in an object of its own, which static_stubs.py makes of each line of
+/* The name is in an object of its own, which static_stubs.py makes from each line of
  * fm_static_names. */
 #define FM_STATIC_WAY(name, companion, seen, next, next_companion)      \
     __asm__(".pushsection .text\n\t" FM_WAIT_FIRST(                     \
@@ -194,8 +196,8 @@ struct fm_wait_way {
     static type fm_seen_##name parameters
 #endif
 
-/* type name parameters: calls libc's with arguments, and takes that for a wait unless it cannot be
- * one, by the arguments alone. */
+/* type name parameters: calls libc's function with arguments, and records a wait unless the
+ * arguments show that it cannot wait. */
 #define FM_WAIT_CALL_UNLESS(cannot, kind, object, type, name, parameters, arguments) \
     FM_WAIT_SEES(type, name, name, parameters)                                       \
     {                                                                                \
@@ -211,7 +213,7 @@ struct fm_wait_way {
 #define FM_WAIT_CALL(kind, object, type, name, parameters, arguments) \
     FM_WAIT_CALL_UNLESS(false, kind, object, type, name, parameters, arguments)
 
-/* With any number of arguments: by the function that takes a list of them. */
+/* Variadic functions: calls the variant that takes a va_list. */
 #define FM_WAIT_VARIADIC(kind, object, name, called, last, parameters, arguments) \
     FM_WAIT_SEES(int, name, called, parameters)                                   \
     {                                                                             \

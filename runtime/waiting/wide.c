@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Streams of wide characters. Their buffers are not looked at: each call takes the clock. */
+/* Streams of wide characters. Their buffers are not examined: each call reads the clock. */
 #include "streams.h"
 
 extern wchar_t *__fgetws_chk(wchar_t *restrict line, size_t room, int count, FILE *restrict stream);
