@@ -2,17 +2,14 @@
 /* The one door: opens, unpacks, recognises. */
 #include <stdio.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "base/error.h"
 #include "base/files/mapped.h"
 #include "base/text/shell.h"
 #include "exchange/import/folder.h"
 #include "exchange/import/internal.h"
+#include "exchange/import/unpack.h"
 
-#define UNPACKED_TIMES 100u
-#define UNPACKED_BYTES ((size_t)64 << 20)
-#define WINDOW_OF_GZIP (15 + 16)
 #define HEAD_BYTES ((size_t)64 << 10) /* by which a format is recognised */
 
 static const struct {
@@ -25,6 +22,9 @@ static const struct {
     {fm_import_is_callgrind, fm_import_callgrind},
     {fm_import_is_gmon, fm_import_gmon},
     {fm_import_is_gperftools, fm_import_gperftools},
+    {fm_import_is_heaptrack, fm_import_heaptrack},
+    {fm_import_is_dhat, fm_import_dhat},
+    {fm_import_is_massif, fm_import_massif},
     {fm_import_is_perf, fm_import_perf},
     {fm_import_is_folded, fm_import_folded},
 };
@@ -34,6 +34,10 @@ static const struct fm_import_format formats[] = {
     {"callgrind", "callgrind.out of valgrind and other tools: functions and their callers"},
     {"gmon", "gmon.out of programs built with -pg; needs --program"},
     {"gperftools", "CPU profiles of gperftools' libprofiler (CPUPROFILE=FILE)"},
+    {"heaptrack",
+     "heaptrack's file: every allocation, with what was live at the peak and at the end"},
+    {"dhat", "valgrind's DHAT, and Rust's dhat: blocks by where they were allocated"},
+    {"massif", "valgrind's massif: what was allocated at the peak"},
     {"perf", "text of `perf script`"},
     {"folded", "folded stacks: main;parse;term 12"},
     {"uftrace", "a folder of uftrace record"},
@@ -41,64 +45,6 @@ static const struct fm_import_format formats[] = {
 };
 const struct fm_import_format *const fm_import_formats = formats;
 G_STATIC_ASSERT(G_N_ELEMENTS(formats) == G_N_ELEMENTS(doors) + 2); /* a folder is another door */
-
-/* --- unpacking --- */
-
-static bool is_gzip(const uint8_t *bytes, size_t size)
-{
-    return size >= 3 && bytes[0] == 0x1f && bytes[1] == 0x8b && bytes[2] == 8;
-}
-
-static bool unpack_failed(const char *name, const z_stream *stream, int status, GError **error)
-{
-    g_set_error(error, FM_ERROR, status == Z_BUF_ERROR ? FM_ERROR_TRUNCATED : FM_ERROR_FORMAT,
-                "%s: offset %lu: %s", name, stream->total_in,
-                status == Z_BUF_ERROR ? "unexpected end of file within gzipped data"
-                                      : "damaged gzipped data");
-    return false;
-}
-
-/* Several members one behind the other are one file. */
-static bool unpack_all(const char *name, z_stream *stream, size_t limit, GByteArray *out,
-                       GError **error)
-{
-    int status = Z_OK;
-    while (status != Z_STREAM_END || stream->avail_in > 0) {
-        uint8_t part[1 << 16];
-        stream->next_out = part;
-        stream->avail_out = sizeof part;
-        if (status == Z_STREAM_END && inflateReset(stream) != Z_OK)
-            return unpack_failed(name, stream, Z_DATA_ERROR, error);
-        status = inflate(stream, Z_NO_FLUSH);
-        g_byte_array_append(out, part, (guint)(sizeof part - stream->avail_out));
-        if (status != Z_OK && status != Z_STREAM_END)
-            return unpack_failed(name, stream, status, error);
-        if (out->len > limit) {
-            g_set_error(
-                error, FM_ERROR, FM_ERROR_LIMIT,
-                "%s: more than %zu bytes when unpacked, expected less for a file of this size",
-                name, limit);
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool unpack(const char *name, const uint8_t *bytes, size_t size, GByteArray *out,
-                   GError **error)
-{
-    z_stream stream = {.next_in = (uint8_t *)(uintptr_t)bytes, .avail_in = (uInt)size};
-    size_t limit = MIN(size * UNPACKED_TIMES + UNPACKED_BYTES, (size_t)G_MAXUINT32 / 2);
-    if (size > G_MAXUINT32 / 2) {
-        g_set_error(error, FM_ERROR, FM_ERROR_LIMIT, "%s: gzipped and larger than 2 GiB", name);
-        return false;
-    }
-    if (inflateInit2(&stream, WINDOW_OF_GZIP) != Z_OK)
-        g_error("zlib: no memory");
-    bool done = unpack_all(name, &stream, limit, out, error);
-    inflateEnd(&stream);
-    return done;
-}
 
 /* --- recognising --- */
 
@@ -119,9 +65,9 @@ static char *to_utf8(const uint8_t *bytes, size_t *size)
 
 static char *program_of(const char *name)
 {
-    static const char *const suffixes[] = {".gz",     ".pb",        ".prof", ".pprof",
-                                           ".folded", ".callgrind", ".json", ".speedscope",
-                                           ".perf",   ".txt",       ".out"};
+    static const char *const suffixes[] = {
+        ".gz",        ".zst",  ".xz",         ".pb",   ".prof", ".pprof", ".folded",
+        ".callgrind", ".json", ".speedscope", ".perf", ".txt",  ".out"};
     char *base = strcmp(name, "-") == 0 ? g_strdup("standard input") : g_path_get_basename(name);
     for (unsigned i = 0; i < G_N_ELEMENTS(suffixes); i++) {
         size_t size = strlen(base), suffix = strlen(suffixes[i]);
@@ -132,14 +78,15 @@ static char *program_of(const char *name)
 }
 
 /* "perf's own file: perf script -i prof ..." */
-static char *sentence(const struct fm_import_known *known, const char *path, bool packed)
+static char *sentence(const struct fm_import_known *known, const char *path,
+                      const struct fm_import_packing *packing)
 {
-    g_autofree char *word = packed ? g_strdup("FILE") : fm_shell_word(path);
+    g_autofree char *word = packing != NULL ? g_strdup("FILE") : fm_shell_word(path);
     g_auto(GStrv) parts = g_strsplit(known->help, "%s", -1);
     g_autofree char *help = g_strjoinv(word, parts);
-    return packed ? g_strdup_printf("%s within gzip (gunzip -k makes a FILE of it): %s",
-                                    known->what, help)
-                  : g_strdup_printf("%s: %s", known->what, help);
+    return packing != NULL ? g_strdup_printf("%s within %s (%s makes a FILE of it): %s",
+                                             known->what, packing->name, packing->command, help)
+                           : g_strdup_printf("%s: %s", known->what, help);
 }
 
 static void refuse(const struct fm_import_input *input, const char *names, GError **error)
@@ -154,7 +101,7 @@ static void refuse(const struct fm_import_input *input, const char *names, GErro
                     "%s: offset 0: unknown format, expected one of %s", input->name, names);
         return;
     }
-    g_autofree char *told = sentence(&known, input->name, input->packed);
+    g_autofree char *told = sentence(&known, input->name, input->packing);
     g_set_error(error, FM_ERROR, FM_ERROR_FORMAT, "%s: offset 0: it cannot be imported: it is %s",
                 input->name, told);
 }
@@ -200,22 +147,22 @@ bool fm_import_bytes(const char *name, const uint8_t *bytes, size_t size,
                      GError **error)
 {
     g_return_val_if_fail(name != NULL && options != NULL && ret != NULL, false);
-    g_autoptr(GByteArray) unpacked = g_byte_array_new();
+    g_autoptr(GByteArray) unpacked = NULL;
     g_autofree char *program =
         options->program != NULL ? g_strdup(options->program) : program_of(name);
     unsigned format;
     size_t file_size = size;
-    bool packed = is_gzip(bytes, size);
-    if (packed) {
-        if (!unpack(name, bytes, size, unpacked, error))
-            return false;
+    const struct fm_import_packing *packing = fm_import_packing_of(bytes, size);
+    if (!fm_import_unpack(name, bytes, size, &unpacked, error))
+        return false;
+    if (unpacked != NULL) {
         bytes = unpacked->data;
         size = unpacked->len;
     }
     g_autofree char *converted = to_utf8(bytes, &size);
     if (converted != NULL)
         bytes = (const uint8_t *)converted;
-    struct fm_import_input input = {name, program, bytes, size, 0, file_size, packed, options};
+    struct fm_import_input input = {name, program, bytes, size, 0, file_size, packing, options};
     if (!choose(&input, &format, error))
         return false;
     GError *of_file = NULL;
@@ -282,37 +229,28 @@ bool fm_import(const char *path, const struct fm_import_options *options, struct
 
 /* The first bytes, unpacked and as UTF-8. */
 struct head {
-    uint8_t *unpacked;
+    GByteArray *unpacked;
     char *converted;
     const uint8_t *bytes;
     size_t size;
-    bool packed;
+    const struct fm_import_packing *packing;
 };
 
 static void head_clear(struct head *head)
 {
-    g_free(head->unpacked);
+    g_clear_pointer(&head->unpacked, g_byte_array_unref);
     g_free(head->converted);
 }
 
-static bool read_head(const struct fm_mapped_file *file, struct head *ret)
+static void read_head(const struct fm_mapped_file *file, struct head *ret)
 {
-    *ret = (struct head){.bytes = file->bytes, .size = MIN(file->size, HEAD_BYTES)};
-    ret->packed = is_gzip(file->bytes, file->size);
-    if (ret->packed) {
-        ret->unpacked = g_malloc(HEAD_BYTES);
-        z_stream stream = {.next_in = (uint8_t *)(uintptr_t)file->bytes,
-                           .avail_in = (uInt)MIN(file->size, G_MAXUINT32 / 2),
-                           .next_out = ret->unpacked,
-                           .avail_out = (uInt)HEAD_BYTES};
-        if (inflateInit2(&stream, WINDOW_OF_GZIP) != Z_OK)
-            g_error("zlib: no memory");
-        int status = inflate(&stream, Z_SYNC_FLUSH);
-        inflateEnd(&stream);
-        ret->bytes = ret->unpacked;
-        ret->size = HEAD_BYTES - stream.avail_out;
-        if (status != Z_OK && status != Z_STREAM_END)
-            return false;
+    *ret = (struct head){.bytes = file->bytes,
+                         .size = MIN(file->size, HEAD_BYTES),
+                         .packing = fm_import_packing_of(file->bytes, file->size)};
+    ret->unpacked = fm_import_unpack_head(file->bytes, file->size, HEAD_BYTES);
+    if (ret->unpacked != NULL) {
+        ret->bytes = ret->unpacked->data;
+        ret->size = ret->unpacked->len;
     }
     size_t size = ret->size & ~(size_t)1; /* UTF-16 has two bytes each */
     ret->converted = to_utf8(ret->bytes, &size);
@@ -320,7 +258,6 @@ static bool read_head(const struct fm_mapped_file *file, struct head *ret)
         ret->bytes = (const uint8_t *)ret->converted;
         ret->size = size;
     }
-    return true;
 }
 
 static bool choose_head(const char *path, const struct head *head)
@@ -343,7 +280,8 @@ bool fm_import_recognises(const char *path)
         return true;
     if (!fm_mapped_file_open(path, &file, NULL) || file->size == 0)
         return false;
-    bool found = read_head(file, &head) && choose_head(path, &head);
+    read_head(file, &head);
+    bool found = head.size > 0 && choose_head(path, &head);
     head_clear(&head);
     return found;
 }
@@ -355,8 +293,9 @@ char *fm_import_describe(const char *path)
     struct head head;
     if (!fm_mapped_file_open(path, &file, NULL) || file->size == 0)
         return NULL;
-    bool found = read_head(file, &head) && !choose_head(path, &head) &&
+    read_head(file, &head);
+    bool found = head.size > 0 && !choose_head(path, &head) &&
                  fm_import_is_known(head.bytes, head.size, &known);
     head_clear(&head);
-    return found ? sentence(&known, path, head.packed) : NULL;
+    return found ? sentence(&known, path, head.packing) : NULL;
 }

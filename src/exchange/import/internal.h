@@ -2,27 +2,33 @@
 /* Shared by the readers of formats. */
 #pragma once
 
+#include <stdarg.h>
+
+#include "base/text/json_read.h"
 #include "exchange/import/import.h"
 #include "exchange/import/stacks.h"
+#include "exchange/import/unpack.h"
 
 struct fm_import_input {
     const char *name;
     const char *program; /* the name without folder and suffix */
     const uint8_t *bytes;
     size_t size;
-    size_t skipped;   /* bytes before them: a mark of the byte order */
-    size_t file_size; /* before it was unpacked */
-    bool packed;      /* it was gzipped */
+    size_t skipped;                          /* bytes before them: a mark of the byte order */
+    size_t file_size;                        /* before it was unpacked */
+    const struct fm_import_packing *packing; /* what it was compressed by; NULL = it was not */
     const struct fm_import_options *options;
 };
 
 typedef bool fm_import_read(const struct fm_import_input *input, struct fm_profile **ret,
                             GError **error);
-fm_import_read fm_import_callgrind, fm_import_folded, fm_import_gmon, fm_import_gperftools,
-    fm_import_perf, fm_import_pprof, fm_import_speedscope;
+fm_import_read fm_import_callgrind, fm_import_dhat, fm_import_folded, fm_import_gmon,
+    fm_import_gperftools, fm_import_heaptrack, fm_import_massif, fm_import_perf, fm_import_pprof,
+    fm_import_speedscope;
 typedef bool fm_import_is(const struct fm_import_input *input);
-fm_import_is fm_import_is_callgrind, fm_import_is_folded, fm_import_is_gmon,
-    fm_import_is_gperftools, fm_import_is_perf, fm_import_is_pprof, fm_import_is_speedscope;
+fm_import_is fm_import_is_callgrind, fm_import_is_dhat, fm_import_is_folded, fm_import_is_gmon,
+    fm_import_is_gperftools, fm_import_is_heaptrack, fm_import_is_massif, fm_import_is_perf,
+    fm_import_is_pprof, fm_import_is_speedscope;
 
 /* --- lines of text --- */
 
@@ -38,9 +44,19 @@ bool fm_import_text_next(struct fm_import_text *text, const char **ret, size_t *
 /* "NAME: line N: " + the text. */
 void fm_import_text_set_error(const struct fm_import_text *text, int code, GError **error,
                               const char *format, ...) FM_PRINTF(4, 5);
+void fm_import_text_set_error_v(const struct fm_import_text *text, int code, GError **error,
+                                const char *format, va_list arguments);
 #define fm_import_text_fail(...) (fm_import_text_set_error(__VA_ARGS__), false)
 /* All of the text is digits, and fits. */
 bool fm_import_number(const char *text, size_t size, uint64_t *ret);
+
+/* --- JSON --- */
+
+/* The one value that the input is. */
+bool fm_import_json(const struct fm_import_input *input, struct fm_json_value *ret, GError **error);
+/* "NAME: offset N: " + the text; at.at NULL: of no place. */
+bool fm_import_json_fail(const struct fm_import_input *input, struct fm_json_value at,
+                         GError **error, const char *format, ...) FM_PRINTF(4, 5);
 
 /* --- measures --- */
 

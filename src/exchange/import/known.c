@@ -43,8 +43,6 @@ static const struct beginning beginnings[] = {
            "pprof -proto %s > profile.pb.gz writes what can be"),
     BEGINS("--- threadz 1 ---", "a list of threads of gperftools",
            "pprof -proto %s > profile.pb.gz writes what can be"),
-    BEGINS("{\"dhatFileVersion\"", "a file of valgrind's DHAT", "its dh_view.html shows it"),
-    BEGINS("desc: ", "a file of valgrind's massif", "ms_print %s shows it"),
     BEGINS("startup\ttime=", "a profile of Coz", "its viewer shows it"),
     BEGINS("FLR", "a recording of Java's Flight Recorder",
            "async-profiler's jfrconv -o collapsed %s stacks.folded writes what can be"),
@@ -69,13 +67,8 @@ static const struct beginning beginnings[] = {
     BEGINS("/* CTF", "the metadata of a trace", "fathom log stat reads the folder that it lies in"),
     BEGINS("\x57\x1d\xd1\x75", "the metadata of a trace",
            "fathom log stat reads the folder that it lies in"),
-    BEGINS("\x28\xb5\x2f\xfd", "compressed by zstd", "unpack it first: zstd -d %s"),
-    BEGINS("\xfd"
-           "7zXZ",
-           "compressed by xz", "unpack it first: unxz -k %s"),
     BEGINS("BZh", "compressed by bzip2", "unpack it first: bunzip2 -k %s"),
     BEGINS("PK\x03\x04", "a zip archive", "unpack it first: unzip %s"),
-    BEGINS("\x1f\x8b", "compressed by gzip", "unpack it first: gunzip -k %s"),
 };
 
 /* JSON, by members that other tools' has not: all of them stand in it. */
@@ -134,14 +127,6 @@ bool fm_import_is_known(const uint8_t *bytes, size_t size, struct fm_import_know
             *ret = beginning->known;
             return true;
         }
-    }
-    /* "v 10000 ...": heaptrack's first line, its version in hexadecimal. */
-    if (size > 4 && memcmp(bytes, "v ", 2) == 0 && g_ascii_isxdigit((char)bytes[2]) &&
-        holds(bytes, MIN(size, 4096), "\nX ")) {
-        *ret = (struct fm_import_known){
-            "a file of heaptrack",
-            "heaptrack_print --print-flamegraph stacks.folded %s writes what can be"};
-        return true;
     }
     if (size > TAR_AT + 5 && memcmp(bytes + TAR_AT, "ustar", 5) == 0) {
         *ret = (struct fm_import_known){"an archive of tar", "unpack it first: tar xf %s"};

@@ -501,13 +501,8 @@ bool fm_import_speedscope(const struct fm_import_input *input, struct fm_profile
 {
     struct speedscope in = {.input = input};
     struct fm_json_value top;
-    size_t offset;
-    const char *expected;
-    if (!fm_json_check((const char *)input->bytes, input->size, &top, &offset, &expected)) {
-        g_set_error(error, FM_ERROR, offset == input->size ? FM_ERROR_TRUNCATED : FM_ERROR_FORMAT,
-                    "%s: offset %zu: expected %s", input->name, input->skipped + offset, expected);
+    if (!fm_import_json(input, &top, error))
         return false;
-    }
     in.frames = g_array_new(FALSE, FALSE, sizeof(struct fm_json_value));
     in.open = g_array_new(FALSE, FALSE, sizeof(guint));
     in.stacks = fm_stacks_new(input->program, "speedscope's JSON");

@@ -25,15 +25,48 @@ bool fm_import_text_next(struct fm_import_text *text, const char **ret, size_t *
     return true;
 }
 
+void fm_import_text_set_error_v(const struct fm_import_text *text, int code, GError **error,
+                                const char *format, va_list arguments)
+{
+    g_autofree char *message = g_strdup_vprintf(format, arguments);
+    g_set_error(error, FM_ERROR, code, "%s: line %" G_GUINT64_FORMAT ": %s", text->name,
+                (guint64)text->line, message);
+}
+
 void fm_import_text_set_error(const struct fm_import_text *text, int code, GError **error,
                               const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
+    fm_import_text_set_error_v(text, code, error, format, arguments);
+    va_end(arguments);
+}
+
+bool fm_import_json(const struct fm_import_input *input, struct fm_json_value *ret, GError **error)
+{
+    size_t offset;
+    const char *expected;
+    if (fm_json_check((const char *)input->bytes, input->size, ret, &offset, &expected))
+        return true;
+    g_set_error(error, FM_ERROR, offset == input->size ? FM_ERROR_TRUNCATED : FM_ERROR_FORMAT,
+                "%s: offset %zu: expected %s", input->name, input->skipped + offset, expected);
+    return false;
+}
+
+bool fm_import_json_fail(const struct fm_import_input *input, struct fm_json_value at,
+                         GError **error, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
     g_autofree char *message = g_strdup_vprintf(format, arguments);
     va_end(arguments);
-    g_set_error(error, FM_ERROR, code, "%s: line %" G_GUINT64_FORMAT ": %s", text->name,
-                (guint64)text->line, message);
+    g_autofree char *place =
+        at.at == NULL
+            ? g_strdup("")
+            : g_strdup_printf("offset %zu: ",
+                              input->skipped + (size_t)(at.at - (const char *)input->bytes));
+    g_set_error(error, FM_ERROR, FM_ERROR_FORMAT, "%s: %s%s", input->name, place, message);
+    return false;
 }
 
 bool fm_import_number(const char *text, size_t size, uint64_t *ret)
