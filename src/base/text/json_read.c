@@ -22,8 +22,8 @@ static const char *skip_blanks(const char *at, const char *end)
 
 struct checking {
     const char *at, *end;
-    const char *expected; /* NULL = no error so far */
-    uint64_t objects; /* kinds of the open values, the innermost in the lowest bit: 1 = an object */
+    const char *expected;                       /* NULL = no error so far */
+    uint64_t objects[FM_JSON_NESTING_MAX / 64]; /* bit n: of open values the nth is an object */
     unsigned depth;
 };
 
@@ -141,8 +141,9 @@ static bool open_one(struct checking *c, bool *ret_value)
         c->at++;
         return true;
     }
-    c->objects = c->objects << 1 | object;
-    c->depth++;
+    uint64_t bit = (uint64_t)1 << c->depth % 64;
+    uint64_t *word = &c->objects[c->depth++ / 64];
+    *word = object ? *word | bit : *word & ~bit;
     return !object || check_name(c);
 }
 
@@ -151,7 +152,8 @@ static bool go_on(struct checking *c, bool *ret_value)
 {
     *ret_value = false;
     while (c->depth > 0) {
-        bool object = (c->objects & 1) != 0;
+        unsigned innermost = c->depth - 1;
+        bool object = (c->objects[innermost / 64] >> innermost % 64 & 1) != 0;
         c->at = skip_blanks(c->at, c->end);
         if (c->at < c->end && *c->at == ',') {
             c->at++;
@@ -161,7 +163,6 @@ static bool go_on(struct checking *c, bool *ret_value)
         if (c->at == c->end || *c->at != (object ? '}' : ']'))
             return expect(c, object ? "a comma or }" : "a comma or ]");
         c->at++;
-        c->objects >>= 1;
         c->depth--;
     }
     return true;

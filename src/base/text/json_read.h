@@ -15,7 +15,7 @@ struct fm_json_value {
     const char *at, *end;
 };
 
-#define FM_JSON_NESTING_MAX 60u
+#define FM_JSON_NESTING_MAX 512u
 
 /* Checks that the text is one JSON value. False: it is not, or it nests deeper than
  * FM_JSON_NESTING_MAX; *ret_offset and *ret_expected then say where, and what was expected.

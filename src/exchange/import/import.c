@@ -19,6 +19,9 @@ static const struct {
     /* In the order in which they are asked: what looks like folded stacks may be much else. */
     {fm_import_is_pprof, fm_import_pprof},
     {fm_import_is_speedscope, fm_import_speedscope},
+    {fm_import_is_cpuprofile, fm_import_cpuprofile},
+    {fm_import_is_heapprofile, fm_import_heapprofile},
+    {fm_import_is_chrome, fm_import_chrome},
     {fm_import_is_callgrind, fm_import_callgrind},
     {fm_import_is_gmon, fm_import_gmon},
     {fm_import_is_gperftools, fm_import_gperftools},
@@ -31,6 +34,9 @@ static const struct {
 static const struct fm_import_format formats[] = {
     {"pprof", "protobuf of pprof, gzipped or not (Go, `pprof -proto`, py-spy, ...)"},
     {"speedscope", "JSON of speedscope, sampled or evented"},
+    {"cpuprofile", "CPU profiles of V8 (node --cpu-prof, Chrome)"},
+    {"heapprofile", "heap profiles of V8 (node --heap-prof, Chrome)"},
+    {"chrome", "traces in Chrome's format, clang's -ftime-trace: spans as calls"},
     {"callgrind", "callgrind.out of valgrind and other tools: functions and their callers"},
     {"gmon", "gmon.out of programs built with -pg; needs --program"},
     {"gperftools", "CPU profiles of gperftools' libprofiler (CPUPROFILE=FILE)"},
@@ -65,9 +71,10 @@ static char *to_utf8(const uint8_t *bytes, size_t *size)
 
 static char *program_of(const char *name)
 {
-    static const char *const suffixes[] = {
-        ".gz",        ".zst",  ".xz",         ".pb",   ".prof", ".pprof", ".folded",
-        ".callgrind", ".json", ".speedscope", ".perf", ".txt",  ".out"};
+    static const char *const suffixes[] = {".gz",   ".zst",        ".xz",          ".pb",
+                                           ".prof", ".pprof",      ".folded",      ".callgrind",
+                                           ".json", ".cpuprofile", ".heapprofile", ".speedscope",
+                                           ".perf", ".txt",        ".out"};
     char *base = strcmp(name, "-") == 0 ? g_strdup("standard input") : g_path_get_basename(name);
     for (unsigned i = 0; i < G_N_ELEMENTS(suffixes); i++) {
         size_t size = strlen(base), suffix = strlen(suffixes[i]);

@@ -76,16 +76,6 @@ static const struct {
     const char *members[2];
     struct fm_import_known known;
 } objects[] = {
-    {{"\"traceEvents\"", NULL},
-     {"a trace of Chrome's format", "ui.perfetto.dev shows it; it has events, not stacks"}},
-    {{"\"ph\"", "\"ts\""},
-     {"a trace of Chrome's format", "ui.perfetto.dev shows it; it has events, not stacks"}},
-    {{"\"callFrame\"", "\"timeDeltas\""},
-     {"a CPU profile of V8 (node, Chrome)",
-      "www.speedscope.app opens it, and exports JSON that can be imported"}},
-    {{"\"callFrame\"", "\"selfSize\""},
-     {"a heap profile of V8 (node, Chrome)",
-      "www.speedscope.app opens it, and exports JSON that can be imported"}},
     {{"\"preprocessedProfileVersion\"", NULL},
      {"a profile of the Firefox Profiler",
       "www.speedscope.app opens it, and exports JSON that can be imported"}},
