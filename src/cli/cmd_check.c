@@ -14,6 +14,7 @@
 #include "compare/compare.h"
 #include "recording/profile.h"
 #include "pages/render.h"
+#include "query/commands.h"
 
 #define FORMATS 4
 #define PROBLEMS_SHOWN_MAX 20
@@ -130,33 +131,6 @@ static void check_page(struct check *check, const struct fm_query *query)
         check->progress->report(check->progress->user, "checking pages", check->done, check->total);
 }
 
-static void check_simple(struct check *check, enum fm_command_id id, uint32_t number)
-{
-    g_assert((unsigned)id < FM_CMD_COUNT);
-    const struct fm_query query = {.command = {.id = id, .number = number}};
-    check_page(check, &query);
-}
-
-static void check_module(struct check *check, enum fm_command_id id, const char *name)
-{
-    const struct fm_query query = {.command = {.id = id, .module = (char *)(uintptr_t)name}};
-    check_page(check, &query);
-}
-
-static void check_callers(struct check *check, enum fm_command_id id, uint32_t ps)
-{
-    g_assert(ps >= 1 && ps <= check->recording->profile->ps_count);
-    (void)id;
-    for (unsigned group = FM_GROUP_CALL_SITE; group <= FM_GROUP_CLIQUE; group++) {
-        const struct fm_query query = {.command = {.id = FM_CMD_PROC_CALLERS,
-                                                   .number = ps,
-                                                   .group = group,
-                                                   .bunch = 1,
-                                                   .bunch_size = ROWS_OF_CALLERS}};
-        check_page(check, &query);
-    }
-}
-
 static void check_tops(struct check *check)
 {
     for (unsigned i = 0; i < 6 * 2 * 2 * 3; i++) {
@@ -173,93 +147,91 @@ static void check_tops(struct check *check)
     }
 }
 
-/* Pages of the whole, as their addresses stand at the top of pages and in links. */
-static void check_addresses(struct check *check)
+static void check_address(struct check *check, const char *address)
 {
-    static const char *const addresses[] = {
-        "about",
-        "help/all",
-        "recursions/auto",
-        "flame/auto/down/_/all",
-        "flame/auto/up/_/all",
-        "tree/auto/down/3/all",
-        "find/main",
-        "memory/allocated",
-        "memory/freed",
-        "memory/held",
-        "memory/peak",
-        "waits",
-        "leaks",
-        "durations",
-        "ranks/auto/all",
-        "ranks/calls/clique/1",
-        "ranks/calls/proc/1",
-    };
-    for (size_t i = 0; i < G_N_ELEMENTS(addresses); i++) {
-        struct fm_query query;
-        g_autoptr(GError) error = NULL;
-        if (!fm_query_parse(addresses[i], &query, &error))
-            g_error("%s: %s", addresses[i], error->message);
-        check_page(check, &query);
-        fm_query_clear(&query);
-    }
+    struct fm_query query;
+    g_autoptr(GError) error = NULL;
+    if (!fm_query_parse(address, &query, &error))
+        g_error("%s: %s", address, error->message);
+    check_page(check, &query);
+    fm_query_clear(&query);
 }
 
-/* Pages that exist once for each node of a kind. */
-struct node_pages {
-    enum fm_command_id id;
-    uint32_t count;
-    unsigned pages_each;
-    void (*check)(struct check *check, enum fm_command_id id, uint32_t number);
-};
+static uint32_t node_count(const struct check *check, enum fm_command_subject about)
+{
+    const struct fm_profile *profile = check->recording->profile;
+    const struct fm_analysis *analysis = check->recording->analysis;
+    switch (about) {
+    case FM_ABOUT_CLIQUE:
+        return analysis->clique_count;
+    case FM_ABOUT_PS:
+        return profile->ps_count;
+    case FM_ABOUT_PD:
+        return profile->pd_count;
+    case FM_ABOUT_CSS:
+        return profile->css_count;
+    case FM_ABOUT_CSD:
+        return profile->csd_count;
+    case FM_ABOUT_MODULE:
+        return analysis->module_count;
+    case FM_ABOUT_NO_NODE:
+        break;
+    }
+    return 0;
+}
 
 static uint32_t sampled(const struct check *check, uint32_t count)
 {
     return check->sample == 0 ? count : MIN(count, check->sample);
 }
 
+#define GROUPS (FM_GROUP_CLIQUE + 1u)
+
+/* number: from 1, of modules likewise. */
+static void check_node(struct check *check, enum fm_command_id id, uint32_t number)
+{
+    const struct fm_command_form *form = &fm_command_forms[id];
+    struct fm_query query = {.command = {.id = id, .number = number}};
+    if (form->about == FM_ABOUT_MODULE)
+        query.command.module =
+            (char *)(uintptr_t)check->recording->analysis->modules[number - 1].name;
+    if (form->shape == FM_SHAPE_CALLERS) {
+        query.command.bunch = 1;
+        query.command.bunch_size = ROWS_OF_CALLERS;
+    }
+    for (unsigned group = 0; group < (form->shape == FM_SHAPE_CALLERS ? GROUPS : 1); group++) {
+        query.command.group = group;
+        check_page(check, &query);
+    }
+}
+
+static void check_nodes(struct check *check, enum fm_command_id id)
+{
+    uint32_t count = node_count(check, fm_command_forms[id].about);
+    uint32_t wanted = sampled(check, count);
+    /* Evenly spread, the first and the last among them. */
+    for (uint32_t n = 0; n < wanted; n++)
+        check_node(check, id,
+                   wanted < 2 ? 1 : (uint32_t)(1 + (uint64_t)n * (count - 1) / (wanted - 1)));
+}
+
 static void check_all_pages(struct check *check)
 {
-    const struct fm_profile *profile = check->recording->profile;
-    const struct fm_analysis *analysis = check->recording->analysis;
-    const struct node_pages kinds[] = {
-        {FM_CMD_CLIQUE, analysis->clique_count, 1, check_simple},
-        {FM_CMD_CLIQUE_RC, analysis->clique_count, 1, check_simple},
-        {FM_CMD_DUMP_RAW_CLIQUE, analysis->clique_count, 1, check_simple},
-        {FM_CMD_PROC, profile->ps_count, 1, check_simple},
-        {FM_CMD_PROC_CALLERS, profile->ps_count, 4, check_callers},
-        {FM_CMD_PROC_STATIC_COVERAGE, profile->ps_count, 1, check_simple},
-        {FM_CMD_DUMP_PROC_STATIC, profile->ps_count, 1, check_simple},
-        {FM_CMD_PROC_DYNAMIC_COVERAGE, profile->pd_count, 1, check_simple},
-        {FM_CMD_DUMP_PROC_DYNAMIC, profile->pd_count, 1, check_simple},
-        {FM_CMD_DUMP_CALL_SITE_STATIC, profile->css_count, 1, check_simple},
-        {FM_CMD_CALL_SITE_DYNAMIC_VAR_USE, profile->csd_count, 1, check_simple},
-        {FM_CMD_DUMP_CALL_SITE_DYNAMIC, profile->csd_count, 1, check_simple},
-    };
-    for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
-        check->total += (uint64_t)kinds[i].pages_each * sampled(check, kinds[i].count);
-    check_simple(check, FM_CMD_MENU, 0);
-    check_simple(check, FM_CMD_ROOT, 0);
-    const struct fm_query action = {
-        .command = {.id = FM_CMD_ROOT, .has_percent = true, .percent = 90}};
-    check_page(check, &action);
-    check_simple(check, FM_CMD_PROGRAM_MODULES, 0);
-    check_simple(check, FM_CMD_RECURSION_TYPE_FREQ, 0);
-    check_addresses(check);
-    check_tops(check);
-    for (uint32_t i = 0; i < sampled(check, analysis->module_count); i++) {
-        check_module(check, FM_CMD_MODULE, analysis->modules[i].name);
-        check_module(check, FM_CMD_MODULE_GETTER_SETTERS, analysis->modules[i].name);
-        check_module(check, FM_CMD_MODULE_REP, analysis->modules[i].name);
+    for (unsigned id = 0; id < FM_CMD_COUNT; id++) {
+        const struct fm_command_form *form = &fm_command_forms[id];
+        if (form->checks_each)
+            check->total += (uint64_t)(form->shape == FM_SHAPE_CALLERS ? GROUPS : 1) *
+                            sampled(check, node_count(check, form->about));
     }
-    for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
-        uint32_t wanted = sampled(check, kinds[i].count);
-        /* Evenly spread, the first and the last among them. */
-        for (uint32_t n = 0; n < wanted; n++) {
-            uint32_t id =
-                wanted < 2 ? 1 : (uint32_t)(1 + (uint64_t)n * (kinds[i].count - 1) / (wanted - 1));
-            kinds[i].check(check, kinds[i].id, id);
-        }
+    for (unsigned id = 0; id < FM_CMD_COUNT; id++) {
+        const struct fm_command_form *form = &fm_command_forms[id];
+        for (unsigned i = 0; i < FM_COMMAND_SAMPLES_MAX && form->samples[i] != NULL; i++)
+            check_address(check, form->samples[i]);
+    }
+    check_tops(check);
+    for (unsigned id = 0; id < FM_CMD_COUNT; id++) {
+        if (fm_command_forms[id].checks_each)
+            check_nodes(check, (enum fm_command_id)id);
     }
 }
 

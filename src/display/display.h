@@ -195,12 +195,6 @@ struct fm_html_alternate {
     const char *type;  /* "application/json" */
     const char *url;   /* percent-encoded */
 };
-/* A way into a recording, at the top of each of its pages. */
-struct fm_html_way {
-    const char *id, *command, *label;
-    const char *page; /* the display's name where that is the way taken */
-};
-extern const struct fm_html_way fm_html_ways_of_mercury[], fm_html_ways_of_c[];
 /* Pages that are read without a server, beside each other or in one file: which queries have one.
  */
 struct fm_html_kept {
@@ -210,14 +204,14 @@ struct fm_html_kept {
     void *user;
 };
 struct fm_html_options {
-    const char *recording_name;     /* shown at the top and in the page title; may be NULL */
-    const char *url_prefix;         /* links are url_prefix + encoded query + url_suffix */
-    const char *url_suffix;         /* e.g. "&/data/Deep.data"; percent-encoded by the caller */
-    const char *asset_prefix;       /* prefix of style.css and scripts: "/assets/"; NULL = none */
-    bool inline_assets;             /* put the stylesheet into the page (CGI, saved pages) */
-    bool no_navigation;             /* the page belongs to no recording: no ways into one */
-    const struct fm_html_way *ways; /* ended by label NULL; NULL = those of a Mercury profile */
-    bool keep_preferences;          /* the ways carry the preferences */
+    const char *recording_name; /* shown at the top and in the page title; may be NULL */
+    const char *url_prefix;     /* links are url_prefix + encoded query + url_suffix */
+    const char *url_suffix;     /* e.g. "&/data/Deep.data"; percent-encoded by the caller */
+    const char *asset_prefix;   /* prefix of style.css and scripts: "/assets/"; NULL = none */
+    bool inline_assets;         /* put the stylesheet into the page (CGI, saved pages) */
+    bool no_navigation;         /* the page belongs to no recording: no tabs */
+    const struct fm_command_tab *tabs; /* NULL = those of a Mercury profile */
+    bool keep_preferences;             /* the tabs carry the preferences */
     const char *search_file; /* the recording's file, for a field that searches it: a form sends it
                                 to "find", as fields "text" and "file"; NULL = no field */
     const char *home_url;    /* the list of recordings, behind the program's name; or NULL */

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "display/flame.h"
 #include "display/graph.h"
+#include "query/commands.h"
 
 #include <string.h>
 
@@ -53,10 +54,10 @@ enum fm_format fm_format_from_accept(const char *accept)
     return FM_FORMAT_HTML;
 }
 
-const struct fm_html_way *fm_render_ways(const struct fm_deep_recording *recording)
+const struct fm_command_tab *fm_render_tabs(const struct fm_deep_recording *recording)
 {
-    return recording->profile->flavour == FM_FLAVOUR_C ? fm_html_ways_of_c
-                                                       : fm_html_ways_of_mercury;
+    return recording->profile->flavour == FM_FLAVOUR_C ? fm_command_tabs_of_c
+                                                       : fm_command_tabs_of_mercury;
 }
 
 /* All addresses in a page are relative, and links of queries have no path at all: so the same page
@@ -100,7 +101,7 @@ static void write_html(const struct fm_display *display, const struct fm_prefere
         .asset_prefix = "assets/",
         .inline_assets = options->inline_assets,
         .no_navigation = recording_name == NULL || page->no_navigation,
-        .ways = options->of_c ? fm_html_ways_of_c : NULL,
+        .tabs = options->of_c ? fm_command_tabs_of_c : NULL,
         .keep_preferences = page->keeps_preferences,
         .search_file = options->searchable && recording_name ? options->file : NULL,
         .home_url = "./",

@@ -61,7 +61,7 @@ void fm_render_display(const struct fm_display *display, const struct fm_prefere
                        GString *out);
 
 /* The ways at the top of each page of a recording, ended by label NULL; static. */
-const struct fm_html_way *fm_render_ways(const struct fm_deep_recording *recording);
+const struct fm_command_tab *fm_render_tabs(const struct fm_deep_recording *recording);
 const char *fm_format_content_type(enum fm_format format);
 /* By the word of options and paths: "html", "txt" or "text", "json", "csv", "svg", "dot". */
 bool fm_format_from_name(const char *name, enum fm_format *ret);

@@ -333,9 +333,10 @@ static bool is_page_of(struct piece rest)
 static bool parse_page(struct piece rest, struct fm_command *command, GError **error)
 {
     const struct fm_command_form *form = &fm_command_forms[command->id];
+    struct fm_number_form number = fm_command_number(form);
     struct piece pieces[3];
     split(rest, '/', pieces, 3);
-    return parse_number(pieces[0], form->name, form->number, form->number_min, form->number_max,
+    return parse_number(pieces[0], form->name, number.words, number.min, number.max,
                         &command->number, error) &&
            parse_number(pieces[1], form->name, "a page number", 1, UINT32_MAX, &command->bunch,
                         error);
@@ -345,6 +346,7 @@ static bool parse_page(struct piece rest, struct fm_command *command, GError **e
 static bool parse_arguments(struct piece rest, struct fm_command *command, GError **error)
 {
     const struct fm_command_form *form = &fm_command_forms[command->id];
+    struct fm_number_form number = fm_command_number(form);
 
     switch (form->shape) {
     case FM_SHAPE_PLAIN:
@@ -353,8 +355,8 @@ static bool parse_arguments(struct piece rest, struct fm_command *command, GErro
         if (form->paged && is_page_of(rest))
             return parse_page(rest, command, error);
         if (form->named)
-            return parse_subject(rest, form->name, form->number, false, command, error);
-        return parse_number(rest, form->name, form->number, form->number_min, form->number_max,
+            return parse_subject(rest, form->name, number.words, false, command, error);
+        return parse_number(rest, form->name, number.words, number.min, number.max,
                             &command->number, error);
     case FM_SHAPE_ROOT:
         return parse_root(rest, command, error);
@@ -395,24 +397,11 @@ static bool fail_command(struct piece found, GError **error)
 /* Fails for a word without its argument, with a suggestion. */
 static bool fail_argument(struct piece word, enum fm_command_id id, GError **error)
 {
-    static const char *const usual[FM_CMD_COUNT] = {
-        [FM_CMD_PROC] = "proc/main",
-        [FM_CMD_CONTEXTS] = "contexts/main",
-        [FM_CMD_SOURCE] = "source/main.c",
-        [FM_CMD_ASM] = "asm/main",
-        [FM_CMD_FIND] = "find/main",
-        [FM_CMD_TREE] = "tree/time/down/3/all",
-        [FM_CMD_FLAME] = "flame/time/down/_/all",
-        [FM_CMD_GRAPH] = "graph/calls/all",
-        [FM_CMD_MEMORY] = "memory/held",
-        [FM_CMD_RECURSIONS] = "recursions/calls",
-        [FM_CMD_TOP_PROCS] = "top_procs/1-100/time/self/oa",
-        [FM_CMD_HELP] = "help/all",
-    };
+    const char *example = fm_command_forms[id].example;
     g_autofree char *expected =
-        usual[id] == NULL
+        example == NULL
             ? g_strdup("\"/\" and an argument after this word")
-            : g_strdup_printf("\"/\" and an argument after this word, such as %s", usual[id]);
+            : g_strdup_printf("\"/\" and an argument after this word, such as %s", example);
     return fail(error, "command", word, expected);
 }
 

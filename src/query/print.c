@@ -149,7 +149,8 @@ void fm_command_append(GString *out, const struct fm_command *command)
             break;
         }
         g_string_append_c(out, '/');
-        append_number(out, command->number, form->number_min, form->number_max);
+        append_number(out, command->number, fm_command_number(form).min,
+                      fm_command_number(form).max);
         if (form->paged && command->bunch > 1)
             g_string_append_printf(out, "/%" PRIu32, command->bunch);
         break;

@@ -1,68 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The words of the syntax; comparison, copies and defaults of queries. */
+/* The words of arguments and preferences, and what is not parsing or printing: equality, copies,
+ * defaults. */
 #include "query/query.h"
 
 #include <string.h>
 
 #include "query/query_internal.h"
-
-#define NUMBERED(word, what)                       \
-    {                                              \
-        word, FM_SHAPE_NUMBER, what, 0, UINT32_MAX \
-    }
-
-#define NAMED(word, what)                                         \
-    {                                                             \
-        word, FM_SHAPE_NUMBER, what, 0, UINT32_MAX, .named = true \
-    }
-
-#define PAGED(word, what, by_name)                                                    \
-    {                                                                                 \
-        word, FM_SHAPE_NUMBER, what, 0, UINT32_MAX, .named = (by_name), .paged = true \
-    }
-
-const struct fm_command_form fm_command_forms[FM_CMD_COUNT] = {
-    [FM_CMD_QUIT] = {"quit", FM_SHAPE_PLAIN},
-    [FM_CMD_RESTART] = {"restart", FM_SHAPE_PLAIN},
-    [FM_CMD_TIMEOUT] = {"timeout", FM_SHAPE_NUMBER, "minutes", 1, FM_QUERY_TIMEOUT_MAX},
-    [FM_CMD_MENU] = {"menu", FM_SHAPE_PLAIN},
-    [FM_CMD_ROOT] = {"root", FM_SHAPE_ROOT},
-    [FM_CMD_CLIQUE] = PAGED("clique", "a clique number", true),
-    [FM_CMD_CLIQUE_RC] = NAMED("clique_rc", "a clique number"),
-    [FM_CMD_RECURSION_TYPE_FREQ] = {"recursion_type_freq", FM_SHAPE_PLAIN},
-    [FM_CMD_PROC] = PAGED("proc", "a procedure number", true),
-    [FM_CMD_PROC_CALLERS] = {"proc_callers", FM_SHAPE_CALLERS},
-    [FM_CMD_PROGRAM_MODULES] = {"program_modules", FM_SHAPE_PLAIN},
-    [FM_CMD_MODULE] = {"module", FM_SHAPE_MODULE},
-    [FM_CMD_MODULE_GETTER_SETTERS] = {"module_getter_setters", FM_SHAPE_MODULE},
-    [FM_CMD_MODULE_REP] = {"module_rep", FM_SHAPE_MODULE},
-    [FM_CMD_TOP_PROCS] = {"top_procs", FM_SHAPE_TOP},
-    [FM_CMD_PROC_STATIC_COVERAGE] = NAMED("proc_static_coverage", "a procedure number"),
-    [FM_CMD_PROC_DYNAMIC_COVERAGE] = NUMBERED("proc_dynamic_coverage", "a proc dynamic number"),
-    [FM_CMD_CALL_SITE_DYNAMIC_VAR_USE] =
-        NUMBERED("call_site_dynamic_var_use", "a call site dynamic number"),
-    [FM_CMD_DUMP_PROC_STATIC] = NAMED("dump_proc_static", "a proc static number"),
-    [FM_CMD_DUMP_PROC_DYNAMIC] = PAGED("dump_proc_dynamic", "a proc dynamic number", false),
-    [FM_CMD_DUMP_CALL_SITE_STATIC] = NUMBERED("dump_call_site_static", "a call site static number"),
-    [FM_CMD_DUMP_CALL_SITE_DYNAMIC] =
-        NUMBERED("dump_call_site_dynamic", "a call site dynamic number"),
-    [FM_CMD_DUMP_RAW_CLIQUE] = NAMED("dump_raw_clique", "a clique number"),
-    [FM_CMD_FIND] = {"find", FM_SHAPE_TEXT},
-    [FM_CMD_TREE] = {"tree", FM_SHAPE_TREE},
-    [FM_CMD_FLAME] = {"flame", FM_SHAPE_FLAME},
-    [FM_CMD_RECURSIONS] = {"recursions", FM_SHAPE_MEASURE},
-    [FM_CMD_ABOUT] = {"about", FM_SHAPE_PLAIN},
-    [FM_CMD_HELP] = {"help", FM_SHAPE_TEXT},
-    [FM_CMD_CONTEXTS] = NAMED("contexts", "a procedure number"),
-    [FM_CMD_GRAPH] = {"graph", FM_SHAPE_GRAPH},
-    [FM_CMD_MEMORY] = {"memory", FM_SHAPE_MEMORY},
-    [FM_CMD_WAITS] = {"waits", FM_SHAPE_PLAIN},
-    [FM_CMD_LEAKS] = {"leaks", FM_SHAPE_PLAIN},
-    [FM_CMD_DURATIONS] = {"durations", FM_SHAPE_PLAIN},
-    [FM_CMD_RANKS] = {"ranks", FM_SHAPE_GRAPH},
-    [FM_CMD_SOURCE] = {"source", FM_SHAPE_TEXT},
-    [FM_CMD_ASM] = NAMED("asm", "a procedure number"),
-};
 
 #define WORDS(list, last_value, ...)                                                    \
     static const char *const list##_words[] = {__VA_ARGS__};                            \

@@ -2,35 +2,16 @@
 /* The words of the syntax, shared by parser and printer. */
 #pragma once
 
-#include "query/query.h"
+#include "query/commands.h"
 
-/* Arguments after the word of a command. */
-enum fm_command_shape {
-    FM_SHAPE_PLAIN,   /* nothing */
-    FM_SHAPE_NUMBER,  /* /N; for some /N/PAGE */
-    FM_SHAPE_ROOT,    /* /no or /PERCENT */
-    FM_SHAPE_CALLERS, /* /PS/GROUP/BUNCH/SIZE/CONTOUR */
-    FM_SHAPE_MODULE,  /* /NAME, up to the end */
-    FM_SHAPE_TOP,     /* /LIMIT/KIND/DESC/SCOPE */
-    FM_SHAPE_TEXT,    /* /TEXT, up to the end */
-    FM_SHAPE_TREE,    /* /MEASURE/DIR/DEPTH/FOCUS */
-    FM_SHAPE_FLAME,   /* /MEASURE/DIR/FLAGS/FOCUS */
-    FM_SHAPE_MEASURE, /* /MEASURE */
-    FM_SHAPE_GRAPH,   /* /MEASURE/FOCUS */
-    FM_SHAPE_MEMORY,  /* /SIDE */
+/* What the number of a FM_SHAPE_NUMBER is, and its limits. */
+struct fm_number_form {
+    const char *words;
+    uint32_t min, max;
 };
-
-struct fm_command_form {
-    const char *name;
-    enum fm_command_shape shape;
-    const char *number; /* FM_SHAPE_NUMBER: what the number is */
-    uint32_t number_min, number_max;
-    bool named; /* FM_SHAPE_NUMBER: or a name or path */
-    bool paged; /* FM_SHAPE_NUMBER: a page number may follow, from 2 */
-};
-extern const struct fm_command_form fm_command_forms[FM_CMD_COUNT];
-/* End of an error about an unknown command: similar or related commands, and the list of commands.
- * g_free. */
+struct fm_number_form fm_command_number(const struct fm_command_form *form);
+/* For the end of an error about a word that is no command: what is near it or tells of that, and
+ * which there are. g_free. */
 char *fm_command_suggestion(const char *word);
 
 /* A list of words; a word's index is the enum's value. */

@@ -90,7 +90,7 @@ void site_html_options(const struct site *site, const struct fm_html_kept *kept,
 {
     *ret = (struct fm_html_options){
         .recording_name = site->recording->name,
-        .ways = fm_render_ways(site->recording),
+        .tabs = fm_render_tabs(site->recording),
         .kept = kept,
         .body_class = "kept",
     };
@@ -167,7 +167,8 @@ static void consider(struct site *site, guint place)
     page->key = key;
     page->query.compact = true;
     g_autoptr(FmDisplay) display = NULL;
-    if (parsed && site->counts[id] < form->quota(id))
+    if (parsed && site->counts[id] < (form->is_folder ? fm_command_forms[id].in_folder
+                                                      : fm_command_forms[id].in_file))
         display = measure_wide(site, page, &bytes);
     bool fits = site->bytes + bytes <= form->bytes_max &&
                 (place < site->ways || bytes <= form->page_bytes_max);
@@ -259,8 +260,8 @@ bool site_choose(struct site *site, const struct site_form *form,
 {
     begin(site, form, recording, progress);
     hear(site, "menu", NULL);
-    for (const struct fm_html_way *way = fm_render_ways(recording); way->label; way++)
-        hear(site, way->command, NULL);
+    for (const struct fm_command_tab *tab = fm_render_tabs(recording); tab->label; tab++)
+        hear(site, tab->address, NULL);
     if (form->dearest_first)
         hear_pictures(site);
     site->ways = site->found->len;

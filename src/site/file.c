@@ -6,40 +6,8 @@
 #include "base/files/writer.h"
 #include "display/html/assets.h"
 
-#define FRAME_BYTES 6000u /* head, menus, ends */
-#define MEASURES 6u
-#define FUNCTIONS 50u
-#define CONTEXTS 40u
-
-static unsigned quota(enum fm_command_id id)
-{
-    switch (id) {
-    case FM_CMD_FLAME:
-        return MEASURES;
-    case FM_CMD_MENU:
-    case FM_CMD_TREE:
-    case FM_CMD_TOP_PROCS:
-    case FM_CMD_PROGRAM_MODULES:
-    case FM_CMD_ABOUT:
-    case FM_CMD_RECURSIONS:
-    case FM_CMD_HELP:
-    case FM_CMD_ROOT:
-    case FM_CMD_MEMORY:
-    case FM_CMD_WAITS:
-    case FM_CMD_LEAKS:
-    case FM_CMD_DURATIONS:
-    case FM_CMD_RANKS:
-        return 1;
-    case FM_CMD_PROC:
-        return FUNCTIONS;
-    case FM_CMD_CLIQUE:
-        return CONTEXTS;
-    default:
-        return 0;
-    }
-}
-
-/* The one tree of a file has more levels than the usual page, and pictures have as many boxes as
+#define FRAME_BYTES 6000u /* head, ways, ends */
+/* The one tree has more levels than a page that is asked for more; pictures have as many boxes as
  * there is room for. */
 static bool widen(struct fm_command *command, unsigned step)
 {
@@ -99,7 +67,6 @@ bool fm_site_write_file(const struct fm_deep_recording *recording, const char *n
     g_return_val_if_fail(recording->known == FM_KNOWN_ALL && path != NULL, false);
     size_t frame = FRAME_BYTES + asset_bytes("style.css") + asset_bytes("kept.js");
     const struct site_form form = {
-        .quota = quota,
         .widen = widen,
         .name = name,
         .keeps_displays = true,

@@ -14,39 +14,12 @@
 #include <glib/gstdio.h>
 
 #define NAME_BYTES_MAX 80u
-#define PICTURES 40u /* limit for each kind of picture or list with many variants */
-#define CALLERS 500u
 #define NAMES "names.js"
 #define NAMES_PATH "assets/" NAMES
 #define NAMES_BEGIN "globalThis.fathomNames = ["
 
-static unsigned quota(enum fm_command_id id)
-{
-    switch (id) {
-    case FM_CMD_FLAME:
-    case FM_CMD_TREE:
-    case FM_CMD_TOP_PROCS:
-    case FM_CMD_RECURSIONS:
-        return PICTURES;
-    case FM_CMD_PROC_CALLERS:
-        return CALLERS;
-    case FM_CMD_QUIT:
-    case FM_CMD_RESTART:
-    case FM_CMD_TIMEOUT:
-    case FM_CMD_FIND:
-    case FM_CMD_DUMP_PROC_STATIC:
-    case FM_CMD_DUMP_PROC_DYNAMIC:
-    case FM_CMD_DUMP_CALL_SITE_STATIC:
-    case FM_CMD_DUMP_CALL_SITE_DYNAMIC:
-    case FM_CMD_DUMP_RAW_CLIQUE:
-        return 0;
-    default:
-        return UINT_MAX;
-    }
-}
-
-/* "proc-12.html": only letters and digits that all file systems and servers accept; names differ in
- * more than upper and lower case. */
+/* "proc-12.html": only letters and digits that every file system and server takes as they are, and
+ * no two names that differ in the size of letters alone. */
 static char *name(struct site *site, const struct site_page *page)
 {
     if (page->query.command.id == FM_CMD_MENU)
@@ -218,7 +191,7 @@ bool fm_site_write_folder(const struct fm_deep_recording *recording, const char 
 {
     g_return_val_if_fail(recording->known == FM_KNOWN_ALL && folder != NULL && pages_max > 0,
                          false);
-    const struct site_form form = {.quota = quota,
+    const struct site_form form = {.is_folder = true,
                                    .name = name,
                                    .bytes_max = SIZE_MAX,
                                    .page_bytes_max = SIZE_MAX,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "pages/render.h"
+#include "query/commands.h"
 #include "site/site.h"
 
 struct site_page {
@@ -15,11 +16,10 @@ struct site_page {
 struct site;
 /* How a form (one file, or a folder) keeps pages. */
 struct site_form {
-    /* Maximum number of pages of a kind. */
-    unsigned (*quota)(enum fm_command_id id);
-    /* Changes how much a page for this command shows: step 0 is tried first, further steps show
-     * less; false when there is no such step, and then for step 0 the command is shown as it is.
-     * NULL: never changes it. */
+    bool is_folder; /* else one file */
+    /* What is shown for a command, where that is another amount of the same: the step-th try, less
+     * at each; false when there is no further one, and for step 0 the command itself is shown.
+     * NULL: always itself. */
     bool (*widen)(struct fm_command *command, unsigned step);
     /* Returns the address of a new page; the caller owns it. */
     char *(*name)(struct site *site, const struct site_page *page);

@@ -5,6 +5,7 @@
 
 #include "display/html/assets.h"
 #include "display/html/html_internal.h"
+#include "query/commands.h"
 
 #define HEADING_DEPTH_MAX 6
 #define CONTROLS_UNFOLDED 12u
@@ -378,25 +379,25 @@ static void append_foot(const struct html *html)
     g_string_append(out, "</ul>\n</nav>\n</footer>\n");
 }
 
-/* The ways into a recording, at the top of each of its pages. */
+/* The tabs of a recording, at the top of each of its pages. */
 static void append_navigation(const struct html *html)
 {
-    const struct fm_html_way *way =
-        html->options->ways ? html->options->ways : fm_html_ways_of_mercury;
+    const struct fm_command_tab *tab =
+        html->options->tabs ? html->options->tabs : fm_command_tabs_of_mercury;
     GString *out = html->out;
 
     g_string_append(out, "<nav aria-label=\"Recording\">\n<ul>\n");
-    for (; way->label; way++) {
-        struct link link = {way->label, way->command,
+    for (; tab->label; tab++) {
+        struct link link = {tab->label, tab->address,
                             html->options->keep_preferences ? html->current : NULL};
 
         if (!fm_html_leads(html, &link))
             continue;
-        g_string_append_printf(out, "<li><a id=\"%s\"", way->id);
+        g_string_append_printf(out, "<li><a id=\"%s\"", tab->element);
         fm_html_href(html, &link);
-        if (g_strcmp0(html->display->name, way->page) == 0)
+        if (g_strcmp0(html->display->name, fm_command_forms[tab->id].name) == 0)
             g_string_append(out, " aria-current=\"page\"");
-        g_string_append_printf(out, ">%s</a></li>\n", way->label);
+        g_string_append_printf(out, ">%s</a></li>\n", tab->label);
     }
     g_string_append(out, "</ul>\n</nav>\n");
 }

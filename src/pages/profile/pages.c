@@ -19,21 +19,23 @@ struct page_entry {
     enum fm_known needs;         /* 0 = FM_KNOWN_COSTS */
     bool partial;                /* the function makes a page of less, too, from the header on */
     bool contexts;               /* it is about contexts, which not all profiles have */
+    bool measured;               /* its measure must have been recorded */
+    bool ordered;                /* its rows are in the order of preferences */
 };
 
 static const struct page_entry pages[FM_CMD_COUNT] = {
     [FM_CMD_MENU] = {.function = fm_report_menu, .needs = FM_KNOWN_CHECKED, .partial = true},
     [FM_CMD_ROOT] = {.function = fm_report_root, .contexts = true},
-    [FM_CMD_CLIQUE] = {.function = fm_report_clique, .contexts = true},
+    [FM_CMD_CLIQUE] = {.function = fm_report_clique, .contexts = true, .ordered = true},
     [FM_CMD_CLIQUE_RC] = {.function = fm_report_clique_rc, .contexts = true},
     [FM_CMD_RECURSION_TYPE_FREQ] = {.function = fm_report_recursion_type_freq,
                                     .needs = FM_KNOWN_ALL,
                                     .contexts = true},
-    [FM_CMD_PROC] = {.function = fm_report_proc},
-    [FM_CMD_PROC_CALLERS] = {.function = fm_report_proc_callers},
-    [FM_CMD_PROGRAM_MODULES] = {.function = fm_report_program_modules},
-    [FM_CMD_MODULE] = {.function = fm_report_module},
-    [FM_CMD_MODULE_GETTER_SETTERS] = {.function = fm_report_module_getter_setters},
+    [FM_CMD_PROC] = {.function = fm_report_proc, .ordered = true},
+    [FM_CMD_PROC_CALLERS] = {.function = fm_report_proc_callers, .ordered = true},
+    [FM_CMD_PROGRAM_MODULES] = {.function = fm_report_program_modules, .ordered = true},
+    [FM_CMD_MODULE] = {.function = fm_report_module, .ordered = true},
+    [FM_CMD_MODULE_GETTER_SETTERS] = {.function = fm_report_module_getter_setters, .ordered = true},
     [FM_CMD_MODULE_REP] = {.function = fm_report_module_rep},
     [FM_CMD_TOP_PROCS] = {.function = fm_report_top_procs},
     [FM_CMD_PROC_STATIC_COVERAGE] = {.function = fm_report_body_coverage,
@@ -50,11 +52,11 @@ static const struct page_entry pages[FM_CMD_COUNT] = {
     [FM_CMD_FIND] = {.function = fm_report_find},
     [FM_CMD_HELP] = {.function = fm_report_help, .needs = FM_KNOWN_PROFILE},
     [FM_CMD_ABOUT] = {.function = fm_report_about, .needs = FM_KNOWN_CHECKED},
-    [FM_CMD_RECURSIONS] = {.function = fm_report_recursions, .contexts = true},
-    [FM_CMD_FLAME] = {.function = fm_report_flame, .contexts = true},
-    [FM_CMD_TREE] = {.function = fm_report_tree, .contexts = true},
+    [FM_CMD_RECURSIONS] = {.function = fm_report_recursions, .contexts = true, .measured = true},
+    [FM_CMD_FLAME] = {.function = fm_report_flame, .contexts = true, .measured = true},
+    [FM_CMD_TREE] = {.function = fm_report_tree, .contexts = true, .measured = true},
     [FM_CMD_CONTEXTS] = {.function = fm_report_contexts, .contexts = true},
-    [FM_CMD_GRAPH] = {.function = fm_report_graph},
+    [FM_CMD_GRAPH] = {.function = fm_report_graph, .measured = true},
     [FM_CMD_MEMORY] = {.function = fm_report_memory, .contexts = true},
     [FM_CMD_WAITS] = {.function = fm_report_waits},
     [FM_CMD_LEAKS] = {.function = fm_report_leaks, .contexts = true},
@@ -77,13 +79,6 @@ bool fm_report_is_complete(const struct fm_deep_recording *recording, const stru
     return recording->known >= needs_of(&pages[id]);
 }
 
-static bool has_ordered_rows(enum fm_command_id id)
-{
-    return id == FM_CMD_CLIQUE || id == FM_CMD_PROC || id == FM_CMD_PROC_CALLERS ||
-           id == FM_CMD_MODULE || id == FM_CMD_PROGRAM_MODULES ||
-           id == FM_CMD_MODULE_GETTER_SETTERS;
-}
-
 /* A table in the order of zeros that say nothing would say something. */
 static bool check_measure(const struct fm_deep_recording *recording, const struct fm_query *query,
                           GError **error)
@@ -93,10 +88,9 @@ static bool check_measure(const struct fm_deep_recording *recording, const struc
     const char *text = NULL;
     if (command->id == FM_CMD_TOP_PROCS)
         text = fm_order_lacks(p, &command->top);
-    else if (command->id == FM_CMD_FLAME || command->id == FM_CMD_TREE ||
-             command->id == FM_CMD_RECURSIONS || command->id == FM_CMD_GRAPH)
+    else if (pages[command->id].measured)
         text = fm_measure_lacks(p, command->measure);
-    else if (has_ordered_rows(command->id) && query->has_preferences &&
+    else if (pages[command->id].ordered && query->has_preferences &&
              query->preferences.order == FM_ORDER_COST)
         text = fm_order_lacks(p, &query->preferences.cost);
     if (text == NULL)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "query/query.h"
+#include "query/commands.h"
 
 #define DEFAULTS "p-q-s-_-w/box/cols/5/20/nosum/context/nc/th/mqwd/hhh/nodev"
 
@@ -351,7 +351,7 @@ static void errors_name_the_command_that_was_meant(void)
         const char *text, *suggestion;
     } cases[] = {
         {"locks", "; perhaps waits is meant; the commands are menu, root, "},
-        {"Heap/x", "; perhaps memory/allocated, memory/held or leaks is meant; the commands"},
+        {"Heap/x", "; perhaps memory/allocated or leaks is meant; the commands"},
         {"Menu", "; perhaps menu is meant; the commands"},
         {"wait", "; perhaps waits is meant; the commands"},
         {"leeks", "; perhaps leaks is meant; the commands"},
@@ -370,6 +370,40 @@ static void errors_name_the_command_that_was_meant(void)
         g_assert_nonnull(strstr(error->message, ", waits, leaks, "));
         g_assert_null(strstr(error->message, "quit"));
     }
+}
+
+static void takes(enum fm_command_id id, const char *address)
+{
+    g_autoptr(GError) error = NULL;
+    struct fm_command command;
+    bool taken = fm_command_parse(address, &command, &error);
+    g_assert_no_error(error);
+    g_assert_true(taken);
+    g_assert_cmpuint(command.id, ==, id);
+    fm_command_clear(&command);
+}
+
+static void addresses_of_the_table_lead_to_their_command(void)
+{
+    for (unsigned id = 0; id < FM_CMD_COUNT; id++) {
+        const struct fm_command_form *form = &fm_command_forms[id];
+        if (form->example != NULL)
+            takes(id, form->example);
+        for (unsigned i = 0; i < FM_COMMAND_SAMPLES_MAX && form->samples[i] != NULL; i++)
+            takes(id, form->samples[i]);
+        for (unsigned i = 0; i < FM_COMMAND_ALIASES_MAX && form->aliases[i].word != NULL; i++) {
+            const char *address = form->aliases[i].address;
+            takes(id, address != NULL         ? address
+                      : form->example != NULL ? form->example
+                                              : form->name);
+        }
+        g_assert_true(form->unlisted || form->checks_each || form->samples[0] != NULL ||
+                      form->example != NULL);
+    }
+    for (const struct fm_command_tab *tab = fm_command_tabs_of_c; tab->label != NULL; tab++)
+        takes(tab->id, tab->address);
+    for (const struct fm_command_tab *tab = fm_command_tabs_of_mercury; tab->label != NULL; tab++)
+        takes(tab->id, tab->address);
 }
 
 static void a_long_wrong_part_is_cut_in_the_message(void)
@@ -419,6 +453,7 @@ int main(int argc, char **argv)
     g_test_add_func("/query/parse/preferences", every_preference_is_read);
     g_test_add_func("/query/parse/errors", errors_name_the_part_and_what_was_expected);
     g_test_add_func("/query/parse/meant", errors_name_the_command_that_was_meant);
+    g_test_add_func("/query/parse/table", addresses_of_the_table_lead_to_their_command);
     g_test_add_func("/query/parse/long", a_long_wrong_part_is_cut_in_the_message);
     g_test_add_func("/query/defaults", defaults_depend_on_the_recording);
     return g_test_run();

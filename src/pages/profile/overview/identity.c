@@ -5,18 +5,11 @@
 #include <string.h>
 
 #include "digest/identity/identities.h"
+#include "query/commands.h"
 
 #define DIGITS 16u
 
-static bool is_about(enum fm_command_id id, bool *ret_clique)
-{
-    *ret_clique = id == FM_CMD_CLIQUE || id == FM_CMD_CLIQUE_RC || id == FM_CMD_DUMP_RAW_CLIQUE;
-    return *ret_clique || id == FM_CMD_PROC || id == FM_CMD_PROC_CALLERS ||
-           id == FM_CMD_PROC_STATIC_COVERAGE || id == FM_CMD_DUMP_PROC_STATIC ||
-           id == FM_CMD_CONTEXTS || id == FM_CMD_ASM;
-}
-
-/* The number in "clique/N" or "proc/N"; 0 = neither. */
+/* "clique/N" or "proc/N": the number, 0 = it is none. */
 static uint32_t number_of_focus(const char *focus, bool *ret_clique)
 {
     *ret_clique = g_str_has_prefix(focus, "clique/");
@@ -41,12 +34,12 @@ bool fm_identity_name(const struct fm_deep_recording *recording, struct fm_comma
                       char buffer[FM_IDENTITY_BYTES])
 {
     g_return_val_if_fail(recording->known >= FM_KNOWN_COSTS, false);
-    bool clique, focus = command->id == FM_CMD_TREE || command->id == FM_CMD_FLAME ||
-                         command->id == FM_CMD_GRAPH || command->id == FM_CMD_RANKS;
+    const struct fm_command_form *form = &fm_command_forms[command->id];
+    bool clique = form->about == FM_ABOUT_CLIQUE, focus = fm_command_has_focus(command->id);
     uint32_t number = 0;
     if (focus && command->name != NULL)
         number = number_of_focus(command->name, &clique);
-    else if (!focus && command->name == NULL && is_about(command->id, &clique) &&
+    else if (!focus && command->name == NULL && form->named &&
              (command->bunch <= 1 || command->id == FM_CMD_PROC_CALLERS))
         number = command->number;
     uint64_t identity = number == 0 ? 0 : identity_of(recording, number, clique);

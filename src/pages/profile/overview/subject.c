@@ -8,27 +8,18 @@
 #include "digest/names.h"
 #include "digest/paths.h"
 #include "pages/profile/overview/identity.h"
-
-static bool is_focus(enum fm_command_id id)
-{
-    return id == FM_CMD_TREE || id == FM_CMD_FLAME || id == FM_CMD_GRAPH || id == FM_CMD_RANKS;
-}
-
-static bool is_about_clique(enum fm_command_id id)
-{
-    return id == FM_CMD_CLIQUE || id == FM_CMD_CLIQUE_RC || id == FM_CMD_DUMP_RAW_CLIQUE;
-}
+#include "query/commands.h"
 
 /* The name to look up; NULL: none. *ret_clique: it names a context. *ret_number: it is a number. */
 static const char *name_of(const struct fm_command *command, bool *ret_clique, bool *ret_number)
 {
     const char *name = command->name;
-    *ret_clique = is_about_clique(command->id);
+    const struct fm_command_form *form = &fm_command_forms[command->id];
+    *ret_clique = form->about == FM_ABOUT_CLIQUE;
     *ret_number = false;
-    if (command->id == FM_CMD_FIND || command->id == FM_CMD_HELP || command->id == FM_CMD_SOURCE ||
-        name == NULL)
+    if (form->shape == FM_SHAPE_TEXT || name == NULL)
         return NULL;
-    if (!is_focus(command->id))
+    if (!fm_command_has_focus(command->id))
         return name;
     if (strcmp(name, "all") == 0)
         return NULL;
@@ -46,8 +37,9 @@ enum fm_known fm_subject_needs(const struct fm_command *command)
     bool clique, number;
     if (!name_of(command, &clique, &number))
         return FM_KNOWN_NOTHING;
-    return clique || is_focus(command->id) || command->name[0] == '@' ? FM_KNOWN_COSTS
-                                                                      : FM_KNOWN_PROFILE;
+    return clique || fm_command_has_focus(command->id) || command->name[0] == '@'
+               ? FM_KNOWN_COSTS
+               : FM_KNOWN_PROFILE;
 }
 
 /* A name for a message: short, without control characters. */
@@ -178,7 +170,7 @@ bool fm_subject_find(const struct fm_deep_recording *recording, const struct fm_
         ret->total = ret->count;
         ret->count = MIN(ret->count, FM_SUBJECTS_MAX);
     }
-    if (clique && is_focus(command->id))
+    if (clique && fm_command_has_focus(command->id))
         drop_same_paths(recording->analysis, ret);
     if (ret->count > 0)
         return true;
@@ -190,7 +182,7 @@ bool fm_subject_find(const struct fm_deep_recording *recording, const struct fm_
 void fm_subject_set(struct fm_command *command, const struct fm_subject *subject, char *focus,
                     size_t focus_size)
 {
-    if (!is_focus(command->id)) {
+    if (!fm_command_has_focus(command->id)) {
         command->number = subject->numbers[0];
         command->name = NULL;
         return;
