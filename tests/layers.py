@@ -13,6 +13,7 @@ MAY_USE = {
     "base/text": ["base"],
     "measures": [],
     "deep": ["base"],
+    "dump": ["base", "deep"],
     "procrep": ["base", "deep"],
     "merge": ["base", "deep"],
     "merge-mpi": ["base", "deep", "merge"],
