@@ -154,10 +154,10 @@ static char **names_of(const struct asked *asked)
     return names;
 }
 
-static void answer(struct fm_server *server, const struct fm_request *request, struct asked *asked,
-                   enum fm_format format, struct fm_response *ret)
+static void answer(const struct fm_exchange *exchange, struct asked *asked)
 {
-    const struct fm_compare *c = server->compared->compare;
+    const struct fm_compare *c = exchange->server->compared->compare;
+    enum fm_format format = exchange->format;
     asked->compare = c;
     g_auto(GStrv) names = names_of(asked);
     struct fm_compare_page_options page = {
@@ -172,42 +172,33 @@ static void answer(struct fm_server *server, const struct fm_request *request, s
         .user = asked,
     };
     if (asked->by != NULL && !fm_compare_parse_measure(c, asked->by, &page.by)) {
-        fm_response_message(request, 400, "the profiles have no such measure", ret);
+        fm_response_message(exchange->request, 400, "the profiles have no such measure",
+                            exchange->ret);
         return;
     }
     g_autoptr(FmDisplay) display = fm_compare_page(c, &page);
     struct fm_preferences preferences;
-    g_autofree char *query = g_strdup_printf("?%s", request->query);
+    g_autofree char *query = g_strdup_printf("?%s", exchange->request->query);
     const struct fm_render_page of_html = {
         .path = "compare", .query = query, .has_picture = true, .no_navigation = true};
     const struct fm_render_options options = {.format = format, .page = &of_html, .of_c = true};
     GString *body = g_string_new(NULL);
     fm_preferences_default(&preferences, true, c->given[FM_BEFORE]->flavour == FM_FLAVOUR_C);
     fm_render_display(display, &preferences, NULL, &options, body);
-    *ret = (struct fm_response){.status = 200,
-                                .content_type = fm_format_content_type(format),
-                                .body = g_string_free_to_bytes(body)};
+    *exchange->ret = (struct fm_response){.status = 200,
+                                          .content_type = fm_format_content_type(format),
+                                          .body = g_string_free_to_bytes(body)};
 }
 
-bool fm_compare_handle(struct fm_server *server, const struct fm_request *request,
-                       struct fm_response *ret)
+void fm_answer_compare(const struct fm_exchange *exchange)
 {
-    static const char path[] = "/compare";
-    enum fm_format format = fm_format_from_accept(request->accept);
     GError *error = NULL;
     struct asked asked;
-    if (!g_str_has_prefix(request->path, path))
-        return false;
-    const char *ending = request->path + strlen(path);
-    if (ending[0] != '\0' &&
-        !(ending[0] == '.' && fm_format_from_name(ending + 1, &format) && format != FM_FORMAT_DOT))
-        return false;
-    if (understand(request, &asked, &error) && get(server, &asked, &error))
-        answer(server, request, &asked, format, ret);
+    if (understand(exchange->request, &asked, &error) && get(exchange->server, &asked, &error))
+        answer(exchange, &asked);
     else
-        fm_response_error(request, error, ret);
+        fm_response_error(exchange->request, error, exchange->ret);
     g_clear_pointer(&asked.fields, g_hash_table_unref);
-    return true;
 }
 
 char *fm_server_compare_url(const char *before, const char *after)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Turns requests into responses. README.md in this folder explains which checks are made, and
- * why. */
+/* Answers about profiles, the front page and assets. README.md in this folder tells what is checked
+ * and why. */
 #include <string.h>
 
 #include "base/error.h"
@@ -8,18 +8,9 @@
 #include "serve/growing/growing.h"
 #include "serve/serve_internal.h"
 #include "serve/profile_live.h"
-#include "serve/trace_handle.h"
 #include "digest/names.h"
 
-/* One request that is being handled. */
-struct exchange {
-    struct fm_server *server;
-    const struct fm_request *request;
-    enum fm_format format;
-    struct fm_response *ret;
-};
-
-static void answer_error(const struct exchange *exchange, GError *error)
+static void answer_error(const struct fm_exchange *exchange, GError *error)
 {
     fm_response_error(exchange->request, error, exchange->ret);
 }
@@ -49,8 +40,8 @@ static bool etag_matches(const char *if_none_match, const char *etag)
     return false;
 }
 
-/* Takes ownership of body and etag. With a matching If-None-Match the body is left out. */
-static void answer(const struct exchange *exchange, const char *type, char *etag, GString *body)
+/* Takes body and etag. With a matching If-None-Match the body is left out. */
+static void answer(const struct fm_exchange *exchange, const char *type, char *etag, GString *body)
 {
     bool known = etag != NULL && etag_matches(exchange->request->if_none_match, etag);
     *exchange->ret = (struct fm_response){
@@ -85,7 +76,7 @@ static const char *only_one(const struct fm_server *server, unsigned *ret_count)
     return *ret_count == 1 ? name : NULL;
 }
 
-static void answer_front(const struct exchange *exchange)
+void fm_answer_front(const struct fm_exchange *exchange)
 {
     unsigned count = 0;
     const char *only =
@@ -109,10 +100,10 @@ static void answer_front(const struct exchange *exchange)
            body);
 }
 
-static void answer_asset(const struct exchange *exchange, const char *name)
+void fm_answer_asset(const struct fm_exchange *exchange)
 {
     struct fm_asset asset;
-    if (!fm_asset_get(name, &asset)) {
+    if (!fm_asset_get(exchange->rest, &asset)) {
         fm_response_message(exchange->request, 404, "there is no such file", exchange->ret);
         return;
     }
@@ -136,9 +127,9 @@ static void add_notice(GString *notice, const char *text)
     g_string_append(notice, text);
 }
 
-/* Fills *ret from the request. For HTML, a command or preferences that cannot be parsed become the
- * menu or the defaults, and the page says so; scripts get an error. */
-static bool understand(const struct exchange *exchange, const struct fm_deep_query *asked,
+/* Fills *ret from what was asked for. For readers of pages what cannot be understood becomes the
+ * menu or the default preferences, and the page says so; a script gets an error. */
+static bool understand(const struct fm_exchange *exchange, const struct fm_deep_query *asked,
                        struct fm_query *ret, GString *notice, GError **error)
 {
     bool forgiving = exchange->format == FM_FORMAT_HTML;
@@ -170,10 +161,11 @@ static bool understand(const struct exchange *exchange, const struct fm_deep_que
     return true;
 }
 
-/* Hash of everything that the page depends on. Pages of a C recording show source files, which may
- * change independently: their validator is computed later from the page itself. */
-static char *page_etag(const struct exchange *exchange, const struct fm_recorded_profile *profile,
-                       const struct fm_query *query, const char *notice)
+/* A hash of everything that the page's bytes depend on. A C recording's pages show source files,
+ * which may change without it: their validator is made of the page itself, later. */
+static char *page_etag(const struct fm_exchange *exchange,
+                       const struct fm_recorded_profile *profile, const struct fm_query *query,
+                       const char *notice)
 {
     if (profile->recording->profile->flavour == FM_FLAVOUR_C)
         return NULL;
@@ -185,7 +177,7 @@ static char *page_etag(const struct exchange *exchange, const struct fm_recorded
     return make_etag(text->str, text->len);
 }
 
-static void render_page(const struct exchange *exchange, struct fm_recorded_profile *profile,
+static void render_page(const struct fm_exchange *exchange, struct fm_recorded_profile *profile,
                         const struct fm_query *query, const char *notice,
                         const struct fm_render_incomplete *incomplete, char *etag)
 {
@@ -211,43 +203,41 @@ static void render_page(const struct exchange *exchange, struct fm_recorded_prof
     answer(exchange, fm_format_content_type(exchange->format), etag, body);
 }
 
-/* A partial page has no validator. CSV cannot be marked as partial, so it is answered with 503. */
-static void answer_unfinished(const struct exchange *exchange, struct fm_recorded_profile *profile,
-                              const struct fm_query *query, const char *notice)
+/* Partial page: no validator. CSV cannot mark itself partial, hence 503. */
+static void answer_unfinished(const struct fm_exchange *exchange,
+                              struct fm_recorded_profile *profile, const struct fm_query *query,
+                              const char *notice, const struct fm_how_far *how_far)
 {
-    struct fm_incomplete incomplete;
-    fm_profile_live_progress(fm_server_engine(exchange->server), profile, &incomplete);
     const struct fm_render_incomplete page = {
-        .text = incomplete.text,
-        .stage = incomplete.stage,
-        .fraction = incomplete.fraction,
+        .text = how_far->text,
+        .stage = how_far->stage,
+        .fraction = how_far->whole,
         .silent = !exchange->request->can_stream,
     };
     if (exchange->format == FM_FORMAT_CSV || exchange->format == FM_FORMAT_SVG ||
         exchange->format == FM_FORMAT_DOT)
-        fm_response_message(exchange->request, 503, incomplete.text, exchange->ret);
+        fm_response_message(exchange->request, 503, how_far->text, exchange->ret);
     else
         render_page(exchange, profile, query, notice, &page, NULL);
-    g_free(incomplete.text);
 }
 
-static void answer_page(const struct exchange *exchange, struct fm_recorded_profile *profile,
+static void answer_page(const struct fm_exchange *exchange, struct fm_recorded_profile *profile,
                         const struct fm_query *query, const char *notice)
 {
-    if (!fm_report_is_complete(profile->recording, query)) {
-        answer_unfinished(exchange, profile, query, notice);
-        return;
-    }
-    char *etag = page_etag(exchange, profile, query, notice);
-    if (etag != NULL && etag_matches(exchange->request->if_none_match, etag))
+    struct fm_how_far how_far;
+    fm_how_far_get(fm_server_engine(exchange->server), profile->base.trace, query, &how_far);
+    char *etag = how_far.complete ? page_etag(exchange, profile, query, notice) : NULL;
+    if (!how_far.complete)
+        answer_unfinished(exchange, profile, query, notice, &how_far);
+    else if (etag != NULL && etag_matches(exchange->request->if_none_match, etag))
         answer(exchange, fm_format_content_type(exchange->format), etag, NULL);
     else
         render_page(exchange, profile, query, notice, NULL, etag);
+    g_free(how_far.text);
 }
 
-/* While the profile is being read, the page is requested again; that must not restart the
- * reading. */
-static void answer_menu_later(const struct exchange *exchange,
+/* While it is being read the page is asked for again: that must not begin the reading anew. */
+static void answer_menu_later(const struct fm_exchange *exchange,
                               const struct fm_recorded_profile *profile,
                               const struct fm_query *query)
 {
@@ -259,8 +249,8 @@ static void answer_menu_later(const struct exchange *exchange,
     exchange->ret->location = g_string_free(location, FALSE);
 }
 
-/* quit and timeout answer with a message; restart leads to the menu. */
-static void answer_server_command(const struct exchange *exchange,
+/* quit and timeout answer with one message; restart goes on to the menu. */
+static void answer_server_command(const struct fm_exchange *exchange,
                                   struct fm_recorded_profile *profile, struct fm_query *query)
 {
     enum fm_command_id id = query->command.id;
@@ -295,8 +285,8 @@ static void answer_server_command(const struct exchange *exchange,
     exchange->ret->timeout_minutes = act && id == FM_CMD_TIMEOUT ? (int)query->command.number : 0;
 }
 
-/* Answers for the whole profile of a program that has ended. */
-static void answer_finished(const struct exchange *exchange, const struct fm_deep_query *asked,
+/* Answers for the whole profile. */
+static void answer_finished(const struct fm_exchange *exchange, const struct fm_deep_query *asked,
                             const char *finished)
 {
     GString *location = g_string_new("?");
@@ -312,8 +302,8 @@ static void answer_finished(const struct exchange *exchange, const struct fm_dee
     exchange->ret->location = g_string_free(location, FALSE);
 }
 
-/* Answers for a profile that is being made for the first time. */
-static void answer_promised(const struct exchange *exchange, const struct fm_growing *growing)
+/* A profile that is being made for the first time. */
+static void answer_promised(const struct fm_exchange *exchange, const struct fm_growing *growing)
 {
     if (exchange->format != FM_FORMAT_HTML) {
         fm_response_message(exchange->request, 503, fm_growing_text(growing), exchange->ret);
@@ -329,8 +319,8 @@ static void answer_promised(const struct exchange *exchange, const struct fm_gro
     answer(exchange, fm_format_content_type(exchange->format), NULL, body);
 }
 
-/* Redirects from an address with numbers to one with names, which stays valid in later versions. */
-static bool answer_lasting(const struct exchange *exchange,
+/* A reader who came by a number goes on by what stays the same when there is more. */
+static bool answer_lasting(const struct fm_exchange *exchange,
                            const struct fm_recorded_profile *profile, const struct fm_query *query)
 {
     g_autofree char *command =
@@ -345,7 +335,7 @@ static bool answer_lasting(const struct exchange *exchange,
     return true;
 }
 
-static void answer_query(const struct exchange *exchange, const struct fm_deep_query *asked)
+static void answer_query(const struct fm_exchange *exchange, const struct fm_deep_query *asked)
 {
     GError *error = NULL;
     struct fm_recorded_profile *profile;
@@ -388,7 +378,7 @@ static void answer_query(const struct exchange *exchange, const struct fm_deep_q
     fm_query_clear(&query);
 }
 
-static void answer_deep(const struct exchange *exchange)
+void fm_answer_deep(const struct fm_exchange *exchange)
 {
     GError *error = NULL;
     struct fm_deep_query asked;
@@ -403,9 +393,9 @@ static void answer_deep(const struct exchange *exchange)
 
 /* --- /find --- */
 
-/* Handles the search field: redirects to the page of the function with exactly this name, or to the
- * list of matches. */
-static void answer_find(const struct exchange *exchange)
+/* Handles the search field: redirects to the page of the function with exactly this name, or to
+ * the list of what holds it. */
+void fm_answer_find(const struct fm_exchange *exchange)
 {
     GError *error = NULL;
     const char *raw = exchange->request->query ? exchange->request->query : "";
@@ -445,59 +435,4 @@ static void answer_find(const struct exchange *exchange)
     fm_query_append_part(location, profile->base.name);
     fm_response_message(exchange->request, 303, "Found.", exchange->ret);
     exchange->ret->location = g_string_free(location, FALSE);
-}
-
-/* --- routes --- */
-
-/* "/deep.json" has the path "/deep" and a format; without ending, Accept chooses. */
-static bool format_of(const struct fm_request *request, const char *path, enum fm_format *ret)
-{
-    size_t size = strlen(path);
-    if (strncmp(request->path, path, size) != 0)
-        return false;
-    *ret = fm_format_from_accept(request->accept);
-    const char *ending = request->path + size;
-    if (ending[0] == '.')
-        return fm_format_from_name(ending + 1, ret);
-    return ending[0] == '\0';
-}
-
-static bool method_is_known(const char *method)
-{
-    return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0 || strcmp(method, "POST") == 0;
-}
-
-void fm_server_handle(struct fm_server *server, const struct fm_request *request,
-                      struct fm_response *ret)
-{
-    g_return_if_fail(request->method != NULL && request->path != NULL && ret != NULL);
-    struct exchange exchange = {server, request, FM_FORMAT_HTML, ret};
-    if (!method_is_known(request->method))
-        fm_response_message(request, 405, "expected the method GET, HEAD or POST", ret);
-    else if (format_of(request, "/deep", &exchange.format))
-        answer_deep(&exchange);
-    else if (fm_compare_handle(server, request, ret))
-        return;
-    else if (g_str_has_suffix(request->path, ".svg"))
-        fm_response_message(request, 404, "only pages of profiles have pictures of their own", ret);
-    else if (fm_trace_handle(server, request, ret))
-        return;
-    else if (strcmp(request->path, "/find") == 0)
-        answer_find(&exchange);
-    else if (strcmp(request->path, "/live") == 0)
-        fm_growing_answer(server, request, fm_server_handle, ret);
-    else if (strcmp(request->path, "/moment") == 0)
-        fm_growing_answer_moment(server, request, ret);
-    else if (strcmp(request->path, "/events") == 0)
-        fm_profile_live_answer(server, request, ret);
-    else if (g_str_has_prefix(request->path, "/assets/"))
-        answer_asset(&exchange, request->path + strlen("/assets/"));
-    else if (strcmp(request->path, "/favicon.ico") == 0)
-        *ret = (struct fm_response){.status = 204, .body = g_bytes_new_static("", 0)};
-    else if (format_of(request, "/index", &exchange.format) ||
-             format_of(request, "/", &exchange.format))
-        answer_front(&exchange);
-    else
-        fm_response_message(request, 404, "there is no such page; the recordings are listed at /",
-                            ret);
 }

@@ -35,9 +35,22 @@ static char *say(const struct fm_profile_progress *progress)
                            progress->doing, progress->fraction * 100);
 }
 
-static unsigned stage_of(const struct fm_deep_recording *recording)
+void fm_how_far_get(struct fm_engine *engine, struct fm_trace *trace, const struct fm_query *query,
+                    struct fm_how_far *ret)
 {
-    return recording == NULL ? 0 : (unsigned)recording->known;
+    struct fm_profile_progress progress;
+    const GError *error = fm_profile_error(trace);
+    const struct fm_deep_recording *recording = fm_profile_recording(trace);
+    fm_profile_progress(engine, trace, &progress);
+    *ret = (struct fm_how_far){
+        .complete = recording != NULL && fm_report_is_complete(recording, query),
+        .failed = error != NULL,
+        .stage = error != NULL || recording == NULL ? 0 : (unsigned)recording->known,
+        .module = progress.module,
+        .fraction = progress.fraction,
+        .whole = progress.whole,
+        .text = error != NULL ? g_strdup(error->message) : say(&progress),
+    };
 }
 
 static struct fm_engine *engine_of(const struct page *page)
@@ -45,43 +58,27 @@ static struct fm_engine *engine_of(const struct page *page)
     return fm_recordings_engine(page->live.server->recordings);
 }
 
-void fm_profile_live_progress(struct fm_engine *engine, const struct fm_recorded_profile *profile,
-                              struct fm_incomplete *ret)
+/* Sends how far it is. True when nothing more will change the page. */
+static bool tell(struct page *page)
 {
-    struct fm_profile_progress progress;
-    fm_profile_progress(engine, profile->base.trace, &progress);
-    *ret = (struct fm_incomplete){say(&progress), stage_of(profile->recording), progress.whole};
-}
-
-/* Whether nothing more will change the page. */
-static bool is_settled(const struct page *page)
-{
-    const struct fm_deep_recording *recording = fm_profile_recording(page->trace);
-    return fm_profile_error(page->trace) != NULL ||
-           (recording != NULL && fm_report_is_complete(recording, &page->query));
-}
-
-static void tell(struct page *page)
-{
-    struct fm_profile_progress progress;
-    const GError *error = fm_profile_error(page->trace);
-    unsigned stage = error != NULL ? 0 : stage_of(fm_profile_recording(page->trace));
-    fm_profile_progress(engine_of(page), page->trace, &progress);
-    g_autofree char *text = error != NULL ? g_strdup(error->message) : say(&progress);
+    struct fm_how_far far;
+    fm_how_far_get(engine_of(page), page->trace, &page->query, &far);
     g_autoptr(GString) out = g_string_new(NULL);
     struct fm_json json;
     fm_json_init(&json, out);
     fm_json_object(&json, NULL);
-    fm_json_uint(&json, "stage", stage);
-    fm_json_bool(&json, "complete", error == NULL && is_settled(page));
-    fm_json_bool(&json, "failed", error != NULL);
-    fm_json_text(&json, "module", progress.module);
-    fm_json_double(&json, "fraction", round(progress.fraction * 1000) / 1000);
-    fm_json_double(&json, "whole", round(progress.whole * 1000) / 1000);
-    fm_json_text(&json, "text", text);
+    fm_json_uint(&json, "stage", far.stage);
+    fm_json_bool(&json, "complete", far.complete && !far.failed);
+    fm_json_bool(&json, "failed", far.failed);
+    fm_json_text(&json, "module", far.module);
+    fm_json_double(&json, "fraction", round(far.fraction * 1000) / 1000);
+    fm_json_double(&json, "whole", round(far.whole * 1000) / 1000);
+    fm_json_text(&json, "text", far.text);
     fm_json_end(&json);
     fm_stream_send(page->live.stream, "state", out->str);
     page->told_us = g_get_monotonic_time();
+    g_free(far.text);
+    return far.complete || far.failed;
 }
 
 /* --- times of events --- */
@@ -116,8 +113,7 @@ static bool on_pass_end(void *hook_data, void *call_data)
 {
     struct page *page = hook_data;
     (void)call_data;
-    tell(page);
-    if (is_settled(page))
+    if (tell(page))
         say_good_bye(page);
     else
         wait_for_pass(page);
@@ -162,8 +158,7 @@ static void page_query(const struct fm_deep_query *asked, struct fm_query *ret)
 static void begin(struct page *page)
 {
     g_assert(page->trace != NULL && page->live.stream != NULL);
-    tell(page);
-    if (is_settled(page)) {
+    if (tell(page)) {
         say_good_bye(page);
     } else {
         wait_for_pass(page);

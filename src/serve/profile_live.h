@@ -5,14 +5,16 @@
 #include "recording/recording.h"
 #include "serve/serve.h"
 
-/* Text of an incomplete page. text: caller frees. */
-struct fm_incomplete {
-    char *text;
-    unsigned stage; /* pages made at different stages differ */
-    double fraction;
+/* Whether a page is complete, and else how far its profile has been read. */
+struct fm_how_far {
+    bool complete, failed;
+    unsigned stage;         /* another one, another page */
+    const char *module;     /* that runs; NULL = none */
+    double fraction, whole; /* of the module, and of all */
+    char *text;             /* of the page while it is incomplete, or the error; g_free */
 };
-void fm_profile_live_progress(struct fm_engine *engine, const struct fm_recorded_profile *profile,
-                              struct fm_incomplete *ret);
-/* Answers /events: the stream of a page, until the page is complete. */
+void fm_how_far_get(struct fm_engine *engine, struct fm_trace *trace, const struct fm_query *query,
+                    struct fm_how_far *ret);
+/* Answers /events: the stream of a page, until the page is whole. */
 void fm_profile_live_answer(struct fm_server *server, const struct fm_request *request,
                             struct fm_response *ret);

@@ -51,27 +51,30 @@ static char *way_up(const char *path)
     return g_string_free(way, FALSE);
 }
 
-enum message_format { MESSAGE_HTML, MESSAGE_TEXT, MESSAGE_JSON };
-
-static enum message_format format_of(const struct fm_request *request)
+bool fm_request_format(const struct fm_request *request, size_t *ret_stem, enum fm_format *ret)
 {
     const char *path = request->path == NULL ? "" : request->path;
-    if (g_str_has_suffix(path, ".json"))
-        return MESSAGE_JSON;
-    if (g_str_has_suffix(path, ".txt") || g_str_has_suffix(path, ".csv"))
-        return MESSAGE_TEXT;
-    switch (fm_format_from_accept(request->accept)) {
-    case FM_FORMAT_JSON:
-        return MESSAGE_JSON;
-    case FM_FORMAT_TEXT:
-    case FM_FORMAT_CSV:
-    case FM_FORMAT_SVG:
-    case FM_FORMAT_DOT:
-        return MESSAGE_TEXT;
-    case FM_FORMAT_HTML:
-        break;
-    }
-    return MESSAGE_HTML;
+    const char *dot = strrchr(path, '.');
+    bool ends = dot != NULL && fm_format_from_name(dot + 1, ret);
+    *ret_stem = ends ? (size_t)(dot - path) : strlen(path);
+    if (!ends)
+        *ret = fm_format_from_accept(request->accept);
+    return ends;
+}
+
+enum message_format { MESSAGE_HTML, MESSAGE_TEXT, MESSAGE_JSON };
+
+/* Pictures have no form for messages: of those Accept decides, too. */
+static enum message_format format_of(const struct fm_request *request)
+{
+    size_t stem;
+    enum fm_format format;
+    if (fm_request_format(request, &stem, &format) &&
+        (format == FM_FORMAT_SVG || format == FM_FORMAT_DOT))
+        format = fm_format_from_accept(request->accept);
+    return format == FM_FORMAT_JSON   ? MESSAGE_JSON
+           : format == FM_FORMAT_HTML ? MESSAGE_HTML
+                                      : MESSAGE_TEXT;
 }
 
 void fm_response_message(const struct fm_request *request, unsigned status, const char *text,

@@ -2,10 +2,14 @@
 /* Error pages and headers, for both HTTP and CGI. */
 #pragma once
 
+#include "pages/render.h"
 #include "serve/serve.h"
 
-/* Makes a page with one message, in the requested format (".json", ".txt", ".csv" at the end of the
- * path, or Accept). The status gives the kind of message. */
+/* The format of an answer: true: that of the path's ending (".json"), which begins at *ret_stem;
+ * false: what Accept says, and *ret_stem is the path's length. */
+bool fm_request_format(const struct fm_request *request, size_t *ret_stem, enum fm_format *ret);
+/* A page with one message, in the format that the request asks for (".json", ".txt", ".csv" at the
+ * end of the path, or Accept); the status tells what kind of message. */
 void fm_response_message(const struct fm_request *request, unsigned status, const char *text,
                          struct fm_response *ret);
 /* Makes an error page, with a status for the kind of error; takes ownership of the error. */

@@ -36,9 +36,25 @@ struct fm_deep_query {
 FM_MUST_USE bool fm_deep_query_split(const char *raw, struct fm_deep_query *ret, GError **error);
 void fm_deep_query_clear(struct fm_deep_query *query);
 
-/* compare_handle.c: answers /compare; false: it is another path. */
-bool fm_compare_handle(struct fm_server *server, const struct fm_request *request,
-                       struct fm_response *ret);
+/* A request on its way to its answer. routes.c has the table of who answers what. */
+struct fm_exchange {
+    struct fm_server *server;
+    const struct fm_request *request;
+    enum fm_format format; /* asked for by the path's ending, else by Accept */
+    const char *rest;      /* of the path, behind that of the route */
+    struct fm_response *ret;
+};
+
+/* handle.c */
+void fm_answer_deep(const struct fm_exchange *exchange);
+void fm_answer_find(const struct fm_exchange *exchange);
+void fm_answer_front(const struct fm_exchange *exchange);
+void fm_answer_asset(const struct fm_exchange *exchange);
+/* trace_handle.c */
+void fm_answer_trace(const struct fm_exchange *exchange);
+void fm_answer_trace_complete(const struct fm_exchange *exchange);
+/* compare_handle.c */
+void fm_answer_compare(const struct fm_exchange *exchange);
 void fm_compared_free(struct fm_compared *compared); /* NULL is allowed */
 
 /* The page at "/". */

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Routes of traces. */
+/* Pages of traces, and completions of their filters. */
 #include <string.h>
 
 #include "base/error.h"
 #include "base/text/json.h"
 #include "pages/trace/page.h"
 #include "serve/serve_internal.h"
-#include "serve/trace_handle.h"
-#include "serve/trace_live.h"
 
-/* A page may change at any moment, so it has no validator. */
-static void answer_page(struct fm_server *server, const struct fm_request *request,
-                        enum fm_format format, struct fm_response *ret)
+/* A page may change from one moment to the next, so it has no validator. */
+void fm_answer_trace(const struct fm_exchange *exchange)
 {
+    struct fm_server *server = exchange->server;
+    const struct fm_request *request = exchange->request;
+    struct fm_response *ret = exchange->ret;
+    enum fm_format format = exchange->format;
     GError *error = NULL;
     struct fm_trace_query query;
     if (request->query != NULL && strlen(request->query) > FM_QUERY_BYTES_MAX) {
@@ -38,9 +39,11 @@ static void answer_page(struct fm_server *server, const struct fm_request *reque
 }
 
 /* Completions for the end of a filter: {"at": byte, "words": [...]}. */
-static void answer_complete(struct fm_server *server, const struct fm_request *request,
-                            struct fm_response *ret)
+void fm_answer_trace_complete(const struct fm_exchange *exchange)
 {
+    struct fm_server *server = exchange->server;
+    const struct fm_request *request = exchange->request;
+    struct fm_response *ret = exchange->ret;
     GError *error = NULL;
     struct fm_trace_query query;
     struct fm_trace_set *set = NULL;
@@ -75,27 +78,4 @@ static void answer_complete(struct fm_server *server, const struct fm_request *r
         .status = 200, .content_type = "application/json", .body = g_string_free_to_bytes(out)};
     fm_trace_set_free(set);
     fm_trace_query_clear(&query);
-}
-
-bool fm_trace_handle(struct fm_server *server, const struct fm_request *request,
-                     struct fm_response *ret)
-{
-    const char *path = request->path;
-    enum fm_format format = fm_format_from_accept(request->accept);
-    if (strcmp(path, "/trace") == 0)
-        answer_page(server, request, format, ret);
-    else if (g_str_has_prefix(path, "/trace.") &&
-             fm_format_from_name(path + strlen("/trace."), &format))
-        answer_page(server, request, format, ret);
-    else if (strcmp(path, "/trace/stream") == 0)
-        fm_trace_live_stream(server, request, ret);
-    else if (strcmp(path, "/trace/ask") == 0)
-        fm_trace_live_ask(server, request, ret);
-    else if (strcmp(path, "/trace/complete") == 0)
-        answer_complete(server, request, ret);
-    else if (strcmp(path, "/trace/status") == 0)
-        fm_trace_live_status(server, ret);
-    else
-        return false;
-    return true;
 }
