@@ -78,6 +78,10 @@ MAY_USE = {
     "exchange": ["base", "deep", "analysis"],
     "exchange/trace": ["base", "trace"],
     "exchange/export": ["base", "deep", "analysis", "exchange"],
+    "console": ["base"],
+    "console/files": ["base", "console", "exchange"],
+    "record/run": ["base", "deep", "analysis", "merge", "digest", "display", "eventlog", "runtime", "console", "record"],
+    "live": ["base", "deep", "record", "recording", "serve", "console"],
     "cli": ["*"],
 }
 

@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "cli/cli.h"
-#include "cli/hint.h"
-#include "cli/output.h"
+#include "console/files/hint.h"
+#include "console/output.h"
 #include "cli/page_output.h"
 #include "cli/profile/given_runs.h"
 #include "pages/compare/gate.h"

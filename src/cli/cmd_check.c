@@ -10,7 +10,7 @@
 #include "cli/check_limits.h"
 #include "cli/cli.h"
 #include "cli/companion.h"
-#include "cli/hint.h"
+#include "console/files/hint.h"
 #include "compare/compare.h"
 #include "recording/profile.h"
 #include "pages/render.h"

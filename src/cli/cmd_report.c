@@ -4,8 +4,8 @@
 #include <stdio.h>
 
 #include "cli/cli.h"
-#include "cli/hint.h"
-#include "cli/live/now.h"
+#include "console/files/hint.h"
+#include "live/now.h"
 #include "cli/page_output.h"
 #include "recording/profile.h"
 #include "site/site.h"

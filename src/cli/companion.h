@@ -5,7 +5,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
-#include "cli/hint.h"
+#include "console/files/hint.h"
 
 struct fm_companion_fact {
     const char *name; /* condition that must be true */

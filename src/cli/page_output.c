@@ -11,8 +11,8 @@
 
 #include "base/error.h"
 #include "cli/cli.h"
-#include "cli/hint.h"
-#include "cli/live/now.h"
+#include "console/files/hint.h"
+#include "live/now.h"
 #include "recording/profile.h"
 
 static unsigned terminal_width(void)

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "cli/live/token.h"
+#include "live/token.h"
 #include "cli/log/cmd_log.h"
 #include "cli/log/cmd_log_print.h"
 #include "eventlog/log/reorder.h"

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "cli/live/token.h"
+#include "live/token.h"
 #include "cli/log/cmd_log.h"
 #include "eventlog/transport/transport.h"
 #include "eventlog/output/writer.h"

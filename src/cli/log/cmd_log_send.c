@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "cli/live/token.h"
+#include "live/token.h"
 #include "cli/log/cmd_log.h"
 #include "eventlog/reader/eventlog.h"
 #include "eventlog/monitor/monitor.h"

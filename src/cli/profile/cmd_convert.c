@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "cli/cli.h"
-#include "cli/hint.h"
+#include "console/files/hint.h"
 #include "deep/profile.h"
 
 static int convert(const char *from, const char *to, bool strict_mercury)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/hint.h"
+#include "console/files/hint.h"
 #include "dump/dump.h"
 
 static int dump_file(const char *path, const struct fm_dump_wish *wish)

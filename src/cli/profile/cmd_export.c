@@ -6,9 +6,9 @@
 
 #include "base/error.h"
 #include "cli/cli.h"
-#include "cli/output.h"
+#include "console/output.h"
 #include "cli/log/export_trace.h"
-#include "cli/hint.h"
+#include "console/files/hint.h"
 #include "exchange/exchange.h"
 #include "recording/profile.h"
 #include "site/site.h"

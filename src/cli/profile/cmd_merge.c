@@ -14,7 +14,7 @@
 #include "base/files/writer.h"
 #include "base/error.h"
 #include "cli/cli.h"
-#include "cli/output.h"
+#include "console/output.h"
 #include "cli/profile/merge_bodies.h"
 #include "cli/profile/merge_ranks.h"
 #include "cli/profile/merge_told.h"

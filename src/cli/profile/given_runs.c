@@ -2,7 +2,7 @@
 #include "cli/profile/given_runs.h"
 
 #include "cli/cli.h"
-#include "cli/hint.h"
+#include "console/files/hint.h"
 #include "compare/runs.h"
 #include "compare/timing.h"
 #include "display/display.h"

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/text/shell.h"
 #include "cli/cli.h"
-#include "cli/record/call_log.h"
+#include "record/run/call_log.h"
 #include "cli/record/compiling.h"
 #include "record/toolchain/note_filter.h"
 #include "record/toolchain/toolchain.h"

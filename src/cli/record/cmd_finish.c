@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/record/joining.h"
+#include "record/run/joining.h"
 #include "record/known/known.h"
 
 /* NAME of NAME.rec and NAME.PID.N.rec; g_free(). */

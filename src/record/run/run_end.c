@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/record/run_end.h"
+#include "record/run/run_end.h"
 
 #include <glib/gstdio.h>
 #include <stdio.h>
@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/text/shell.h"
-#include "cli/cli.h"
-#include "cli/record/joining.h"
+#include "console/say.h"
+#include "record/run/joining.h"
 #include "record/known/known.h"
 #include "record/raw/of_run.h"
 #include "record/raw/recording.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/notices.h"
+#include "console/notices.h"
 
 #include <fcntl.h>
 #include <glib.h>

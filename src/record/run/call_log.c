@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/record/call_log.h"
+#include "record/run/call_log.h"
 
 #include <errno.h>
 #include <fcntl.h>

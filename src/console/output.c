@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/output.h"
+#include "console/output.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
-#include "cli/record/finishing.h"
+#include "record/run/finishing.h"
 
 struct fm_rotation {
     unsigned keep; /* phases */

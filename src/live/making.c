@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/live/making.h"
+#include "live/making.h"
 
 #include <glib/gstdio.h>
 

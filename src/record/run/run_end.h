@@ -2,7 +2,7 @@
 /* Handles the recordings of a run's processes after its end in `fathom record`. */
 #pragma once
 
-#include "cli/record/finishing.h"
+#include "record/run/finishing.h"
 
 /* Makes the profiles of the recordings of the run BASE, which are not among those that were there
  * before; tells of processes that go on. An exit status. program: what was run, for messages. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/record/rotating.h"
+#include "record/run/rotating.h"
 
 #include <glib/gstdio.h>
 #include <stdio.h>
@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
-#include "cli/cli.h"
-#include "cli/record/kept.h"
+#include "console/say.h"
+#include "record/run/kept.h"
 #include "merge/merge.h"
 #include "record/finish/finish.h"
 #include "record/known/known.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/live/now.h"
+#include "live/now.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
 
 #include "base/files/unfinished.h"
-#include "cli/hint.h"
-#include "cli/live/making.h"
+#include "console/files/hint.h"
+#include "live/making.h"
 #include "deep/source_map.h"
 #include "record/running/control.h"
 

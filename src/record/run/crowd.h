@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/record/finishing.h"
+#include "record/run/finishing.h"
 #include "deep/profile.h"
 
 /* A recording. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/record/finishing.h"
+#include "record/run/finishing.h"
 
-#include "cli/record/call_log.h"
+#include "record/run/call_log.h"
 
 #include "deep/machine/binary.h"
 #include "deep/source_texts.h"
@@ -13,9 +13,9 @@
 #include "base/files/content_hash.h"
 #include "base/files/writer.h"
 #include "base/text/shell.h"
-#include "cli/cli.h"
-#include "cli/hint.h"
-#include "cli/record/summary.h"
+#include "console/say.h"
+#include "console/files/hint.h"
+#include "record/run/summary.h"
 #include "deep/write.h"
 
 char *fm_cli_data_path(const char *name)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/live/token.h"
+#include "live/token.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/live/spare.h"
+#include "live/spare.h"
 
 #include <glib.h>
 #include <stdio.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/record/crowd.h"
+#include "record/run/crowd.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/text/shell.h"
-#include "cli/cli.h"
-#include "cli/hint.h"
+#include "console/say.h"
+#include "console/files/hint.h"
 #include "record/raw/identity.h"
 #include "record/raw/recording.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/record/joining.h"
+#include "record/run/joining.h"
 
 #include <glib/gstdio.h>
 #include <stdio.h>
@@ -8,9 +8,9 @@
 #include "base/error.h"
 #include "base/files/content_hash.h"
 #include "base/text/shell.h"
-#include "cli/cli.h"
-#include "cli/hint.h"
-#include "cli/record/summary.h"
+#include "console/say.h"
+#include "console/files/hint.h"
+#include "record/run/summary.h"
 #include "digest/processes/roles.h"
 #include "merge/merge.h"
 #include "record/finish/finish.h"

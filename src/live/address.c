@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/live/address.h"
+#include "live/address.h"
 
 #include <glib.h>
 #include <stdint.h>

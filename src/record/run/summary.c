@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A glance at a run on standard error, as a terminal is wide. Its figures come from the profile as
  * it was made: the pages' are the same, but want the file opened and all of it computed. */
-#include "cli/record/summary.h"
+#include "record/run/summary.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -10,7 +10,7 @@
 
 #include "analysis/analysis.h"
 #include "base/text/shell.h"
-#include "cli/cli.h"
+#include "console/say.h"
 #include "digest/run/held.h"
 #include "digest/processes/roles.h"
 #include "digest/run/run.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/record/tick_event.h"
+#include "record/run/tick_event.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>

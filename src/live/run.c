@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/live/run.h"
+#include "live/run.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/live/address.h"
-#include "cli/live/growing.h"
-#include "cli/notices.h"
-#include "cli/live/token.h"
+#include "live/address.h"
+#include "live/growing.h"
+#include "console/notices.h"
+#include "live/token.h"
 #include "record/raw/of_run.h"
 #include "record/raw/recording.h"
 #include "serve/http/http.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/hint.h"
+#include "console/files/hint.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 #include "base/files/beside.h"
 #include "base/text/shell.h"
-#include "cli/cli.h"
+#include "console/say.h"
 #include "exchange/import/import.h"
 
 #define HEAD_BYTES 64

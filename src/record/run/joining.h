@@ -2,8 +2,8 @@
 /* One profile of all processes of a program, or of a run. */
 #pragma once
 
-#include "cli/record/crowd.h"
-#include "cli/record/finishing.h"
+#include "record/run/crowd.h"
+#include "record/run/finishing.h"
 
 /* all, program, none. */
 bool fm_join_parse(const char *text, enum fm_join *ret);

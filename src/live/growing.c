@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/live/growing.h"
+#include "live/growing.h"
 
 #include <glib/gstdio.h>
 #include <malloc.h>
@@ -8,9 +8,9 @@
 
 #include "base/error.h"
 #include "base/files/own_folder.h"
-#include "cli/hint.h"
-#include "cli/live/making.h"
-#include "cli/live/spare.h"
+#include "console/files/hint.h"
+#include "live/making.h"
+#include "live/spare.h"
 #include "record/raw/recording.h"
 #include "record/running/control.h"
 #include "recording/prepared.h"

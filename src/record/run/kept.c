@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/record/kept.h"
+#include "record/run/kept.h"
 
 #include <errno.h>
 #include <fcntl.h>
