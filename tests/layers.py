@@ -21,7 +21,7 @@ MAY_USE = {
     "ranks": ["base", "deep", "merge", "analysis"],
     "digest": ["base", "deep", "analysis"],
     "body": ["base", "deep", "analysis", "procrep"],
-    "record/toolchain": ["base", "runtime"],
+    "record/toolchain": ["base", "console", "runtime"],
     "record/raw": ["base", "runtime"],
     "record/running": ["base", "runtime", "record/raw", "record/statics"],
     "record/statics": ["base", "deep", "runtime"],
@@ -52,6 +52,7 @@ MAY_USE = {
     "viewers": ["base", "trace", "schedule", "recording", "query"],
     "pages": ["base", "query", "display", "report"],
     "pages/trace": ["base", "trace", "schedule", "recording", "viewers", "query", "display", "pages"],
+    "pages/check": ["base", "deep", "analysis", "query", "display", "report", "pages", "recording", "feedback", "procrep", "console"],
     "pages/compare": ["base", "deep", "analysis", "sampled", "compare", "gate", "query", "display"],
     "pages/profile/parts": ["base", "deep", "analysis", "query", "display", "report", "body", "procrep"],
     "pages/profile/measured": ["base", "deep", "analysis", "query", "display", "report", "digest", "pages/profile/parts"],
@@ -81,7 +82,8 @@ MAY_USE = {
     "console": ["base"],
     "console/files": ["base", "console", "exchange"],
     "record/run": ["base", "deep", "analysis", "merge", "digest", "display", "eventlog", "runtime", "console", "record"],
-    "live": ["base", "deep", "record", "recording", "serve", "console"],
+    "compare/given": ["base", "deep", "compare", "display", "console"],
+    "live": ["base", "deep", "exchange", "record", "recording", "serve", "console"],
     "cli": ["*"],
 }
 

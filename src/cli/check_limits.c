@@ -9,7 +9,7 @@
 #include "console/files/hint.h"
 #include "console/output.h"
 #include "cli/page_output.h"
-#include "cli/profile/given_runs.h"
+#include "compare/given/given_runs.h"
 #include "pages/compare/gate.h"
 
 static bool has_wish(const struct fm_limits_wish *wish)

@@ -9,230 +9,32 @@
 #include "base/text/shell.h"
 #include "cli/check_limits.h"
 #include "cli/cli.h"
-#include "cli/companion.h"
 #include "console/files/hint.h"
 #include "compare/compare.h"
-#include "recording/profile.h"
-#include "pages/render.h"
-#include "query/commands.h"
+#include "pages/check/companion.h"
+#include "pages/check/pages.h"
 
-#define FORMATS 4
 #define PROBLEMS_SHOWN_MAX 20
-#define ROWS_OF_CALLERS 100
 
-struct check {
-    const struct fm_deep_recording *recording;
-    struct fm_progress *progress;
-    uint32_t sample; /* pages of each kind that is made for each node; 0 = all */
-    GString *page;
-    JsonArray *told; /* --json: the problems go here; NULL = they are printed */
-    uint64_t pages, unavailable, formats, problems;
-    GHashTable *lacking;  /* data that pages lack -> number of such pages */
-    uint64_t done, total; /* pages, for the progress */
+struct told {
+    JsonArray *json; /* NULL: they are printed */
+    unsigned count;
 };
 
-static void tell_problem(struct check *check, const struct fm_query *query, const char *what)
+static void tell_problem(void *user, const char *page, const char *what)
 {
-    if (++check->problems > PROBLEMS_SHOWN_MAX)
+    struct told *told = user;
+    if (++told->count > PROBLEMS_SHOWN_MAX)
         return;
-    g_autofree char *text = fm_query_print(query);
-    if (check->told != NULL) {
-        g_autofree char *line = g_strdup_printf("%s: %s", text, what);
+    if (told->json != NULL) {
+        g_autofree char *line = g_strdup_printf("%s: %s", page, what);
         g_autofree char *valid = g_utf8_make_valid(line, -1);
-        json_array_add_string_element(check->told, valid);
+        json_array_add_string_element(told->json, valid);
         return;
     }
-    printf("FAILED  %s: %s\n", text, what);
-    if (check->problems == PROBLEMS_SHOWN_MAX)
+    printf("FAILED  %s: %s\n", page, what);
+    if (told->count == PROBLEMS_SHOWN_MAX)
         printf("        further ones are only counted\n");
-}
-
-/* Checks conditions that every page must meet; NULL = it does. */
-static const char *judge(enum fm_format format, const GString *page)
-{
-    g_autoptr(JsonParser) parser = NULL;
-    if (memchr(page->str, '\0', page->len) != NULL)
-        return "there is a NUL in the page";
-    switch (format) {
-    case FM_FORMAT_HTML:
-        if (!g_str_has_prefix(page->str, "<!DOCTYPE html>") ||
-            !g_str_has_suffix(page->str, "</html>\n"))
-            return "the HTML is not whole";
-        break;
-    case FM_FORMAT_JSON:
-        parser = json_parser_new();
-        if (!json_parser_load_from_data(parser, page->str, (gssize)page->len, NULL))
-            return "the JSON does not parse";
-        break;
-    case FM_FORMAT_TEXT:
-        if (page->len == 0)
-            return "the text is empty";
-        break;
-    case FM_FORMAT_SVG:
-    case FM_FORMAT_DOT:
-    case FM_FORMAT_CSV:
-        return NULL; /* a page need not have a table, and names keep their bytes */
-    }
-    return g_utf8_validate(page->str, (gssize)page->len, NULL) ? NULL : "the page is not UTF-8";
-}
-
-static void check_formats(struct check *check, const struct fm_query *query,
-                          const struct fm_display *display,
-                          const struct fm_preferences *preferences)
-{
-    for (unsigned format = 0; format < FORMATS; format++) {
-        const struct fm_render_options options = {
-            .format = format,
-            .file = check->recording->path,
-            .text = {.width = 100},
-        };
-        g_string_truncate(check->page, 0);
-        fm_render_display(display, preferences, check->recording->name, &options, check->page);
-        const char *wrong = judge(format, check->page);
-        if (wrong != NULL)
-            tell_problem(check, query, wrong);
-        check->formats++;
-    }
-}
-
-/* By what is lacking, whatever page or procedure lacks it. */
-static void note_lacking(struct check *check, const char *message)
-{
-    static const char *const words[] = {"No coverage information available", "There is no readable",
-                                        "Error reading", "Cannot find", "Could not read"};
-    const char *what = strstr(message, "not available for this file: ");
-    what = what == NULL ? message : what + strlen("not available for this file: ");
-    for (size_t i = 0; i < G_N_ELEMENTS(words); i++) {
-        const char *at = strstr(what, words[i]);
-        if (at != NULL)
-            what = at;
-    }
-    gpointer count = g_hash_table_lookup(check->lacking, what);
-    g_hash_table_insert(check->lacking, g_strdup(what),
-                        GSIZE_TO_POINTER(GPOINTER_TO_SIZE(count) + 1));
-    check->unavailable++;
-}
-
-static void check_page(struct check *check, const struct fm_query *query)
-{
-    g_autoptr(FmDisplay) display = NULL;
-    g_autoptr(GError) error = NULL;
-    struct fm_preferences preferences;
-    if (fm_report(check->recording, query, &preferences, &display, &error)) {
-        check_formats(check, query, display, &preferences);
-        check->pages++;
-    } else if (g_error_matches(error, FM_ERROR, FM_ERROR_UNAVAILABLE)) {
-        note_lacking(check, error->message);
-    } else {
-        tell_problem(check, query, error->message);
-    }
-    check->done++;
-    if (check->progress->report != NULL && check->done % 64 == 0)
-        check->progress->report(check->progress->user, "checking pages", check->done, check->total);
-}
-
-static void check_tops(struct check *check)
-{
-    for (unsigned i = 0; i < 6 * 2 * 2 * 3; i++) {
-        const struct fm_query query = {
-            .command = {.id = FM_CMD_TOP_PROCS,
-                        .limit = i % 3,
-                        .first = 1,
-                        .last = 100,
-                        .threshold = i % 3 == FM_LIMIT_PERCENT ? 0.1 : 1000,
-                        .top = {.kind = i / 12,
-                                .with_descendants = i / 3 % 2 == 1,
-                                .per_call = i / 6 % 2 == 1}}};
-        check_page(check, &query);
-    }
-}
-
-static void check_address(struct check *check, const char *address)
-{
-    struct fm_query query;
-    g_autoptr(GError) error = NULL;
-    if (!fm_query_parse(address, &query, &error))
-        g_error("%s: %s", address, error->message);
-    check_page(check, &query);
-    fm_query_clear(&query);
-}
-
-static uint32_t node_count(const struct check *check, enum fm_command_subject about)
-{
-    const struct fm_profile *profile = check->recording->profile;
-    const struct fm_analysis *analysis = check->recording->analysis;
-    switch (about) {
-    case FM_ABOUT_CLIQUE:
-        return analysis->clique_count;
-    case FM_ABOUT_PS:
-        return profile->ps_count;
-    case FM_ABOUT_PD:
-        return profile->pd_count;
-    case FM_ABOUT_CSS:
-        return profile->css_count;
-    case FM_ABOUT_CSD:
-        return profile->csd_count;
-    case FM_ABOUT_MODULE:
-        return analysis->module_count;
-    case FM_ABOUT_NO_NODE:
-        break;
-    }
-    return 0;
-}
-
-static uint32_t sampled(const struct check *check, uint32_t count)
-{
-    return check->sample == 0 ? count : MIN(count, check->sample);
-}
-
-#define GROUPS (FM_GROUP_CLIQUE + 1u)
-
-/* number: from 1, of modules likewise. */
-static void check_node(struct check *check, enum fm_command_id id, uint32_t number)
-{
-    const struct fm_command_form *form = &fm_command_forms[id];
-    struct fm_query query = {.command = {.id = id, .number = number}};
-    if (form->about == FM_ABOUT_MODULE)
-        query.command.module =
-            (char *)(uintptr_t)check->recording->analysis->modules[number - 1].name;
-    if (form->shape == FM_SHAPE_CALLERS) {
-        query.command.bunch = 1;
-        query.command.bunch_size = ROWS_OF_CALLERS;
-    }
-    for (unsigned group = 0; group < (form->shape == FM_SHAPE_CALLERS ? GROUPS : 1); group++) {
-        query.command.group = group;
-        check_page(check, &query);
-    }
-}
-
-static void check_nodes(struct check *check, enum fm_command_id id)
-{
-    uint32_t count = node_count(check, fm_command_forms[id].about);
-    uint32_t wanted = sampled(check, count);
-    /* Evenly spread, the first and the last among them. */
-    for (uint32_t n = 0; n < wanted; n++)
-        check_node(check, id,
-                   wanted < 2 ? 1 : (uint32_t)(1 + (uint64_t)n * (count - 1) / (wanted - 1)));
-}
-
-static void check_all_pages(struct check *check)
-{
-    for (unsigned id = 0; id < FM_CMD_COUNT; id++) {
-        const struct fm_command_form *form = &fm_command_forms[id];
-        if (form->checks_each)
-            check->total += (uint64_t)(form->shape == FM_SHAPE_CALLERS ? GROUPS : 1) *
-                            sampled(check, node_count(check, form->about));
-    }
-    for (unsigned id = 0; id < FM_CMD_COUNT; id++) {
-        const struct fm_command_form *form = &fm_command_forms[id];
-        for (unsigned i = 0; i < FM_COMMAND_SAMPLES_MAX && form->samples[i] != NULL; i++)
-            check_address(check, form->samples[i]);
-    }
-    check_tops(check);
-    for (unsigned id = 0; id < FM_CMD_COUNT; id++) {
-        if (fm_command_forms[id].checks_each)
-            check_nodes(check, (enum fm_command_id)id);
-    }
 }
 
 static void set_text(JsonObject *object, const char *name, const char *text)
@@ -344,17 +146,19 @@ static int check_file_json(const char *path, uint32_t sample, JsonArray *files)
         return check_companion_json(path, kind, files);
     JsonArray *invariants = json_array_new(), *problems = json_array_new();
     g_autoptr(GHashTable) lacking = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    struct check check = {
-        .progress = &progress, .sample = sample, .told = problems, .lacking = lacking};
+    struct told told = {.json = problems};
+    struct fm_page_check check = {.progress = &progress,
+                                  .sample = sample,
+                                  .problem = tell_problem,
+                                  .user = &told,
+                                  .lacking = lacking};
     unsigned broken = 0;
     fm_cli_progress_begin(&progress);
     bool opened = fm_profile_open_now(path, &progress, &recording, &error);
     if (opened) {
         check.recording = recording;
-        check.page = g_string_new(NULL);
         broken = list_invariants(recording, invariants);
-        check_all_pages(&check);
-        g_string_free(check.page, TRUE);
+        fm_page_check(&check);
     } else {
         g_autofree char *valid = g_utf8_make_valid(error->message, -1);
         json_array_add_string_element(problems, valid);
@@ -367,7 +171,7 @@ static int check_file_json(const char *path, uint32_t sample, JsonArray *files)
     set_text(file, "file", path);
     json_object_set_array_member(file, "invariants", invariants);
     json_object_set_int_member(file, "pages", (gint64)check.pages);
-    json_object_set_int_member(file, "formats", FORMATS);
+    json_object_set_int_member(file, "formats", FM_PAGE_CHECK_FORMATS);
     json_object_set_int_member(file, "unavailable", (gint64)check.unavailable);
     json_object_set_object_member(file, "lacking", lacking_json(lacking));
     json_object_set_int_member(file, "problems_count", (gint64)check.problems);
@@ -428,17 +232,20 @@ static int check_file(const char *path, uint32_t sample)
     fflush(stdout);
     fm_cli_progress_begin(&progress);
     g_autoptr(GHashTable) lacking = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    struct check check = {
-        .recording = recording, .progress = &progress, .sample = sample, .lacking = lacking};
-    check.page = g_string_new(NULL);
-    check_all_pages(&check);
-    g_string_free(check.page, TRUE);
+    struct told told = {0};
+    struct fm_page_check check = {.recording = recording,
+                                  .progress = &progress,
+                                  .sample = sample,
+                                  .problem = tell_problem,
+                                  .user = &told,
+                                  .lacking = lacking};
+    fm_page_check(&check);
     fm_cli_progress_end(&progress);
     list_lacking(lacking);
     printf("%s: %u invariants, %u broken; %" PRIu64 " pages in %d formats, %" PRIu64
            " not available for this file, %" PRIu64 " problems%s\n",
-           shown, recording->invariant_count, broken, check.pages, FORMATS, check.unavailable,
-           check.problems, sample == 0 ? "" : " (a sample)");
+           shown, recording->invariant_count, broken, check.pages, FM_PAGE_CHECK_FORMATS,
+           check.unavailable, check.problems, sample == 0 ? "" : " (a sample)");
     return broken == 0 && check.problems == 0 ? FM_EXIT_DONE : FM_EXIT_FAILED;
 }
 

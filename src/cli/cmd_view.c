@@ -11,7 +11,7 @@
 #include "live/address.h"
 #include "live/growing.h"
 #include "live/token.h"
-#include "cli/imported.h"
+#include "live/imported.h"
 #include "cli/log/cmd_log_trace.h"
 #include "console/notices.h"
 #include "record/run/kept.h"

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "cli/cli.h"
 #include "cli/page_output.h"
-#include "cli/profile/given_runs.h"
+#include "compare/given/given_runs.h"
 #include "pages/compare/compare.h"
 
 struct diffing {

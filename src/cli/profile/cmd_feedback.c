@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/files/writer.h"
 #include "cli/cli.h"
-#include "cli/profile/feedback_tables.h"
+#include "feedback/tables.h"
 #include "feedback/feedback.h"
 
 #define VERBOSITY_MAX 4

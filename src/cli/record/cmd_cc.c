@@ -9,7 +9,7 @@
 #include "base/text/shell.h"
 #include "cli/cli.h"
 #include "record/run/call_log.h"
-#include "cli/record/compiling.h"
+#include "record/toolchain/compiling.h"
 #include "record/toolchain/note_filter.h"
 #include "record/toolchain/toolchain.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/text/utf8.h"
 #include "cli/cli.h"
-#include "cli/top/table.h"
+#include "live/top/table.h"
 #include "record/running/control.h"
 #if FM_HAVE_CURSES
 #include "cli/top/screen.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "cli/top/table.h"
+#include "live/top/table.h"
 
 /* Shows it in the terminal until the user ends it. Reads every `delay` seconds. Returns an exit
  * status; the terminal is as before whatever the end. */

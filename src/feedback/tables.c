@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/profile/feedback_tables.h"
+#include "feedback/tables.h"
 
 #include <inttypes.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/companion.h"
+#include "pages/check/companion.h"
 
 #include <string.h>
 

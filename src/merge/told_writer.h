@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/compiler.h"
-#include "cli/profile/merge_bodies.h"
+#include "merge/bodies.h"
 #include "merge/merge.h"
 
 struct fm_merge_told; /* NULL: nobody asked; all of these do nothing then */

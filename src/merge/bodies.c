@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/profile/merge_bodies.h"
+#include "merge/bodies.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/top/table.h"
+#include "live/top/table.h"
 
 #include <math.h>
 #include <string.h>

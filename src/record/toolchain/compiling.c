@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/record/compiling.h"
+#include "record/toolchain/compiling.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
+#include "console/say.h"
 #include "record/toolchain/note_filter.h"
 
 #define NOT_RUN 127 /* as shells say it */

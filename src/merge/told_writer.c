@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/profile/merge_told.h"
+#include "merge/told_writer.h"
 
 #include "base/files/writer.h"
 #include "merge/told.h"

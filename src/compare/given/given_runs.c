@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/profile/given_runs.h"
+#include "compare/given/given_runs.h"
 
-#include "cli/cli.h"
+#include "console/say.h"
 #include "console/files/hint.h"
 #include "compare/runs.h"
 #include "compare/timing.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/imported.h"
+#include "live/imported.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
