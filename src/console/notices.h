@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages on standard error of a program that serves others. Nobody may be reading there: a line
- * that does not fit into the pipe is dropped, and the program never waits. */
+/* Lines on standard error of a program that serves others. Nobody may be reading there:
+ * a line that does not fit is left out, and nothing ever waits for it. */
 #pragma once
 
 /* "fathom COMMAND: TEXT" as a line, but not the same one twice running. Line breaks within are

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Output of a document: to a file, or to standard output for "-". */
+/* The output of a command that writes a document: a file, or standard output for "-". */
 #pragma once
 
 #include "base/files/writer.h"

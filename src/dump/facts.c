@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is not recorded is "not recorded" or null; lists of JSON are there even if they are empty.
+/* Facts beside the graph. An unknown one is "not recorded" or null; lists of JSON are there even if
+ * they are empty.
  */
 #include <inttypes.h>
 

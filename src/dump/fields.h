@@ -11,7 +11,7 @@
 
 struct fm_dump_out {
     FILE *to;
-    GString *text;        /* of JSON, not yet written */
+    GString *text;        /* JSON that is not written yet */
     struct fm_json *json; /* NULL: the form is text */
 };
 
@@ -43,17 +43,17 @@ void fm_dump_fields(struct fm_dump_out *out, const struct fm_dump_field *fields,
                     const void *of);
 #define FM_DUMP_FIELDS(out, fields, of) fm_dump_fields(out, fields, G_N_ELEMENTS(fields), of)
 
-/* Of text alone. */
+/* For text; JSON ignores them. */
 void fm_dump_print(struct fm_dump_out *out, const char *format, ...) FM_PRINTF(2, 3);
 void fm_dump_print_name(struct fm_dump_out *out, const char *name);
 
-/* Of both forms. */
+/* For both forms. */
 void fm_dump_uint(struct fm_dump_out *out, const char *text, const char *json, uint64_t value);
 /* An id of a kind: text: "pd7". */
 void fm_dump_id(struct fm_dump_out *out, const char *text, const char *json, const char *kind,
                 uint32_t id);
 
-/* Of JSON alone; on_line: on a line of its own. */
+/* For JSON; text ignores them. on_line: on a line of its own. */
 void fm_dump_array(struct fm_dump_out *out, const char *name, bool on_line);
 void fm_dump_object(struct fm_dump_out *out, const char *name, bool on_line);
 void fm_dump_end(struct fm_dump_out *out);

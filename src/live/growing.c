@@ -246,8 +246,7 @@ static void *work(void *data)
     return NULL;
 }
 
-/* Whether the last profile's CPU time is small compared with the time since; includes the CPU time
- * of showing its pages. */
+/* The cost of pages of the latest one counts, too. */
 static bool has_rested(const struct one *one)
 {
     uint64_t passed_ns = (uint64_t)(g_get_monotonic_time() - one->begun_us) * 1000;
@@ -470,7 +469,7 @@ void fm_cli_growing_end_phases(struct fm_cli_growing *all)
     }
 }
 
-/* Serves a phase; when all of it has been made, sets its final text. */
+/* The final phases, when all of them are made. */
 static void serve_phase(struct one *one)
 {
     g_autoptr(GError) error = NULL;

@@ -13,7 +13,7 @@ struct fm_making {
     uint64_t since_ns;
     struct fm_known *known;
     bool known_is_own;
-    struct fm_joined *joined;       /* result of the last complete joining; NULL */
+    struct fm_joined *joined;       /* that of the latest that was made whole; NULL */
     struct fm_profile_shape *shape; /* likewise */
 };
 

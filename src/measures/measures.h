@@ -51,11 +51,11 @@ enum fm_measure_sort { FM_SORT_COUNT, FM_SORT_TIME, FM_SORT_BYTES };
 struct fm_known_measure {
     struct fm_measure file;    /* as files name it */
     enum fm_measure_sort sort; /* FM_WORDS are bytes once multiplied by the word size */
-    const char *title;         /* of columns; NULL: pages choose it by flavour and preferences */
-    const char *words;         /* in sentences: "bytes live at the end" */
-    const char *unrecorded;    /* sentence of a profile without it */
-    const char *exported;      /* name in exported profiles; NULL: its own */
-    const char *aliases[4];    /* other names that options take */
+    const char *title; /* heading of columns; NULL: pages choose it by flavour and preferences */
+    const char *words; /* in sentences: "bytes live at the end" */
+    const char *unrecorded; /* sentence of a profile without it */
+    const char *exported;   /* name in exported profiles; NULL: its own */
+    const char *aliases[4]; /* other names that options take */
 };
 
 /* measure: an enum fm_measure_id below FM_MEASURES_MERCURY, or an enum fm_further_measure. */

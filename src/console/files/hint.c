@@ -57,8 +57,8 @@ enum fm_cli_file_kind fm_cli_file_kind(const char *path)
     return size > 0 && fm_import_recognises(path) ? FM_FILE_FOREIGN : FM_FILE_OTHER;
 }
 
-/* A command that reads a kind of file; "%s" is the file. The command that has just failed is not
- * suggested. */
+/* The commands that read each kind of file; "%s" is the file. A command that has just failed to is
+ * no help. */
 struct reader {
     const char *command; /* as fm_cli_fail_file() has it; NULL: none of the commands */
     const char *help;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Table of `fathom top`: rows of functions, sorted and searched, with counts since a moment and
- * since the previous reading. */
+/* The table of `fathom top`: rows of functions, sorted and searched, with what they did since a
+ * moment and since the reading before. */
 #pragma once
 
 #include "record/running/names.h"
