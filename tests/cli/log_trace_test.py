@@ -93,7 +93,7 @@ def test_stat():
     path, found = [], None
     for row in (row["cells"] for row in page["tables"][0]["rows"]):
         path = path[:row["depth"]] + [row["name"].strip()]
-        if path == ["thread", "make", "user mode", "read"]:
+        if path == ["thread", "make", "read"]:
             found = (round(row["time_seconds"] * 1e9), row["count"])
     assert found == (1000, 1), page
     states = json.loads(run("stat", "--by", "state", "--json", folder).stdout)

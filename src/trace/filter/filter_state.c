@@ -88,7 +88,8 @@ static const char *submode_of(const struct fm_lane *thread, const struct fm_trac
     if (entry == NULL)
         return "UNKNOWN";
     const char *name = fm_trace_value_name(trace, entry->value);
-    bool plain = strcmp(name, "kernel thread") == 0 || strcmp(name, "idle") == 0;
+    bool plain = strcmp(name, "kernel thread") == 0 || strcmp(name, "idle") == 0 ||
+                 strcmp(name, "exiting") == 0;
     return mode == 1 || plain ? "NONE" : name;
 }
 
@@ -110,6 +111,11 @@ static unsigned status_of(const struct fm_lane *thread, const struct fm_trace *t
         case FM_STATE_FINISHED:
             return strcmp(name, "zombie") == 0 ? ZOMBIE : strcmp(name, "dead") == 0 ? DEAD : EXIT;
         case FM_STATE_UNKNOWN:
+            break;
+        case FM_STATE_SYSTEM_CALL:
+            if (strcmp(name, "exiting") == 0)
+                return EXIT;
+            runs = true;
             break;
         default:
             runs = true;

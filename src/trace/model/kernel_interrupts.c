@@ -9,27 +9,39 @@ static const char *const soft_names[] = {"HI",       "TIMER",   "NET_TX", "NET_R
 
 /* --- system calls, traps, interrupts --- */
 
+/* Only a program's thread makes system calls. */
+static void set_user(struct kernel_event *at)
+{
+    at->thread->model[THREAD_TYPE] = TYPE_USER;
+    fm_state_lane_changed(at->state, at->thread);
+}
+
 void fm_kernel_system_call_entry(struct kernel_event *at)
 {
     uint64_t number;
     if (at->thread == NULL || fm_kernel_is_idle_task(at->thread))
         return;
     uint32_t value = at->known->value;
-    if (value == 0 && fm_kernel_number(at, "syscall_id", &number))
+    if (value == 0 && fm_kernel_either(at, "syscall_id", "id", &number))
         value = fm_kernel_value_of(at, FM_STATE_SYSTEM_CALL, "syscall %" G_GUINT64_FORMAT, number);
-    fm_kernel_set_user(at, at->thread);
-    fm_kernel_push(at, at->thread, value, 0);
+    else if (value == 0)
+        value = fm_kernel_value_of(at, FM_STATE_SYSTEM_CALL, "system call");
+    set_user(at);
+    fm_kernel_set(at, at->thread, value);
 }
 
 void fm_kernel_system_call_exit(struct kernel_event *at)
 {
     if (at->thread == NULL || fm_kernel_is_idle_task(at->thread))
         return;
-    /* It began before the trace. */
-    bool unknown = at->thread->depth == 1 && at->thread->model[THREAD_TYPE] == 0;
-    fm_kernel_set_user(at, at->thread);
-    if (!unknown)
-        fm_kernel_pop(at, at->thread, FM_STATE_SYSTEM_CALL);
+    const struct fm_lane *thread = at->thread;
+    bool fits = fm_kernel_in_system_call(at, thread) || thread->depth == 0 ||
+                thread->stack[0].value == at->names->running || /* it began before the trace */
+                thread->model[THREAD_TYPE] == TYPE_KERNEL;      /* it became a program's */
+    if (!fits)
+        fm_state_count_inconsistent(at->state);
+    set_user(at);
+    fm_kernel_set(at, at->thread, at->names->user);
 }
 
 /* One more, or one less, is being handled on a lane that counts them. */
@@ -54,6 +66,13 @@ static bool trap_number(struct kernel_event *at, uint64_t *ret)
     return at->known->value != 0 || fm_kernel_number(at, "trap_id", ret);
 }
 
+/* In what the running thread does. */
+static void push_nested(struct kernel_event *at, uint32_t value, uint64_t number)
+{
+    if (at->thread != NULL && fm_kernel_runs(at, at->thread))
+        fm_kernel_push(at, at->thread, value, number);
+}
+
 void fm_kernel_trap_entry(struct kernel_event *at)
 {
     uint64_t number;
@@ -64,7 +83,7 @@ void fm_kernel_trap_entry(struct kernel_event *at)
                          : fm_kernel_value_of(at, FM_STATE_TRAP, "trap %" G_GUINT64_FORMAT, number);
     struct fm_lane *lane =
         fm_state_lane_get(at->state, FM_LANE_TRAP, number, FM_LANE_NONE, at->time);
-    fm_kernel_push(at, at->thread, value, number);
+    push_nested(at, value, number);
     fm_kernel_push(at, fm_kernel_cpu_lane(at), value, number);
     count_running(at, lane, 1, at->names->trapped, at->names->idle);
 }
@@ -113,7 +132,7 @@ void fm_kernel_irq_entry(struct kernel_event *at)
     struct fm_lane *lane = interrupt_lane(at, number);
     name_interrupt(at, lane, "name");
     uint32_t value = fm_trace_value(at->trace, lane->name, FM_STATE_INTERRUPT);
-    fm_kernel_push(at, at->thread, value, number);
+    push_nested(at, value, number);
     fm_kernel_push(at, fm_kernel_cpu_lane(at), value, number);
     if (lane->depth == 0)
         fm_state_set(at->state, lane, at->names->idle, 0, at->time);
@@ -173,7 +192,7 @@ void fm_kernel_soft_entry(struct kernel_event *at)
     if (lane == NULL)
         return;
     uint32_t value = fm_trace_value(at->trace, lane->name, FM_STATE_SOFT_INTERRUPT);
-    fm_kernel_push(at, at->thread, value, number);
+    push_nested(at, value, number);
     fm_kernel_push(at, fm_kernel_cpu_lane(at), value, number);
     lane->model[COUNT_PENDING] = 0;
     count_running(at, lane, 1, at->names->soft_handled, at->names->idle);

@@ -140,7 +140,8 @@ void fm_kernel_pop(struct kernel_event *at, struct fm_lane *lane, enum fm_state_
         fm_state_count_inconsistent(at->state);
 }
 
-uint32_t fm_kernel_base_value(const struct kernel_event *at, const struct fm_lane *thread)
+/* The state of a thread that runs outside of system calls, by its type. */
+static uint32_t base_value(const struct kernel_event *at, const struct fm_lane *thread)
 {
     g_assert(thread->kind == FM_LANE_THREAD);
     if (fm_kernel_is_idle_task(thread))
@@ -155,13 +156,86 @@ uint32_t fm_kernel_base_value(const struct kernel_event *at, const struct fm_lan
     }
 }
 
-/* A thread whose base is not known yet has shown by a system call that it is a program's. */
-void fm_kernel_set_user(struct kernel_event *at, struct fm_lane *thread)
+/* --- the row of a thread --- */
+
+void fm_kernel_set(struct kernel_event *at, struct fm_lane *thread, uint32_t value)
 {
-    if (thread->model[THREAD_TYPE] != 0)
-        return;
-    thread->model[THREAD_TYPE] = TYPE_USER;
+    fm_state_set(at->state, thread, value, 0, at->time);
+}
+
+bool fm_kernel_runs(const struct kernel_event *at, const struct fm_lane *thread)
+{
+    if (thread->depth == 0)
+        return false;
+    switch (class_at(at, thread, 0)) {
+    case FM_STATE_WAITING:
+    case FM_STATE_READY:
+    case FM_STATE_CREATED:
+    case FM_STATE_FINISHED:
+        return false;
+    default:
+        return true;
+    }
+}
+
+bool fm_kernel_in_system_call(const struct kernel_event *at, const struct fm_lane *thread)
+{
+    return thread->depth > 0 && class_at(at, thread, 0) == FM_STATE_SYSTEM_CALL &&
+           thread->stack[0].value != at->names->kernel &&
+           thread->stack[0].value != at->names->exiting;
+}
+
+void fm_kernel_set_resumed(struct kernel_event *at, struct fm_lane *thread, uint32_t system_call)
+{
+    thread->model[THREAD_RESUMES] = system_call;
     fm_state_lane_changed(at->state, thread);
-    if (thread->depth > 0 && thread->stack[0].value == at->names->running)
-        fm_state_replace(at->state, thread, 0, at->names->user, 0, at->time);
+}
+
+/* Of nested traps the outermost one is kept: its end comes last. */
+static void keep_resumed(struct kernel_event *at, struct fm_lane *thread)
+{
+    bool unknown = thread->stack[0].value == at->names->running;
+    uint64_t call = unknown || fm_kernel_in_system_call(at, thread) ? thread->stack[0].value : 0;
+    bool trapped = thread->depth > 1 && class_at(at, thread, 1) == FM_STATE_TRAP;
+    uint64_t trap = trapped ? thread->stack[1].value : 0;
+    uint64_t number = trapped ? thread->stack[1].detail & UINT32_MAX : 0;
+    thread->model[THREAD_RESUMES] = call | trap << RESUMES_TRAP_SHIFT;
+    thread->model[THREAD_LIFE] = (thread->model[THREAD_LIFE] & UINT32_MAX) | number
+                                                                                 << LIFE_TRAP_SHIFT;
+    fm_state_lane_changed(at->state, thread);
+}
+
+/* A thread in a trap waits for that, whatever system call is around it. */
+static uint32_t waiting_value(struct kernel_event *at, const struct fm_lane *thread)
+{
+    uint64_t resumed = thread->model[THREAD_RESUMES];
+    uint32_t trap = (uint32_t)(resumed >> RESUMES_TRAP_SHIFT);
+    uint32_t in = trap != 0 ? trap : (uint32_t)resumed;
+    if (in == 0 || in == at->names->running)
+        return at->names->waiting;
+    return fm_kernel_value_of(at, FM_STATE_WAITING, "waiting in %s",
+                              fm_trace_value_name(at->trace, in));
+}
+
+void fm_kernel_leave(struct kernel_event *at, struct fm_lane *thread, uint32_t value)
+{
+    if (fm_kernel_runs(at, thread))
+        keep_resumed(at, thread);
+    if (value == at->names->waiting)
+        value = waiting_value(at, thread);
+    fm_kernel_set(at, thread, value);
+}
+
+void fm_kernel_resume(struct kernel_event *at, struct fm_lane *thread)
+{
+    uint64_t resumed = thread->model[THREAD_RESUMES], life = thread->model[THREAD_LIFE];
+    uint32_t call = (uint32_t)resumed, trap = (uint32_t)(resumed >> RESUMES_TRAP_SHIFT);
+    if (life & LIFE_EXITING)
+        call = at->names->exiting;
+    else if (call == at->names->running && thread->model[THREAD_TYPE] == TYPE_KERNEL)
+        call = at->names->kernel;
+    fm_kernel_set(at, thread, call != 0 ? call : base_value(at, thread));
+    if (trap != 0)
+        fm_kernel_push(at, thread, trap, life >> LIFE_TRAP_SHIFT);
+    fm_kernel_set_resumed(at, thread, 0);
 }

@@ -2,16 +2,15 @@
 /* The model of LTTng's traces: kernel events by name, today's and those of the first LTTng where
  * they mean the same; and events of programs (names with a colon).
  *
- *   thread   running:   "user mode" | "kernel thread" | "idle" | "running" (mode not known yet),
- *                       above it the system call, trap, interrupts
- *            else:      the same, and on top "waiting", "ready", "created", "exit"
- *            gone:      "zombie", "dead"
- *   CPU      "idle" | the thread's name and number, detail = the thread; above it interrupts and
- *            traps
+ *   thread   one row: "user mode" | a system call | "kernel thread" | "exiting" | "running" (mode
+ * not known yet) | "waiting", "waiting in read" | "ready (preempted)", "ready (woken)", "ready"
+ * (why is not known) | "created" | "zombie" | "dead". Nested in it while it runs: traps and
+ * interrupts idle     "idle" while it has its CPU, else nothing CPU      "idle" | the thread's name
+ * and number, detail = the thread; above it interrupts and traps
  *
- * So a system call lasts from its entry to its exit, and the time that the thread waited in it is
- * nested in it. What lanes keep beside their stacks stands in lane->model, so that a saved state is
- * whole: see enum thread_slot and the others. */
+ * A thread that loses its CPU in a system call goes on with it later: as another box, so that no
+ * time off the CPU counts as the call's. What lanes keep beside their stacks stands in lane->model,
+ * so that a saved state is whole: see enum thread_slot and the others. */
 #include <string.h>
 
 #include "trace/model/kernel_state.h"
@@ -38,8 +37,10 @@ static void *make_names(struct fm_trace *trace)
     names->kernel = fm_trace_value(trace, "kernel thread", FM_STATE_SYSTEM_CALL);
     names->waiting = fm_trace_value(trace, "waiting", FM_STATE_WAITING);
     names->ready = fm_trace_value(trace, "ready", FM_STATE_READY);
+    names->preempted = fm_trace_value(trace, "ready (preempted)", FM_STATE_READY);
+    names->woken = fm_trace_value(trace, "ready (woken)", FM_STATE_READY);
     names->created = fm_trace_value(trace, "created", FM_STATE_CREATED);
-    names->exit = fm_trace_value(trace, "exit", FM_STATE_FINISHED);
+    names->exiting = fm_trace_value(trace, "exiting", FM_STATE_SYSTEM_CALL);
     names->zombie = fm_trace_value(trace, "zombie", FM_STATE_FINISHED);
     names->dead = fm_trace_value(trace, "dead", FM_STATE_FINISHED);
     names->pending = fm_trace_value(trace, "pending", FM_STATE_READY);
@@ -74,6 +75,11 @@ static const struct kernel_rule rules[] = {
     {"compat_syscall_entry_*", fm_kernel_system_call_entry, 0},
     {"syscall_exit_*", fm_kernel_system_call_exit, 0},
     {"compat_syscall_exit_*", fm_kernel_system_call_exit, 0},
+    {"sys_*", fm_kernel_system_call_entry, 0}, /* as LTTng 2.0 to 2.4 named them */
+    {"compat_sys_*", fm_kernel_system_call_entry, 0},
+    {"exit_syscall", fm_kernel_system_call_exit, 0},
+    {"raw_syscalls:sys_enter", fm_kernel_system_call_entry, 0},
+    {"raw_syscalls:sys_exit", fm_kernel_system_call_exit, 0},
     {"syscall_entry", fm_kernel_system_call_entry, 1},
     {"syscall_exit", fm_kernel_system_call_exit, 1},
     {"trap_entry", fm_kernel_trap_entry, 1},
@@ -134,21 +140,35 @@ static const struct kernel_rule *find_rule(const char *name, const char **ret_re
     return NULL;
 }
 
+/* The name that rules know: of "kernel.syscall_entry", and of perf's "sched:sched_switch", the last
+ * part. NULL for an event of a program, "provider:name". */
+static const char *kernel_name(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    if (strchr(name, ':') == NULL)
+        return dot == NULL ? name : dot + 1;
+    if (g_str_has_prefix(name, "sched:sched_"))
+        return name + strlen("sched:");
+    if (g_str_has_prefix(name, "irq:irq_") || g_str_has_prefix(name, "irq:softirq_"))
+        return name + strlen("irq:");
+    return g_str_has_prefix(name, "raw_syscalls:sys_") ? name : NULL;
+}
+
 static void learn(struct kernel_event *at, struct kernel_known *known, const char *name)
 {
-    const char *dot = strrchr(name, '.'), *rest;
+    const char *plain = kernel_name(name), *rest;
     known->learnt = true;
-    if (strchr(name, ':') != NULL) {
+    if (plain == NULL) {
         fm_kernel_learn_program(at->trace, name, known);
         return;
     }
-    const char *plain = dot == NULL ? name : dot + 1; /* "kernel.syscall_entry" */
     const struct kernel_rule *rule = find_rule(plain, &rest);
     if (rule == NULL)
         return;
     known->handle = rule->handle;
     known->is_old = rule->is_old;
-    if (rest[0] != '\0' && rule->handle == fm_kernel_system_call_entry)
+    if (rest[0] != '\0' && strcmp(rest, "unknown") != 0 &&
+        rule->handle == fm_kernel_system_call_entry)
         known->value = fm_trace_value(at->trace, rest, FM_STATE_SYSTEM_CALL);
     if (g_str_has_prefix(plain, "page_fault"))
         known->value = fm_trace_value(at->trace, "page fault", FM_STATE_TRAP);

@@ -8,8 +8,16 @@
 #define KERNEL_IDLE_KEY (UINT64_C(1) << 32) /* + CPU: key of its idle task */
 
 /* Data that lanes keep in lane->model. */
-enum thread_slot { THREAD_CPU /* + 1 */, THREAD_RELEASES, THREAD_TYPE };
+enum thread_slot { THREAD_CPU /* + 1 */, THREAD_LIFE, THREAD_TYPE, THREAD_RESUMES };
+/* THREAD_LIFE: the number of releases, whether the thread is exiting, and the number of the trap
+ * that it goes on with. */
+#define LIFE_RELEASES UINT64_C(0xff)
+#define LIFE_EXITING UINT64_C(0x100)
+enum { LIFE_TRAP_SHIFT = 32 };
 enum thread_type { TYPE_USER = 1, TYPE_KERNEL = 2 }; /* 0 = not known */
+/* THREAD_RESUMES: what a thread off its CPU goes on with. The value of its system call, and above
+ * this shift that of its trap; 0 = none. */
+enum { RESUMES_TRAP_SHIFT = 32 };
 enum cpu_slot { CPU_RUNNING /* lane of the thread, + 1 */ };
 enum count_slot { COUNT_PENDING, COUNT_RUNNING };
 
@@ -33,7 +41,8 @@ struct kernel_known {
 /* Names of a trace that all its states share. */
 struct kernel_names {
     GArray *events; /* holds struct kernel_known, by event id */
-    uint32_t idle, running, user, kernel, waiting, ready, created, exit, zombie, dead;
+    uint32_t idle, running, user, kernel, exiting;
+    uint32_t waiting, ready, preempted, woken, created, zombie, dead;
     uint32_t pending, handled, soft_handled, trapped, reading, writing;
     struct fm_program_code *code;
 };
@@ -76,10 +85,19 @@ void fm_kernel_set_parent_process(struct kernel_event *at, const struct fm_lane 
 void fm_kernel_push(struct kernel_event *at, struct fm_lane *lane, uint32_t value, uint64_t detail);
 /* Ignored, and counted, when something else is on top or it is the last entry. */
 void fm_kernel_pop(struct kernel_event *at, struct fm_lane *lane, enum fm_state_class state_class);
-/* The outermost state of a thread, by its type. */
-uint32_t fm_kernel_base_value(const struct kernel_event *at, const struct fm_lane *thread);
-/* A thread whose base is not known yet has shown by a system call that it is a program's. */
-void fm_kernel_set_user(struct kernel_event *at, struct fm_lane *thread);
+/* The one row of a thread; interrupts and traps are nested in it and end with it. */
+void fm_kernel_set(struct kernel_event *at, struct fm_lane *thread, uint32_t value);
+/* Whether its row is a state in which it has a CPU. */
+bool fm_kernel_runs(const struct kernel_event *at, const struct fm_lane *thread);
+/* Whether it runs in a system call that has been seen or was told by the dump. */
+bool fm_kernel_in_system_call(const struct kernel_event *at, const struct fm_lane *thread);
+/* It loses its CPU: its row becomes value, which is named after the system call or trap that it is
+ * in when it is the plain "waiting". */
+void fm_kernel_leave(struct kernel_event *at, struct fm_lane *thread, uint32_t value);
+/* It gets a CPU and goes on with what it was doing. */
+void fm_kernel_resume(struct kernel_event *at, struct fm_lane *thread);
+/* The system call that a thread off its CPU goes on with. */
+void fm_kernel_set_resumed(struct kernel_event *at, struct fm_lane *thread, uint32_t system_call);
 
 kernel_handler fm_kernel_system_call_entry, fm_kernel_system_call_exit, fm_kernel_trap_entry,
     fm_kernel_trap_exit, fm_kernel_irq_entry, fm_kernel_irq_exit, fm_kernel_soft_raise,

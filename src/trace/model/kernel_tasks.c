@@ -8,78 +8,54 @@
 
 static void release(struct kernel_event *at, struct fm_lane *thread)
 {
-    if (++thread->model[THREAD_RELEASES] >= 2) {
+    thread->model[THREAD_LIFE]++;
+    if ((thread->model[THREAD_LIFE] & LIFE_RELEASES) >= 2) {
         fm_state_lane_end(at->state, thread, at->time);
         return;
     }
     fm_state_lane_changed(at->state, thread);
 }
 
-/* Old kernels: 16 zombie, 32 and 64 dead; today's: 16 dead, 32 zombie, 64 parked, 128 dead. */
+/* The meaning of the higher bits differs by kernel: 16 and 32 are zombie and dead, or the reverse;
+ * 64 dead or parked; 128 dead, or a kernel thread without work. */
 static bool is_dead(const struct kernel_event *at, const struct fm_lane *thread, uint64_t state)
 {
-    bool exiting = thread->depth > 0 && fm_kernel_top_class(at, thread) == FM_STATE_FINISHED;
-    return state == 16 || state == 32 || state == 128 ||
-           (state == 64 && (exiting || at->known->is_old));
-}
-
-static bool is_kernel_thread(const struct fm_lane *thread)
-{
-    return thread->model[THREAD_TYPE] == TYPE_KERNEL && !fm_kernel_is_idle_task(thread);
-}
-
-/* A kernel thread that is not running does nothing: its wait takes the place of its base, while
- * that of a program's thread is nested in what it was doing. */
-static void leave_cpu(struct kernel_event *at, struct fm_lane *thread, uint32_t value)
-{
-    bool bare =
-        thread->depth == 0 || (thread->depth == 1 && thread->stack[0].value == at->names->kernel);
-    if (is_kernel_thread(thread) && bare)
-        fm_state_set(at->state, thread, value, 0, at->time);
-    else
-        fm_kernel_push(at, thread, value, 0);
+    bool exiting = (thread->model[THREAD_LIFE] & LIFE_EXITING) != 0;
+    return state == 16 || state == 32 || (state == 64 && at->known->is_old) ||
+           ((state == 64 || state == 128) && exiting);
 }
 
 static void switch_out(struct kernel_event *at, struct fm_lane *thread, uint64_t state)
 {
-    bool runs = thread->depth > 0;
-    if (!runs && !is_kernel_thread(thread))
-        fm_kernel_push(at, thread, fm_kernel_base_value(at, thread), 0);
-    enum fm_state_class top = fm_kernel_top_class(at, thread);
-    if (!fm_kernel_is_idle_task(thread) && is_dead(at, thread, state)) {
-        fm_state_set(at->state, thread, at->names->dead, 0, at->time);
+    if (fm_kernel_is_idle_task(thread)) { /* while others run it does nothing */
+        fm_state_empty(at->state, thread, at->time);
+        return;
+    }
+    if (is_dead(at, thread, state)) {
+        fm_kernel_set(at, thread, at->names->dead);
         release(at, thread);
         return;
     }
-    if (top == FM_STATE_FINISHED) {
-        fm_state_set(at->state, thread, at->names->zombie, 0, at->time);
-        return;
-    }
-    if (top == FM_STATE_WAITING || top == FM_STATE_READY || top == FM_STATE_CREATED) {
-        fm_state_count_inconsistent(at->state); /* it was not running */
-        fm_state_pop(at->state, thread, at->time);
-    }
-    bool waits = state != 0 || fm_kernel_is_idle_task(thread);
+    if (thread->depth > 0 && !fm_kernel_runs(at, thread))
+        fm_state_count_inconsistent(at->state);
     /* Bits from 256 on say that it was preempted, whatever the state. */
-    if (state >= 256 && (state & 255) == 0)
-        waits = fm_kernel_is_idle_task(thread);
-    leave_cpu(at, thread, waits ? at->names->waiting : at->names->ready);
+    bool preempted = state == 0 || (state >= 256 && (state & 255) == 0);
+    bool exiting = (thread->model[THREAD_LIFE] & LIFE_EXITING) != 0;
+    if (exiting && at->known->is_old && !preempted)
+        fm_kernel_set(at, thread, at->names->zombie);
+    else
+        fm_kernel_leave(at, thread, preempted ? at->names->preempted : at->names->waiting);
 }
 
 static void switch_in(struct kernel_event *at, struct fm_lane *thread)
 {
     g_assert(at->cpu >= 0);
-    enum fm_state_class top = fm_kernel_top_class(at, thread);
-    if (top == FM_STATE_FINISHED && thread->stack[thread->depth - 1].value != at->names->exit)
-        fm_state_empty(at->state, thread, at->time); /* its number is used again */
-    else if (thread->depth > 1 &&
-             (top == FM_STATE_WAITING || top == FM_STATE_READY || top == FM_STATE_CREATED))
-        fm_state_pop(at->state, thread, at->time);
-    else if (thread->depth == 1 && top != FM_STATE_RUNNING && top != FM_STATE_SYSTEM_CALL &&
-             top != FM_STATE_IDLE)
-        fm_state_empty(at->state, thread, at->time);
-    if (thread->depth == 0)
-        fm_kernel_push(at, thread, fm_kernel_base_value(at, thread), 0);
+    if (fm_kernel_top_class(at, thread) == FM_STATE_FINISHED) { /* its number is used again */
+        thread->model[THREAD_LIFE] = thread->model[THREAD_RESUMES] = 0;
+        fm_state_lane_changed(at->state, thread);
+    }
+    if (!fm_kernel_runs(at, thread))
+        fm_kernel_resume(at, thread);
     g_assert(thread->depth > 0);
     thread->model[THREAD_CPU] = (uint64_t)at->cpu + 1;
     fm_state_lane_changed(at->state, thread);
@@ -129,13 +105,9 @@ void fm_kernel_sched_wakeup(struct kernel_event *at)
     struct fm_lane *thread = fm_kernel_thread_lane(at, tid, at->cpu);
     fm_kernel_name_thread(at, thread, "comm");
     enum fm_state_class top = fm_kernel_top_class(at, thread);
-    if (thread->depth == 0 && !is_kernel_thread(thread))
-        fm_kernel_push(at, thread, fm_kernel_base_value(at, thread), 0);
-    else if (top == FM_STATE_WAITING || top == FM_STATE_CREATED)
-        fm_state_pop(at->state, thread, at->time);
-    else if (thread->depth > 0)
+    if (thread->depth > 0 && top != FM_STATE_WAITING && top != FM_STATE_CREATED)
         return; /* it is running, or has been woken already */
-    leave_cpu(at, thread, at->names->ready);
+    fm_kernel_set(at, thread, at->names->woken);
     if (at->thread != NULL && at->thread != thread)
         fm_state_arrow(at->state, at->thread, at->time, thread, at->time);
 }
@@ -144,9 +116,8 @@ void fm_kernel_sched_wakeup(struct kernel_event *at)
 
 static uint32_t fork_call(struct kernel_event *at, const struct fm_lane *parent)
 {
-    if (parent != NULL && fm_kernel_top_class(at, parent) == FM_STATE_SYSTEM_CALL &&
-        parent->depth > 1)
-        return parent->stack[parent->depth - 1].value;
+    if (parent != NULL && fm_kernel_in_system_call(at, parent))
+        return parent->stack[0].value;
     return fm_kernel_value_of(at, FM_STATE_SYSTEM_CALL, "fork");
 }
 
@@ -155,9 +126,11 @@ void fm_kernel_fork_process(struct kernel_event *at)
     uint64_t tid, tgid, parent_tid, parent_tgid;
     if (!fm_kernel_either(at, "child_tid", "child_pid", &tid) || tid == 0)
         return;
-    /* In current events child_pid is the process; in old ones the thread. */
-    bool has_process = at->known->is_old ? fm_kernel_number(at, "child_tgid", &tgid)
-                                         : fm_kernel_number(at, "child_pid", &tgid);
+    /* Beside child_tid child_pid is the process; in old LTTng's events and perf's the thread. */
+    uint64_t same;
+    bool has_process = fm_kernel_number(at, "child_tid", &same)
+                           ? fm_kernel_number(at, "child_pid", &tgid)
+                           : fm_kernel_number(at, "child_tgid", &tgid);
     struct fm_lane *parent = at->thread;
     if (fm_kernel_either(at, "parent_tid", "parent_pid", &parent_tid) && parent_tid != 0)
         parent = fm_kernel_thread_lane(at, parent_tid, at->cpu);
@@ -170,12 +143,8 @@ void fm_kernel_fork_process(struct kernel_event *at)
     fm_kernel_name_thread(at, child, "child_comm");
     bool kernel = parent != NULL && parent->model[THREAD_TYPE] == TYPE_KERNEL;
     child->model[THREAD_TYPE] = kernel ? TYPE_KERNEL : TYPE_USER;
-    fm_state_lane_changed(at->state, child);
-    if (!kernel) {
-        fm_kernel_push(at, child, fm_kernel_base_value(at, child), 0);
-        fm_kernel_push(at, child, fork_call(at, parent), 0);
-    }
-    leave_cpu(at, child, at->names->created);
+    fm_kernel_set_resumed(at, child, kernel ? 0 : fork_call(at, parent));
+    fm_kernel_set(at, child, at->names->created);
     if (has_process)
         fm_kernel_set_process(at, child, tgid);
     if (has_process && tgid == tid && !at->known->is_old &&
@@ -192,13 +161,9 @@ void fm_kernel_kernel_thread(struct kernel_event *at)
         return;
     struct fm_lane *thread = fm_kernel_thread_lane(at, tid, at->cpu);
     thread->model[THREAD_TYPE] = TYPE_KERNEL;
-    fm_state_lane_changed(at->state, thread);
-    if (thread->depth == 0 || thread->stack[0].value == at->names->dead)
-        return;
-    enum fm_state_class top = fm_kernel_top_class(at, thread);
-    uint32_t status = thread->stack[thread->depth - 1].value;
-    bool runs = top != FM_STATE_WAITING && top != FM_STATE_READY && top != FM_STATE_CREATED;
-    fm_state_set(at->state, thread, runs ? at->names->kernel : status, 0, at->time);
+    fm_kernel_set_resumed(at, thread, 0);
+    if (fm_kernel_runs(at, thread))
+        fm_kernel_set(at, thread, at->names->kernel);
 }
 
 void fm_kernel_exit_process(struct kernel_event *at)
@@ -208,9 +173,10 @@ void fm_kernel_exit_process(struct kernel_event *at)
         return;
     struct fm_lane *thread = fm_kernel_thread_lane(at, tid, at->cpu);
     fm_kernel_name_thread(at, thread, "comm");
-    if (thread->depth == 0)
-        fm_kernel_push(at, thread, fm_kernel_base_value(at, thread), 0);
-    fm_kernel_push(at, thread, at->names->exit, 0);
+    thread->model[THREAD_LIFE] |= LIFE_EXITING;
+    fm_kernel_set_resumed(at, thread, 0);
+    if (thread->depth == 0 || fm_kernel_runs(at, thread))
+        fm_kernel_set(at, thread, at->names->exiting);
 }
 
 void fm_kernel_free_process(struct kernel_event *at)
@@ -249,28 +215,58 @@ void fm_kernel_brand_thread(struct kernel_event *at)
 
 /* --- the dump of the state at the begin --- */
 
+/* A program's thread may be in a system call or not. */
+static uint32_t unknown_mode(const struct kernel_event *at, const struct fm_lane *thread)
+{
+    return thread->model[THREAD_TYPE] == TYPE_KERNEL ? 0 : at->names->running;
+}
+
+/* A program's thread waits in a system call, or in a trap. */
+static void wait_somewhere(struct kernel_event *at, struct fm_lane *thread)
+{
+    fm_kernel_set(at, thread, at->names->waiting);
+    if (thread->model[THREAD_TYPE] == TYPE_USER)
+        fm_kernel_set_resumed(at, thread,
+                              fm_kernel_value_of(at, FM_STATE_SYSTEM_CALL, "system call"));
+}
+
 static void dump_status(struct kernel_event *at, struct fm_lane *thread)
 {
     enum { UNNAMED, WAIT_FORK, WAIT_CPU, EXIT, ZOMBIE, WAIT, RUN, DEAD };
     uint64_t status;
     if (!fm_kernel_number(at, "status", &status))
         status = UNNAMED;
-    if (status == ZOMBIE || status == DEAD) {
-        fm_kernel_push(at, thread, status == ZOMBIE ? at->names->zombie : at->names->dead, 0);
-        return;
+    /* Today's LTTng says WAIT_FORK of every thread that runs or is ready to. */
+    if (status == WAIT_FORK && !at->known->is_old)
+        status = WAIT_CPU;
+    switch (status) {
+    case ZOMBIE:
+        fm_kernel_set(at, thread, at->names->zombie);
+        break;
+    case DEAD:
+        fm_kernel_set(at, thread, at->names->dead);
+        break;
+    case EXIT:
+        thread->model[THREAD_LIFE] |= LIFE_EXITING;
+        fm_kernel_set(at, thread, at->names->exiting);
+        break;
+    case WAIT:
+        wait_somewhere(at, thread);
+        break;
+    case WAIT_FORK:
+        fm_kernel_set(at, thread, at->names->created);
+        break;
+    case WAIT_CPU:
+        fm_kernel_set_resumed(at, thread, unknown_mode(at, thread));
+        fm_kernel_set(at, thread, at->names->ready);
+        break;
+    case RUN:
+        fm_kernel_set_resumed(at, thread, unknown_mode(at, thread));
+        fm_kernel_resume(at, thread);
+        break;
+    default: /* told at the end of the dump */
+        break;
     }
-    if (status == UNNAMED)
-        return; /* told at the end of the dump */
-    bool rests = status == WAIT || status == WAIT_CPU || status == WAIT_FORK;
-    if (!rests || !is_kernel_thread(thread))
-        fm_kernel_push(at, thread, fm_kernel_base_value(at, thread), 0);
-    if (rests)
-        leave_cpu(at, thread,
-                  status == WAIT       ? at->names->waiting
-                  : status == WAIT_CPU ? at->names->ready
-                                       : at->names->created);
-    else if (status == EXIT)
-        fm_kernel_push(at, thread, at->names->exit, 0);
 }
 
 void fm_kernel_dump_process(struct kernel_event *at)
@@ -285,18 +281,9 @@ void fm_kernel_dump_process(struct kernel_event *at)
     if (thread->model[THREAD_TYPE] == 0 && fm_kernel_number(at, "type", &type)) {
         thread->model[THREAD_TYPE] = type == 1 ? TYPE_KERNEL : TYPE_USER;
         fm_state_lane_changed(at->state, thread);
-        if (thread->depth > 0 && thread->stack[0].value == at->names->running) {
-            enum fm_state_class top = fm_kernel_top_class(at, thread);
-            uint32_t status = thread->stack[thread->depth - 1].value;
-            bool runs = top != FM_STATE_WAITING && top != FM_STATE_READY;
-            if (!runs && type == 1)
-                fm_state_set(at->state, thread, status, 0, at->time);
-            else
-                fm_state_replace(at->state, thread, 0, fm_kernel_base_value(at, thread), 0,
-                                 at->time);
-            if (!runs && type != 1)
-                fm_kernel_push(at, thread, status, 0);
-        }
+        /* An interrupt of it goes on: then it stays so until it is switched. */
+        if (type == 1 && thread->depth == 1 && thread->stack[0].value == at->names->running)
+            fm_kernel_set(at, thread, at->names->kernel);
     }
     if (fm_kernel_number(at, old ? "tgid" : "pid", &tgid))
         fm_kernel_set_process(at, thread, tgid);
@@ -313,13 +300,9 @@ void fm_kernel_dump_end(struct kernel_event *at)
     uint32_t count = fm_state_lane_count(at->state);
     for (uint32_t i = 0; i < count; i++) {
         struct fm_lane *lane = fm_state_lane_at(at->state, i);
-        if (lane->kind != FM_LANE_THREAD || lane->ended || lane->depth > 0)
+        if (lane->kind != FM_LANE_THREAD || lane->ended || lane->depth > 0 ||
+            fm_kernel_is_idle_task(lane))
             continue;
-        if (!is_kernel_thread(lane))
-            fm_kernel_push(at, lane, fm_kernel_base_value(at, lane), 0);
-        if (lane->model[THREAD_TYPE] == TYPE_USER)
-            fm_kernel_push(at, lane, fm_kernel_value_of(at, FM_STATE_SYSTEM_CALL, "system call"),
-                           0);
-        leave_cpu(at, lane, at->names->waiting);
+        wait_somewhere(at, lane);
     }
 }

@@ -18,7 +18,7 @@
 #include "base/files/writer.h"
 #include "trace/state/checkpoint_internal.h"
 
-enum { FILE_VERSION = 3, IDENTITY_NUMBERS = 5, MAGIC_BYTES = 13 };
+enum { FILE_VERSION = 4, IDENTITY_NUMBERS = 5, MAGIC_BYTES = 13 };
 static const char magic[MAGIC_BYTES] = "fathom-state";
 #define ENDING ".fathom-state"
 #define DEFAULT_BYTES (UINT64_C(256) << 20) /* limit for all such files */

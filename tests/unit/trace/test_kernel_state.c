@@ -206,42 +206,42 @@ static void test_processes(void)
     run_open(&run, processes);
     run_read(&run, NULL);
     check(&run, "thread 10 ",
-          "1 waiting 10-60\n"
-          "1 ready 60-70\n"
-          "1 clone 80-100\n"
-          "2 waiting 120-210\n"
-          "2 ready 210-230\n"
-          "1 wait4 110-240\n"
-          "1 ready 270-280\n"
-          "1 read 300-300\n"
-          "0 user mode 10-300\n");
+          "0 waiting 10-60\n"
+          "0 ready (woken) 60-70\n"
+          "0 system call 70-80\n"
+          "0 clone 80-100\n"
+          "0 user mode 100-110\n"
+          "0 wait4 110-120\n"
+          "0 waiting in wait4 120-210\n"
+          "0 ready (woken) 210-230\n"
+          "0 wait4 230-240\n"
+          "0 user mode 240-270\n"
+          "0 ready (preempted) 270-280\n"
+          "0 user mode 280-300\n"
+          "0 read 300-300\n");
     check(&run, "thread 20 ",
-          "2 created 90-95\n"
-          "2 ready 95-130\n"
-          "1 clone 90-140\n"
-          "1 execve 150-160\n"
-          "1 ready 170-180\n"
-          "2 exit 200-220\n"
-          "1 exit_group 190-220\n"
-          "0 user mode 90-220\n"
+          "0 created 90-95\n"
+          "0 ready (woken) 95-130\n"
+          "0 clone 130-140\n"
+          "0 user mode 140-150\n"
+          "0 execve 150-160\n"
+          "0 user mode 160-170\n"
+          "0 ready (preempted) 170-180\n"
+          "0 user mode 180-190\n"
+          "0 exit_group 190-200\n"
+          "0 exiting 200-220\n"
           "0 dead 220-250\n");
     check(&run, "thread 11 ",
-          "1 ready 20-170\n"
-          "1 waiting 180-300\n"
-          "0 user mode 20-300\n");
-    check(&run, "thread 12 ",
-          "2 waiting 50-300\n"
-          "1 system call 50-300\n"
-          "0 user mode 50-300\n");
+          "0 ready 20-170\n"
+          "0 running 170-180\n"
+          "0 waiting 180-300\n");
+    check(&run, "thread 12 ", "0 waiting 50-300\n");
     check(&run, "thread 2 ",
           "0 waiting 50-260\n"
-          "0 ready 260-270\n"
+          "0 ready (woken) 260-270\n"
           "0 kernel thread 270-280\n"
           "0 waiting 280-300\n");
-    check(&run, "thread swapper/0 ",
-          "1 waiting 70-120\n"
-          "1 waiting 230-300\n"
-          "0 idle 70-300\n");
+    check(&run, "thread swapper/0 ", "0 idle 120-230\n");
     check(&run, "arrow ", "sh sh 90\nsh sh 95\nmake sh 210\nsh kthreadd 260\n");
     const struct fm_lane *make = NULL;
     for (uint32_t i = 0; i < fm_state_lane_count(run.state); i++) {
@@ -303,11 +303,11 @@ static void test_interrupts(void)
     run_read(&run, NULL);
     check(&run, "thread 30 ",
           "0 running 10-20\n"
-          "2 irq 9 eth0 40-45\n"
-          "2 NET_RX 50-55\n"
-          "2 NET_RX 80-85\n"
-          "1 read 20-90\n"
-          "0 user mode 20-100\n");
+          "1 irq 9 eth0 40-45\n"
+          "1 NET_RX 50-55\n"
+          "1 NET_RX 80-85\n"
+          "0 read 20-90\n"
+          "0 user mode 90-100\n");
 
     check(&run, "cpu cpu 0 ",
           "1 irq 9 eth0 40-45\n"
@@ -356,18 +356,17 @@ static void test_old(void)
     run_read(&run, NULL);
     check(&run, "thread 5 ",
           "0 running 0-10\n"
-          "3 irq 1 30-40\n"
-          "2 trap 6 20-50\n"
-          "1 syscall 212 10-80\n"
-          "1 exit 90-100\n"
-          "0 user mode 10-100\n"
+          "2 irq 1 30-40\n"
+          "1 trap 6 20-50\n"
+          "0 syscall 212 10-80\n"
+          "0 user mode 80-90\n"
+          "0 exiting 90-100\n"
           "0 dead 100-100\n");
     check(&run, "thread 6 ",
-          "2 created 60-70\n"
-          "2 ready 70-100\n"
-          "2 page fault 120-130\n"
-          "1 syscall 212 60-200\n"
-          "0 user mode 60-200\n");
+          "0 created 60-70\n"
+          "0 ready (woken) 70-100\n"
+          "1 page fault 120-130\n"
+          "0 syscall 212 100-200\n");
     check(&run, "trap trap 6 ", "0 handled 20-50\n0 idle 50-200\n");
     g_assert_cmpstr(fm_state_find_lane(run.state, FM_LANE_THREAD, 6)->name, ==, "lister");
     g_assert_null(fm_state_find_lane(run.state, FM_LANE_THREAD, 5));
@@ -473,9 +472,10 @@ static void test_filters(void)
     check_filter(&run, "state.execution_submode = execve", "150 155 ");
     check_filter(&run, "state.process_status = EXIT", "200 210 ");
     check_filter(&run, "state.value = wait4 | state.value = read", "110 230 300 ");
-    check_filter(&run, "state.class = \"system call\" & state.cpu = 1", "130 150 155 190 ");
+    check_filter(&run, "state.class = \"system call\" & state.cpu = 1", "130 150 155 190 200 210 ");
     check_filter(&run, "state.creation_time = 90ns & event.time > 200ns", "210 ");
-    check_filter(&run, "state.depth = 3", "200 210 ");
+    check_filter(&run, "state.depth = 1 & state.pid = 20", "130 140 150 155 160 180 190 200 210 ");
+    check_filter(&run, "state.depth > 1", "");
     check_filter(&run, "lane.kind = thread & lane.key = 11", "170 ");
     check_filter(&run, "lane.name = swapper/1", "220 ");
     check_filter(&run, "state.since = 150ns", "150 155 ");
