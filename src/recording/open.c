@@ -34,6 +34,7 @@ struct fm_recordings *fm_recordings_new(const struct fm_recordings_options *opti
     all->prepared =
         g_hash_table_new_full(g_str_hash, g_str_equal, g_free, fm_prepared_profile_free);
     all->engine = fm_engine_new(open_recording, all);
+    fm_engine_follow(all->engine);
     fm_profile_register(all->engine);
     if (!fm_trace_modules_load(all->engine, NULL))
         g_warn_if_reached(); /* their names are taken */

@@ -114,6 +114,7 @@ extern const struct fm_recording_class fm_recorded_trace_class;
 struct fm_recorded_trace {
     struct fm_recording base;
     uint64_t unread;  /* bytes of the log that the passes have not read */
+    bool missed;      /* some of it are of times that passes had read already */
     int64_t grown_us; /* time of its last growth, by the monotonic clock */
     bool aligned;     /* its times were shifted by the wall clock, to match others */
     uint64_t shift_ns;

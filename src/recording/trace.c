@@ -181,8 +181,9 @@ static bool is_read_again(const struct fm_recorded_trace *file, bool ended)
 {
     uint64_t extent = fm_trace_extent(file->base.trace);
     bool quiet = g_get_monotonic_time() - file->grown_us > QUIET_US;
-    return file->unread > 0 && (ended || quiet || extent <= SMALL_BYTES ||
-                                (double)file->unread > REREAD_SHARE * (double)extent);
+    bool much = (double)file->unread > REREAD_SHARE * (double)extent &&
+                !fm_background_follows(file->base.all->engine, file->base.trace);
+    return file->unread > 0 && (ended || quiet || extent <= SMALL_BYTES || much);
 }
 
 static void look_at(struct fm_recorded_trace *file)
@@ -191,6 +192,7 @@ static void look_at(struct fm_recorded_trace *file)
     struct fm_engine *engine = file->base.all->engine;
     uint64_t old_end = trace->end_time, old_extent = fm_trace_extent(trace);
     unsigned generation = trace->generation;
+    uint64_t late = trace->late;
     bool was_live = fm_trace_growth(trace) == FM_TRACE_LIVE;
     bool ended, grown = grow(trace, &ended), replaced = trace->generation != generation;
     bool again = is_read_again(file, ended);
@@ -203,9 +205,13 @@ static void look_at(struct fm_recorded_trace *file)
         file->unread += MAX(added, trace->end_time > old_end ? 1 : 0);
     }
     fm_engine_trace_grown(engine, trace, replaced ? FM_TIME_INF : old_end);
+    file->missed |= trace->late != late;
+    if (!file->missed && !ended && fm_background_follows(engine, trace))
+        file->unread = 0; /* the passes go on from where they are */
     if (replaced || is_read_again(file, ended)) {
         fm_background_discard(engine, trace);
         file->unread = 0;
+        file->missed = false;
     }
     tell_changed(file, replaced);
 }

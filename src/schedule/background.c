@@ -28,6 +28,7 @@ static void clear_computation(struct fm_computation *computation)
     fm_chunk_hooks_clear(&computation->chunk);
     fm_hooks_free(computation->adder);
     fm_hooks_free(computation->remover);
+    fm_hooks_free(computation->publish);
 }
 
 void fm_computation_free(struct computation *computation)
@@ -178,6 +179,8 @@ enum fm_request_result fm_background_request(struct fm_engine *engine, struct fm
     struct background_request *request = g_new0(struct background_request, 1);
     request->computation = computation;
     g_ptr_array_add(background->list_out, request);
+    if (background->following) /* it has nothing to wait for */
+        background->waiting = false;
     return FM_REQUEST_QUEUED;
 }
 
@@ -252,6 +255,7 @@ static void end_pass(struct background *background)
 {
     g_assert(background->stepping && !background->pass_over);
     background->pass_over = true;
+    background->following = false;
     collect_and_call(background, false);
     while (background->list_in->len > 0) {
         struct background_request *request = g_ptr_array_index(background->list_in, 0);
@@ -346,18 +350,87 @@ static bool must_wait(const struct background *background)
     return growth == FM_TRACE_SEARCHED || growth == FM_TRACE_ARRIVING;
 }
 
+/* --- following a trace that is being written --- */
+
+static bool can_follow(const struct background *background)
+{
+    if (!background->engine->follows || background->list_in->len == 0 ||
+        fm_trace_growth(background->trace) != FM_TRACE_LIVE)
+        return false;
+    for (unsigned i = 0; i < background->list_in->len; i++) {
+        const struct background_request *request = g_ptr_array_index(background->list_in, i);
+        if (request->computation->hooks.publish == NULL)
+            return false;
+    }
+    return true;
+}
+
+bool fm_background_follows(struct fm_engine *engine, struct fm_trace *trace)
+{
+    const struct background *background = fm_engine_background(engine, trace);
+    return background != NULL && can_follow(background);
+}
+
+void fm_background_break_off(struct background *background)
+{
+    while (background->list_in->len > 0) {
+        struct background_request *request = g_ptr_array_index(background->list_in, 0);
+        fm_background_set_flag(background->trace, request->computation->name, "in_progress", false);
+        fm_background_set_flag(background->trace, request->computation->name, "ready", false);
+        fm_hooks_call(request->computation->hooks.after_request, background->context);
+        g_ptr_array_remove(background->list_in, request);
+    }
+    background->following = false;
+}
+
+/* Of a pass that follows, as another module wants one: all are made in the next. */
+static void stop_following(struct background *background)
+{
+    g_assert(background->following && !background->stepping);
+    g_autoptr(GPtrArray) again = g_ptr_array_new_with_free_func(g_free);
+    for (unsigned i = 0; i < background->list_in->len; i++) {
+        const struct background_request *request = g_ptr_array_index(background->list_in, i);
+        g_ptr_array_add(again, g_strdup(request->computation->name));
+    }
+    background->closing = true; /* hooks may make no requests */
+    fm_background_break_off(background);
+    background->closing = false;
+    fm_background_abandon_pass(background);
+    for (unsigned i = 0; i < again->len; i++)
+        fm_background_request(background->engine, background->trace, g_ptr_array_index(again, i));
+}
+
+static void publish(struct background *background)
+{
+    bool first = !background->following;
+    background->following = true;
+    for (unsigned i = 0; i < background->list_in->len; i++) {
+        const struct background_request *request = g_ptr_array_index(background->list_in, i);
+        const char *name = request->computation->name;
+        fm_hooks_call(request->computation->hooks.publish, background->context);
+        if (!first)
+            continue;
+        fm_background_set_flag(background->trace, name, "in_progress", false);
+        fm_background_set_flag(background->trace, name, "ready", true);
+    }
+    while (first && background->notify_in->len > 0)
+        fm_notify_fire(background, 0);
+}
+
 static void step_events(struct background *background)
 {
     read_chunk(background);
     bool at_end = background->context->queue_count == 0;
     if (!at_end)
         fm_notify_fire_due(background);
-    if (at_end || fm_context_time(background->context) > background->trace->end_time) {
-        if (must_wait(background))
-            background->waiting = true;
-        else
-            end_pass(background);
-    }
+    at_end = at_end || fm_context_time(background->context) > background->trace->end_time;
+    bool follows = (at_end || background->following) && can_follow(background);
+    if (follows)
+        publish(background);
+    if (at_end && (follows || must_wait(background)))
+        background->waiting = true;
+    else if (at_end)
+        end_pass(background);
 }
 
 static void step_work(struct background *background)
@@ -388,6 +461,8 @@ bool fm_background_step(struct fm_engine *engine, struct fm_trace *trace)
     if (engine->disabled > 0 || !fm_context_lock(background->context))
         return true;
     fm_context_restore_sync(background->context);
+    if (background->following && background->list_out->len > 0)
+        stop_following(background);
     background->stepping = true;
     if (background->list_in->len == 0)
         begin_pass(background);

@@ -30,6 +30,11 @@ void fm_engine_set_background_share(struct fm_engine *engine, unsigned foregroun
     engine->share = foreground_steps;
 }
 
+void fm_engine_follow(struct fm_engine *engine)
+{
+    engine->follows = true;
+}
+
 void fm_engine_disable(struct fm_engine *engine)
 {
     engine->disabled++;

@@ -24,7 +24,8 @@ struct background {
     GPtrArray *notify_out, *notify_in; /* holds struct fm_notify */
     GPtrArray *watches;                /* used by notify.c only */
     bool stepping, pass_over, closing;
-    bool waiting; /* more of the trace is sure to come */
+    bool waiting;   /* more of the trace is sure to come */
+    bool following; /* what list_in asks for is ready, and goes on as the trace grows */
 };
 
 struct fm_engine {
@@ -36,6 +37,7 @@ struct fm_engine {
     GArray *modules; /* used by module.c only */
     uint64_t chunk, chunk_max;
     unsigned disabled;
+    bool follows;
     unsigned next_reader, next_background; /* indices for taking turns */
     unsigned share, foreground_steps;
     uint64_t sequence;
@@ -76,6 +78,8 @@ struct background_request *fm_background_find_request(GPtrArray *list, const cha
                                                       unsigned *ret_index);
 void fm_background_set_flag(struct fm_trace *trace, const char *module, const char *flag,
                             bool value);
+/* Ends the requests of a pass, not ready. */
+void fm_background_break_off(struct background *background);
 const struct fm_step_work *fm_background_work(GPtrArray *list, unsigned index);
 void fm_background_abandon_pass(struct background *background);
 /* Whether it is registered and a step would have an effect. */

@@ -9,7 +9,7 @@
 double fm_background_progress(struct fm_engine *engine, struct fm_trace *trace)
 {
     const struct background *background = fm_engine_background(engine, trace);
-    if (background == NULL || background->list_in->len == 0)
+    if (background == NULL || background->list_in->len == 0 || background->following)
         return -1;
     const struct fm_step_work *work = fm_background_work(background->list_in, 0);
     if (work->step != NULL)
@@ -24,24 +24,13 @@ double fm_background_progress(struct fm_engine *engine, struct fm_trace *trace)
 const char *fm_background_current(struct fm_engine *engine, struct fm_trace *trace)
 {
     const struct background *background = fm_engine_background(engine, trace);
-    if (background == NULL || background->list_in->len == 0)
+    if (background == NULL || background->list_in->len == 0 || background->following)
         return NULL;
     const struct background_request *request = g_ptr_array_index(background->list_in, 0);
     return request->computation->name;
 }
 
 /* --- closing and discarding --- */
-
-/* Ends the requests of a pass, not ready. */
-static void break_off(struct background *background)
-{
-    while (background->list_in->len > 0) {
-        struct background_request *request = g_ptr_array_index(background->list_in, 0);
-        fm_background_set_flag(background->trace, request->computation->name, "in_progress", false);
-        fm_hooks_call(request->computation->hooks.after_request, background->context);
-        g_ptr_array_remove(background->list_in, request);
-    }
-}
 
 static GPtrArray *names_of_requests(const struct background *background)
 {
@@ -63,7 +52,7 @@ void fm_background_discard(struct fm_engine *engine, struct fm_trace *trace)
     g_autoptr(GPtrArray) again = names_of_requests(background);
     bool running = background->list_in->len > 0;
     background->closing = true; /* hooks may make no requests */
-    break_off(background);
+    fm_background_break_off(background);
     background->closing = false;
     g_ptr_array_set_size(background->list_out, 0);
     background->waiting = false;
@@ -85,7 +74,7 @@ void fm_background_discard(struct fm_engine *engine, struct fm_trace *trace)
 void fm_background_close(struct background *background)
 {
     background->closing = true;
-    break_off(background);
+    fm_background_break_off(background);
     g_ptr_array_unref(background->watches);
     g_ptr_array_unref(background->list_in);
     g_ptr_array_unref(background->list_out);

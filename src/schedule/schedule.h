@@ -35,6 +35,11 @@ bool fm_engine_step(struct fm_engine *engine);
 bool fm_engine_has_work(const struct fm_engine *engine);
 bool fm_engine_has_foreground(
     const struct fm_engine *engine); /* some reader has a request pending */
+/* From now on a pass over a trace that is being written does not end: its modules are ready when it
+ * has read what is there, and it goes on when there is more. */
+void fm_engine_follow(struct fm_engine *engine);
+/* Whether a pass is under way that goes on when the trace grows. */
+bool fm_background_follows(struct fm_engine *engine, struct fm_trace *trace);
 /* Nestable: while disabled, steps do nothing. */
 void fm_engine_disable(struct fm_engine *engine);
 void fm_engine_enable(struct fm_engine *engine);
@@ -78,6 +83,9 @@ struct fm_computation {
     struct fm_hooks *before_request, *after_request;
     struct fm_chunk_hooks chunk;
     struct fm_hooks *adder, *remover; /* once a pass */
+    /* Makes what has been read so far a result to be shown, which the pass then goes on with: see
+     * fm_engine_follow(). NULL: it has a result only at the end. */
+    struct fm_hooks *publish;
     struct fm_step_work work;
     /* Computations that are done before this one; NULL-terminated, static; NULL = none. */
     const char *const *needs;

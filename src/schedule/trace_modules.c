@@ -99,6 +99,46 @@ static void take_from_tape(void *call_data, fm_tape_take *take, void *user)
     fm_tape_add(pass_tape(trace), take, user);
 }
 
+/* --- following a trace that is being written --- */
+
+/* Up to where a pass has read. */
+static uint64_t read_until(const struct fm_context *context)
+{
+    const struct fm_trace *trace = context->traces[0].trace;
+    return context->queue_count == 0 ? trace->end_time
+                                     : MIN(fm_context_time(context), trace->end_time);
+}
+
+static bool publish_checkpoints(void *hook_data, void *call_data)
+{
+    (void)hook_data;
+    fm_checkpoints_follow(fm_attributes_get(trace_of(call_data)->attributes, "state/checkpoints"),
+                          true);
+    return false;
+}
+
+/* A viewer that asks has a copy made: fm_trace_statistics_so_far(). */
+static bool publish_statistics(void *hook_data, void *call_data)
+{
+    struct fm_trace *trace = trace_of(call_data);
+    (void)hook_data;
+    fm_tape_drain(pass_tape(trace));
+    uint64_t *until = g_new(uint64_t, 1);
+    *until = read_until(call_data);
+    fm_attributes_set(trace->attributes, "statistics/until", until, g_free);
+    return false;
+}
+
+struct fm_statistics *fm_trace_statistics_so_far(struct fm_trace *trace, uint64_t *ret_until)
+{
+    const struct fm_statistics *all = fm_attributes_get(trace->attributes, "statistics/statistics");
+    const uint64_t *until = fm_attributes_get(trace->attributes, "statistics/until");
+    if (all == NULL || until == NULL || pass_state(trace) == NULL)
+        return NULL;
+    *ret_until = *until;
+    return fm_statistics_so_far(all, pass_state(trace), *until);
+}
+
 typedef void forget_result(struct fm_trace *trace, void *user);
 
 /* An aborted pass leaves no result. */
@@ -137,6 +177,21 @@ static bool add_summary(void *hook_data, void *call_data)
     return false;
 }
 
+static void free_state(void *state);
+
+/* The state goes on; what is open in it is shown up to where it is known. */
+static bool publish_summary(void *hook_data, void *call_data)
+{
+    struct fm_trace *trace = trace_of(call_data);
+    (void)hook_data;
+    fm_tape_drain(pass_tape(trace));
+    fm_summary_show_open(fm_attributes_get(trace->attributes, "summary/summary"), pass_state(trace),
+                         read_until(call_data));
+    if (fm_attributes_get(trace->attributes, "summary/state") == NULL)
+        fm_attributes_set(trace->attributes, "summary/state", pass_state(trace), free_state);
+    return false;
+}
+
 static bool remove_summary(void *hook_data, void *call_data)
 {
     struct fm_trace *trace = trace_of(call_data);
@@ -144,8 +199,10 @@ static bool remove_summary(void *hook_data, void *call_data)
     struct fm_state *state = pass_state(trace);
     (void)hook_data;
     fm_tape_end(pass_tape(trace), trace->end_time);
+    fm_summary_hide_open(summary);
     fm_summary_end(summary, trace->end_time);
-    fm_attributes_set(trace->attributes, "summary/state", state, free_state);
+    if (fm_attributes_get(trace->attributes, "summary/state") == NULL)
+        fm_attributes_set(trace->attributes, "summary/state", state, free_state);
     return false;
 }
 
@@ -161,6 +218,7 @@ static void forget_statistics(struct fm_trace *trace, void *user)
 {
     (void)user;
     fm_attributes_remove(trace->attributes, "statistics/statistics");
+    fm_attributes_remove(trace->attributes, "statistics/until");
 }
 
 static void free_statistics(void *statistics)
@@ -183,6 +241,7 @@ static bool remove_statistics(void *hook_data, void *call_data)
     struct fm_trace *trace = trace_of(call_data);
     (void)hook_data;
     fm_tape_end(pass_tape(trace), trace->end_time);
+    fm_attributes_remove(trace->attributes, "statistics/until");
     return false;
 }
 
@@ -254,6 +313,7 @@ static bool remove_checkpoints(void *hook_data, void *call_data)
     (void)hook_data;
     each_tracefile(call_data, fm_checkpoints_hook, checkpoints, FM_HOOK_STATE - 1, false);
     fm_checkpoints_record(checkpoints, NULL);
+    fm_checkpoints_follow(checkpoints, false);
     fm_checkpoints_end(checkpoints, trace->end_time);
     return false;
 }
@@ -287,12 +347,14 @@ static struct fm_hooks *hooks_of(fm_hook_function *first, unsigned first_priorit
 /* Registers a computation that reads all events with the shared state: add and remove run once a
  * pass, after when it ends or is aborted. */
 static bool register_pass(struct fm_engine *engine, const char *name, fm_hook_function *add,
-                          fm_hook_function *remove, fm_hook_function *after, forget_result *forget,
+                          fm_hook_function *remove, fm_hook_function *publish,
+                          fm_hook_function *after, forget_result *forget,
                           bool (*found)(struct fm_trace *trace))
 {
     struct fm_computation computation = {
         .adder = hooks_of(add_state, FM_HOOK_STATE, add, FM_HOOK_DEFAULT),
         .remover = hooks_of(remove, FM_HOOK_DEFAULT, remove_state, FM_HOOK_LAST),
+        .publish = hooks_of(publish, FM_HOOK_DEFAULT, NULL, 0),
         .after_request = hooks_of(after, FM_HOOK_DEFAULT, NULL, 0),
         .work = {.discard = forget},
         .found = found,
@@ -303,8 +365,8 @@ static bool register_pass(struct fm_engine *engine, const char *name, fm_hook_fu
 static bool init_summary(struct fm_engine *engine, GError **error)
 {
     (void)error;
-    return register_pass(engine, "summary", add_summary, remove_summary, after_summary,
-                         forget_summary, NULL);
+    return register_pass(engine, "summary", add_summary, remove_summary, publish_summary,
+                         after_summary, forget_summary, NULL);
 }
 
 static const struct fm_schedule_module summary_module = {
@@ -316,8 +378,8 @@ static const struct fm_schedule_module summary_module = {
 static bool init_state(struct fm_engine *engine, GError **error)
 {
     (void)error;
-    return register_pass(engine, "state", add_checkpoints, remove_checkpoints, after_state,
-                         forget_states, fm_trace_load_states);
+    return register_pass(engine, "state", add_checkpoints, remove_checkpoints, publish_checkpoints,
+                         after_state, forget_states, fm_trace_load_states);
 }
 
 static const struct fm_schedule_module state_module = {
@@ -329,8 +391,8 @@ static const struct fm_schedule_module state_module = {
 static bool init_statistics(struct fm_engine *engine, GError **error)
 {
     (void)error;
-    return register_pass(engine, "statistics", add_statistics, remove_statistics, after_statistics,
-                         forget_statistics, NULL);
+    return register_pass(engine, "statistics", add_statistics, remove_statistics,
+                         publish_statistics, after_statistics, forget_statistics, NULL);
 }
 
 static const struct fm_schedule_module statistics_module = {

@@ -9,10 +9,13 @@
  *   summary/state           struct fm_state at the end of that pass; the summary refers to its
  * lanes
  *
- * During a pass, pass/state is the current state. */
+ * During a pass, pass/state is the current state. One that follows a trace that is being written
+ * (fm_engine_follow()) changes the results between two turns of the main loop. */
 #pragma once
 
 #include "schedule/schedule.h"
+
+struct fm_statistics;
 
 #define FM_SUMMARY_BUDGET ((size_t)48 << 20) /* bytes a trace */
 
@@ -23,6 +26,10 @@
  * by a reader with states, and by the first request for "state"). Attribute state/damage: a text,
  * if the file is damaged. */
 bool fm_trace_load_states(struct fm_trace *trace);
+
+/* A copy of the statistics of a pass that follows a trace, with what is open as far as it is known.
+ * The caller frees it. NULL: the pass has ended, statistics/statistics is all. */
+struct fm_statistics *fm_trace_statistics_so_far(struct fm_trace *trace, uint64_t *ret_until);
 
 /* Registers the modules with the engine and requires them. */
 FM_MUST_USE bool fm_trace_modules_load(struct fm_engine *engine, GError **error);

@@ -134,7 +134,10 @@ void fm_trace_activity_from_summary(struct fm_trace_activity *activity,
     const uint32_t *numbers = (const uint32_t *)(const void *)lanes->data;
     use_fewer_columns(activity, fm_summary_nested(summary, numbers, lanes->len));
     fm_summary_load(summary, numbers, lanes->len, &activity->load);
-    activity->known_until = activity->load.end;
+    activity->known_until =
+        fm_summary_known_until(summary) >= fm_state_trace(state)->end_time
+            ? activity->load.end
+            : CLAMP(fm_summary_known_until(summary), activity->load.start, activity->load.end);
     activity->from_summary = activity->complete = true;
 }
 

@@ -49,7 +49,7 @@ static bool on_end(void *data, void *call_data)
     if (reading->end != NULL)
         reading->end(reading, job->end);
     if (job->requests == 0) {
-        job->known_until = job->end;
+        job->known_until = MAX(job->start, MIN(job->end, job->reaches));
         if (job->progressed != NULL)
             job->progressed(job, job->user);
     }
@@ -107,6 +107,7 @@ bool fm_trace_job_new(const struct fm_trace_viewer *viewer, struct fm_trace_set 
     fm_trace_set_window(set, query, &job->start, &job->end);
     job->columns = query->width == 0 ? TRACE_WIDTH_DEFAULT : query->width;
     job->known_until = job->start;
+    job->reaches = FM_TIME_INF;
     g_assert(job->columns > 0 && job->start < job->end);
     if (query->filter != NULL) {
         job->filter = fm_filter_new(query->filter, error);
@@ -120,7 +121,7 @@ bool fm_trace_job_new(const struct fm_trace_viewer *viewer, struct fm_trace_set 
         return false;
     }
     if (job->requests == 0)
-        job->known_until = job->end;
+        job->known_until = MAX(job->start, MIN(job->end, job->reaches));
     *ret = job;
     return true;
 }
@@ -164,5 +165,6 @@ bool fm_trace_jobs_run(struct fm_trace_job *const *jobs, unsigned count, int64_t
 
 bool fm_trace_job_is_incomplete(const struct fm_trace_job *job)
 {
-    return !fm_trace_job_is_done(job) || job->provisional || fm_trace_set_is_behind(job->set);
+    return !fm_trace_job_is_done(job) || job->provisional || job->reaches < job->end ||
+           fm_trace_set_is_behind(job->set);
 }

@@ -222,10 +222,29 @@ void fm_trace_set_renew(struct fm_trace_set *set)
 
 /* --- passes --- */
 
+/* The part of the trace's span that passes which follow it have read; 1 when none does. */
+static double followed(const struct fm_trace_set *set, const struct fm_trace_part *part)
+{
+    struct fm_trace *trace = part->trace;
+    const struct fm_summary *summary = fm_trace_part_summary(part);
+    if (summary == NULL || !fm_background_follows(set->engine, trace))
+        return 1;
+    uint64_t known = fm_summary_known_until(summary);
+    if (known >= trace->end_time)
+        return 1;
+    uint64_t read = known - MIN(known, trace->start_time);
+    return (double)read / (double)(trace->end_time - MIN(trace->start_time, known));
+}
+
+bool fm_trace_part_is_behind(const struct fm_trace_set *set, const struct fm_trace_part *part)
+{
+    return fm_recordings_unread(set->recordings, part->trace) > 0 || followed(set, part) < 1;
+}
+
 bool fm_trace_set_is_behind(const struct fm_trace_set *set)
 {
     for (unsigned i = 0; i < set->count; i++) {
-        if (fm_recordings_unread(set->recordings, set->parts[i].trace) > 0)
+        if (fm_trace_part_is_behind(set, &set->parts[i]))
             return true;
     }
     return false;
@@ -276,7 +295,8 @@ double fm_trace_set_progress(const struct fm_trace_set *set)
         double read = is_wanted(set, trace)
                           ? CLAMP(fm_background_progress(set->engine, trace), 0.0, 0.99)
                           : 1;
-        sum += MIN(read, known);
+        double follows = followed(set, &set->parts[i]);
+        sum += MIN(read, MIN(known, follows < 1 ? MIN(follows, 0.99) : 1));
     }
     return set->count == 0 ? 1 : sum / set->count;
 }

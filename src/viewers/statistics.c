@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "schedule/trace_modules.h"
 #include "viewers/viewers.h"
 
 #define ROWS_MAX 2000u
@@ -51,6 +52,12 @@ static bool begin(struct fm_trace_job *job, GError **error)
     }
     statistics->length = job->end - job->start - (all ? 1 : 0);
     job->known_until = job->start;
+    for (unsigned i = 0; statistics->whole && i < set->count; i++) {
+        uint64_t until;
+        statistics->own[i] = fm_trace_statistics_so_far(set->parts[i].trace, &until);
+        if (statistics->own[i] != NULL && until < set->parts[i].trace->end_time)
+            job->reaches = MIN(job->reaches, until);
+    }
     for (unsigned i = 0; !statistics->whole && i < set->count; i++) {
         statistics->own[i] = fm_statistics_new(set->parts[i].state);
         fm_statistics_set_interval(statistics->own[i], job->start, job->end);
@@ -144,8 +151,9 @@ void fm_trace_statistics_fill(struct fm_trace_statistics *statistics)
     g_autoptr(GArray) stack = g_array_new(FALSE, FALSE, sizeof(struct waiting));
     g_array_set_size(statistics->rows, 0);
     for (unsigned i = set->count; i-- > 0;) {
-        struct fm_statistics *of =
-            statistics->whole ? fm_trace_part_statistics(&set->parts[i]) : statistics->own[i];
+        struct fm_statistics *of = statistics->own[i] != NULL
+                                       ? statistics->own[i]
+                                       : fm_trace_part_statistics(&set->parts[i]);
         struct waiting root = {fm_statistics_root(of), -1, 0, i};
         g_array_append_val(stack, root);
     }

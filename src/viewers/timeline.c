@@ -380,10 +380,13 @@ static bool begin_with(struct fm_trace_timeline *timeline, fm_trace_lane_test *t
     for (unsigned i = 0; i < set->count; i++) {
         const struct fm_summary *summary = fm_trace_part_summary(&set->parts[i]);
         const struct fm_state *state = fm_trace_part_summary_state(&set->parts[i]);
-        drawn[i] =
-            summary != NULL && state != NULL &&
-            fm_summary_known_until(summary) >= MIN(job->end, set->parts[i].trace->end_time) &&
-            fm_summary_events(summary, job->start, job->end) > READ_EVENTS_MAX;
+        uint64_t known = summary == NULL ? 0 : fm_summary_known_until(summary);
+        bool reaches = known >= MIN(job->end, set->parts[i].trace->end_time);
+        drawn[i] = summary != NULL && state != NULL &&
+                   (reaches || fm_background_follows(set->engine, set->parts[i].trace)) &&
+                   fm_summary_events(summary, job->start, job->end) > READ_EVENTS_MAX;
+        if (drawn[i] && !reaches)
+            job->reaches = MIN(job->reaches, known);
         timeline->boxes[i].active = g_byte_array_new();
         if (drawn[i]) {
             g_autoptr(GArray) active = fm_summary_lanes(summary, job->start, job->end);

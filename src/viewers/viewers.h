@@ -70,6 +70,7 @@ void fm_trace_set_renew(struct fm_trace_set *set);
 bool fm_trace_set_precompute(struct fm_trace_set *set);
 bool fm_trace_set_is_ready(const struct fm_trace_set *set, unsigned pass);
 /* Whether a trace has grown since its passes, so that their results are incomplete. */
+bool fm_trace_part_is_behind(const struct fm_trace_set *set, const struct fm_trace_part *part);
 bool fm_trace_set_is_behind(const struct fm_trace_set *set);
 /* Progress of all passes of all traces, 0 to 1. */
 double fm_trace_set_progress(const struct fm_trace_set *set);
@@ -155,6 +156,7 @@ struct fm_trace_job {
     GPtrArray *readings;  /* struct fm_trace_reading */
     unsigned requests;    /* number of those not done */
     uint64_t known_until; /* absolute: read up to here */
+    uint64_t reaches;     /* absolute: the passes that it is made from have read up to there */
     bool provisional;     /* it will improve when the passes are ready */
     bool from_summary;
     struct fm_filter *filter; /* NULL = none */

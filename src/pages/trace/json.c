@@ -222,7 +222,7 @@ static void write_file(struct fm_json *json, const struct fm_trace_set *set,
     fm_json_uint(json, "end_ns", trace->end_time - MIN(trace->end_time, set->origin));
     fm_json_uint(json, "streams", trace->tracefiles->len);
     fm_json_bool(json, "grows", fm_trace_grows(trace));
-    write_passes(json, trace, fm_recordings_unread(set->recordings, trace) > 0);
+    write_passes(json, trace, fm_trace_part_is_behind(set, part));
     write_damage(json, trace);
     fm_json_end(json);
 }

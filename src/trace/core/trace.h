@@ -120,6 +120,8 @@ struct fm_trace {
     uint64_t start_time, end_time;
     /* Goes up when what was read before is no longer true: the file was replaced, or shrank. */
     unsigned generation;
+    uint64_t
+        late; /* changes when events come of times before end_time: who has read them missed some */
     struct fm_attributes *attributes;
     bool locked;
     const void *cursor_owner;                 /* the context that moved the cursors last */

@@ -88,6 +88,7 @@ static void note_blocks(struct fm_eventlog_trace *self, guint first)
         uint64_t begin = fm_eventlog_trace_time(known ? block->min_ns : block->begin_ns);
         bool is_first = self->delivered != NULL && g_hash_table_size(self->delivered) == 0;
         self->trace->start_time = is_first ? begin : MIN(self->trace->start_time, begin);
+        self->trace->late += !is_first && begin < self->trace->end_time;
         self->late_blocks += !is_first && begin < self->trace->end_time &&
                              self->horizon != FM_TIME_INF && end <= self->horizon;
         note_delivered(self, block->capability, end);

@@ -312,6 +312,11 @@ void fm_checkpoints_record(struct fm_checkpoints *checkpoints, struct fm_state *
     checkpoints->unsaved = 0;
 }
 
+void fm_checkpoints_follow(struct fm_checkpoints *checkpoints, bool follows)
+{
+    checkpoints->follows = follows;
+}
+
 bool fm_checkpoints_hook(void *hook_data, void *call_data)
 {
     struct fm_checkpoints *checkpoints = hook_data;
@@ -447,7 +452,8 @@ bool fm_checkpoints_restore(struct fm_checkpoints *checkpoints, struct fm_contex
                             uint64_t time, struct fm_state *state)
 {
     struct fm_trace *trace = checkpoints->trace;
-    bool known = time <= checkpoints->known_until || time <= trace->start_time ||
+    bool known = checkpoints->follows || time <= checkpoints->known_until ||
+                 time <= trace->start_time ||
                  (checkpoints->complete && trace->end_time <= checkpoints->known_until);
     guint before = known ? count_before(checkpoints, time) : 0;
     if (before > 0 && checkpoints->tracefile_count == trace->tracefiles->len &&

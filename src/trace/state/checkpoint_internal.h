@@ -42,6 +42,7 @@ struct fm_checkpoints {
     GPtrArray *list;                      /* holds struct checkpoint, ascending in time */
     GByteArray *full_model;               /* the model of the last full one */
     uint64_t interval, sequence, unsaved; /* unsaved: events since the last one */
+    bool follows;                         /* what comes behind the last one is little */
     uint64_t known_until;                 /* ns: all before it can be restored */
     bool complete;
     unsigned since_full;

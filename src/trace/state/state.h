@@ -241,6 +241,9 @@ void fm_checkpoints_record(struct fm_checkpoints *checkpoints, struct fm_state *
 bool fm_checkpoints_hook(void *checkpoints, void *tracefile_context);
 /* All has been read up to time. */
 void fm_checkpoints_end(struct fm_checkpoints *checkpoints, uint64_t time);
+/* Recording is near the end of a trace that grows: what comes behind the last checkpoint is little.
+ */
+void fm_checkpoints_follow(struct fm_checkpoints *checkpoints, bool follows);
 bool fm_checkpoints_is_complete(const struct fm_checkpoints *checkpoints);
 /* Events between two; 25,000 at first, doubled whenever the budget is met. */
 uint64_t fm_checkpoints_interval(const struct fm_checkpoints *checkpoints);

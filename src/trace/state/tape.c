@@ -280,6 +280,16 @@ void fm_tape_add(struct fm_tape *tape, fm_tape_take *take, void *user)
     pthread_mutex_unlock(&tape->lock);
 }
 
+void fm_tape_drain(struct fm_tape *tape)
+{
+    if (tape->ended)
+        return;
+    wait_for(tape, BATCHES - 2, true);
+    if (tape->writing->event_count > 0 || tape->writing->change_count > 0)
+        hand_over(tape);
+    wait_for(tape, 0, true);
+}
+
 void fm_tape_end(struct fm_tape *tape, uint64_t time)
 {
     if (tape->ended)

@@ -49,6 +49,8 @@ void fm_tape_add(struct fm_tape *tape, fm_tape_take *take, void *user);
 /* Event hook, after that of the state: hook_data = the tape. True, to end the step, when those who
  * take are far behind. */
 bool fm_tape_hook(void *tape, void *tracefile_context);
+/* Returns when all that was written so far has been taken. More may follow. */
+void fm_tape_drain(struct fm_tape *tape);
 /* All that is open ends at time, for those who take; nothing follows. Returns when all has been
  * taken. */
 void fm_tape_end(struct fm_tape *tape, uint64_t time);

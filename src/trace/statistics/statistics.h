@@ -43,6 +43,10 @@ const struct fm_state_observer *fm_statistics_observer(struct fm_statistics *sta
 bool fm_statistics_hook(void *statistics, void *tracefile_context);
 /* Instead of both, the same from a tape: fm_tape_add(tape, fm_statistics_take, statistics). */
 void fm_statistics_take(void *statistics, const struct fm_tape_batch *batch);
+/* A copy, in which all that is open in the state ends at time; counting goes on in the original. All
+ * of the tape must have been taken. */
+struct fm_statistics *fm_statistics_so_far(const struct fm_statistics *from, struct fm_state *state,
+                                           uint64_t time);
 /* Segments are clipped to [start, end), events, marks and numbers outside are left out. */
 void fm_statistics_set_interval(struct fm_statistics *statistics, uint64_t start, uint64_t end);
 /* The state stands at the begin of the interval: counters have the values that they have there. */

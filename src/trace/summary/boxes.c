@@ -318,6 +318,25 @@ void fm_box_store_add(struct fm_box_store *store, uint32_t lane_index, uint32_t 
                                                          .time = {end - start, detail}};
 }
 
+void fm_box_store_set_going_on(struct fm_box_store *store, uint32_t lane_index, uint32_t depth,
+                               uint64_t start, uint64_t end, uint32_t value, uint64_t detail)
+{
+    if (depth >= FM_BOX_DEPTH_MAX)
+        return;
+    struct fm_box_lane *lane = lane_of(store, lane_index);
+    note_time(lane, start, end);
+    struct fm_box_track *track = track_of(store, lane, depth);
+    track->has_going_on = true;
+    track->going_on = (struct fm_stored_box){
+        .start = start, .end = end, .count = 1, .value = {value}, .time = {end - start, detail}};
+}
+
+void fm_box_store_end_going_on(struct fm_box_store *store, uint32_t lane, uint32_t depth)
+{
+    if (depth < FM_BOX_DEPTH_MAX)
+        store->lanes[lane].tracks[depth].has_going_on = false;
+}
+
 void fm_box_store_put(struct fm_box_store *store, uint32_t lane_index, uint32_t depth,
                       const struct fm_stored_box *box)
 {
@@ -522,12 +541,14 @@ bool fm_box_track_visit(const struct fm_box_track *track, uint64_t start, uint64
         if (chunk->count == 0)
             continue;
         if (chunk->boxes[0].start >= end)
-            return true;
+            return true; /* what goes on began later still */
         if (chunk->finished ? !visit_finished(&at, chunk, track->numbers)
                             : !visit_range(&at, chunk->boxes, 0, chunk->count))
             return false;
     }
-    return !track->has_open || visit_range(&at, &track->open, 0, 1);
+    if (track->has_open && !visit_range(&at, &track->open, 0, 1))
+        return false;
+    return !track->has_going_on || visit_range(&at, &track->going_on, 0, 1);
 }
 
 void fm_box_track_last_before(const struct fm_box_track *track, uint64_t time, double *ret)

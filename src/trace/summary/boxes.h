@@ -39,6 +39,9 @@ struct fm_box_track {
     bool has_open;
     uint64_t cell_end;         /* ns: a short segment that begins before joins the open box */
     struct fm_stored_box open; /* the latest, behind those of the chunks */
+    /* Stands for an entry that goes on: behind all others until it is taken away. */
+    bool has_going_on;
+    struct fm_stored_box going_on;
 };
 
 struct fm_box_lane {
@@ -69,6 +72,10 @@ void fm_box_store_number(struct fm_box_store *store, uint32_t lane, uint64_t tim
 /* A box as it is; it begins after those that are there. */
 void fm_box_store_put(struct fm_box_store *store, uint32_t lane, uint32_t depth,
                       const struct fm_stored_box *box);
+/* The entry at depth goes on; up to end it is known. */
+void fm_box_store_set_going_on(struct fm_box_store *store, uint32_t lane, uint32_t depth,
+                               uint64_t start, uint64_t end, uint32_t value, uint64_t detail);
+void fm_box_store_end_going_on(struct fm_box_store *store, uint32_t lane, uint32_t depth);
 /* Some microseconds of work when the budget is met; call it now and then. */
 void fm_box_store_tend(struct fm_box_store *store);
 

@@ -22,6 +22,11 @@ struct fm_summary {
     uint64_t run, events;
     unsigned until_next; /* events to the next run */
     uint64_t known_until;
+    GArray *going_on; /* holds struct lane_depth: where the store has a box that goes on */
+};
+
+struct lane_depth {
+    uint32_t lane, depth;
 };
 
 struct fm_summary *fm_summary_new(struct fm_trace *trace, size_t memory_budget)
@@ -31,6 +36,7 @@ struct fm_summary *fm_summary_new(struct fm_trace *trace, size_t memory_budget)
     fm_box_store_init(&summary->store, MAX(memory_budget, BUDGET_LEAST), 0, 0);
     summary->run = RUN_FIRST;
     summary->known_until = trace->start_time;
+    summary->going_on = g_array_new(false, false, sizeof(struct lane_depth));
     return summary;
 }
 
@@ -40,6 +46,7 @@ void fm_summary_free(struct fm_summary *summary)
         return;
     fm_box_store_clear(&summary->store);
     g_free(summary->runs);
+    g_array_unref(summary->going_on);
     g_free(summary);
 }
 
@@ -130,6 +137,33 @@ void fm_summary_take(void *user, const struct fm_tape_batch *batch)
 void fm_summary_end(struct fm_summary *summary, uint64_t time)
 {
     summary->known_until = MAX(summary->known_until, time);
+}
+
+void fm_summary_hide_open(struct fm_summary *summary)
+{
+    for (guint i = 0; i < summary->going_on->len; i++) {
+        const struct lane_depth *at = &g_array_index(summary->going_on, struct lane_depth, i);
+        fm_box_store_end_going_on(&summary->store, at->lane, at->depth);
+    }
+    g_array_set_size(summary->going_on, 0);
+}
+
+static void show_open(void *user, const struct fm_lane *lane, uint32_t depth,
+                      const struct fm_state_entry *entry, uint64_t end)
+{
+    struct fm_summary *summary = user;
+    struct lane_depth at = {lane->index, depth};
+    fm_box_store_set_going_on(&summary->store, lane->index, depth, entry->since, end, entry->value,
+                              entry->detail);
+    g_array_append_val(summary->going_on, at);
+}
+
+void fm_summary_show_open(struct fm_summary *summary, struct fm_state *state, uint64_t time)
+{
+    const struct fm_state_observer observer = {.user = summary, .segment = show_open};
+    fm_summary_hide_open(summary);
+    fm_state_flush(state, time, &observer);
+    fm_summary_end(summary, time);
 }
 
 /* About how many events lie before time. */

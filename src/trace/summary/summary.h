@@ -20,6 +20,10 @@ size_t fm_summary_memory(const struct fm_summary *summary);
 void fm_summary_take(void *summary, const struct fm_tape_batch *batch);
 /* Nothing more comes (until the trace grows): the open record is closed at time. */
 void fm_summary_end(struct fm_summary *summary, uint64_t time);
+/* What is open in the state at time is shown up to there, until it is hidden: more may come. All of
+ * the tape must have been taken. */
+void fm_summary_show_open(struct fm_summary *summary, struct fm_state *state, uint64_t time);
+void fm_summary_hide_open(struct fm_summary *summary);
 uint64_t fm_summary_known_until(const struct fm_summary *summary); /* ns */
 
 /* Parts of a box that are not in the picture. */

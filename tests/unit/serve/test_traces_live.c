@@ -396,6 +396,104 @@ static void test_stream_within_a_block(struct fixture *f, gconstpointer user)
     g_string_free(sink.got, TRUE);
 }
 
+static bool count_pass(void *hook_data, void *call_data)
+{
+    (void)call_data;
+    (*(unsigned *)hook_data)++;
+    return false;
+}
+
+/* Counts if another pass over the trace begins and ends. */
+static struct fm_trace *watch_passes(struct fixture *f, const char *path, unsigned *passes)
+{
+    struct fm_engine *engine = fm_server_engine(f->server);
+    GError *error = NULL;
+    struct fm_trace *trace = fm_engine_open(engine, path, &error);
+    g_assert_no_error(error);
+    struct fm_hooks *hooks = fm_hooks_new();
+    fm_hooks_add(hooks, count_pass, passes, FM_HOOK_DEFAULT);
+    fm_background_notify_queue(engine, passes, trace, FM_TIME_INF, NULL, hooks);
+    return trace;
+}
+
+static void run_to_rest(struct fixture *f)
+{
+    while (fm_engine_step(fm_server_engine(f->server)))
+        ;
+    g_assert_cmpstr(fm_engine_check(fm_server_engine(f->server)), ==, NULL);
+}
+
+/* The numbers of the whole trace, without its name. */
+static char *rows_of(struct fixture *f, const char *path)
+{
+    g_autofree char *query = g_strdup_printf("file=%s&view=statistics&scope=trace", path);
+    g_autofree char *body = ask(f, "/trace.json", query, 200);
+    return g_strdup(strstr(body, "\"rows\""));
+}
+
+/* Passes over a log that is written go on from where they were, and what they have made is that of
+ * a pass over all of it: with a span that is open for long, and ends. */
+static void test_passes_go_on(struct fixture *f, gconstpointer user)
+{
+    enum { ROUNDS = 6, SPANS = 60000 };
+    unsigned passes = 0;
+    (void)user;
+    g_autofree char *path = g_build_filename(f->folder, "long.eventlog", NULL);
+    g_autofree char *copy = g_build_filename(f->folder, "copy.eventlog", NULL);
+    g_autoptr(GByteArray) all = g_byte_array_new();
+    trace_log_write_long(all, 1, SPANS);
+    g_byte_array_set_size(all, all->len - 2); /* no end mark */
+    write_log(path, all);
+    own_clock_set_by(path);
+    int writer = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+    g_assert_true(fm_server_add(f->server, path, NULL));
+    g_autofree char *query = g_strdup_printf("file=%s&view=set", path);
+    struct sink sink = {0};
+    struct fm_stream *stream = open_stream(f, path, &sink);
+    g_free(ask(f, "/trace.json", query, 200));
+    run_to_rest(f);
+    struct fm_trace *trace = watch_passes(f, path, &passes);
+    g_assert_true(fm_background_follows(fm_server_engine(f->server), trace));
+    for (unsigned round = 1; round <= ROUNDS; round++) {
+        g_autoptr(GByteArray) more = g_byte_array_new();
+        const struct trace_log_step begins[] = {{round * FAR_NS, true}, {round * FAR_NS + 1, true}};
+        const struct trace_log_step ends[] = {{round * FAR_NS, false}, {round * FAR_NS + 1, false}};
+        trace_log_append_steps(more, round % 2 == 1 ? begins : ends, 2);
+        trace_log_append(more, round * FAR_NS + 10000, 100);
+        append_bytes(path, writer, more->data, more->len);
+        g_byte_array_append(all, more->data, more->len);
+        g_autofree char *grown = ask(f, "/trace.json", query, 200);
+        assert_has(grown, "\"grows\": true");
+        run_to_rest(f);
+        g_autofree char *set = ask(f, "/trace.json", query, 200);
+        assert_has_not(set, "\"behind\"");
+        assert_has(set, "\"statistics\": \"ready\"");
+        g_autofree char *end = between(set, "\"end_ns\": ", ",");
+        g_autofree char *whole = g_strdup_printf("file=%s&view=timeline", path);
+        g_autofree char *timeline = ask(f, "/trace.json", whole, 200);
+        assert_has(timeline, "\"exact\": false"); /* by the summary */
+        g_autofree char *known = between(timeline, "\"known_until_ns\": ", ",");
+        g_assert_cmpstr(known, ==, end);
+        /* Nobody writes the copy: it is read once. */
+        write_log(copy, all);
+        age(copy);
+        g_autofree char *named = g_strdup_printf("%s-%u", copy, round);
+        g_assert_cmpint(g_rename(copy, named), ==, 0);
+        g_assert_true(fm_server_add(f->server, named, NULL));
+        g_autofree char *named_query = g_strdup_printf("file=%s&view=set", named);
+        g_free(ask(f, "/trace.json", named_query, 200));
+        g_autofree char *here = rows_of(f, path), *there = rows_of(f, named);
+        g_assert_cmpstr(here, ==, there);
+    }
+    g_assert_cmpuint(passes, ==, 0);
+    g_assert_true(fm_background_follows(fm_server_engine(f->server), trace));
+    fm_background_notify_remove(fm_server_engine(f->server), &passes);
+    fm_engine_close(fm_server_engine(f->server), trace);
+    fm_stream_gone(stream);
+    g_string_free(sink.got, TRUE);
+    close(writer);
+}
+
 /* A program that was started again wrote another log of that name: pages that come then follow that
  * one, as they would have followed the first. */
 static void test_stream_of_a_replaced_log(struct fixture *f, gconstpointer user)
@@ -428,6 +526,7 @@ int main(int argc, char **argv)
         {"growing", test_growing},
         {"growing-within-known-times", test_growing_within_known_times},
         {"behind", test_behind},
+        {"passes-go-on", test_passes_go_on},
         {"within-a-block", test_within_a_block},
         {"held-back", test_held_back},
         {"stream", test_stream},

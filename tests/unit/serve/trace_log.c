@@ -192,6 +192,15 @@ void trace_log_add_steps(GByteArray *to, uint16_t lane, const struct trace_log_s
     end_block(&block);
 }
 
+void trace_log_append_steps(GByteArray *to, const struct trace_log_step *steps, unsigned count)
+{
+    struct block block = begin_block(to, 0, steps[0].time);
+    for (unsigned i = 0; i < count; i++)
+        event4(&block, steps[i].begins ? FM_EVENTLOG_SPAN_BEGIN : FM_EVENTLOG_SPAN_END,
+               steps[i].time, PARSE);
+    end_block(&block);
+}
+
 void trace_log_add_threads(GByteArray *to, unsigned threads)
 {
     enum { BLOCKED_ON_FOREIGN_CALL = 8 };

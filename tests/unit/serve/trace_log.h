@@ -36,6 +36,8 @@ void trace_log_add_counters(GByteArray *to, unsigned counters);
 void trace_log_end(GByteArray *to);
 /* More events at the end: spans "late" of 100 ns, one each 1000 ns from the given time on. */
 void trace_log_append(GByteArray *to, uint64_t from_ns, unsigned count);
+/* More spans "parse" of the first thread, which is known: one block. */
+void trace_log_append_steps(GByteArray *to, const struct trace_log_step *steps, unsigned count);
 /* A Haskell program of two capabilities that mostly collects garbage.
  *
  *   ns            0   1000    4000         8000    9000   9500
