@@ -47,15 +47,19 @@ static void prefer(struct fm_trace_activity *activity, enum fm_lane_kind kind)
 static void look(struct fm_trace_activity *activity, const struct fm_state *state)
 {
     unsigned lanes = 0;
+    bool known = false;
     for (uint32_t i = 0; i < fm_state_lane_count(state); i++) {
         const struct fm_lane *lane = fm_state_lane(state, i);
         if (rank_of(lane->kind) > activity->rank) {
             prefer(activity, lane->kind);
             lanes = 0;
+            known = false;
         }
-        lanes += activity->rank > 0 && lane->kind == activity->kind;
+        bool counts = activity->rank > 0 && lane->kind == activity->kind;
+        lanes += counts;
+        known |= counts && (lane->had_state || lane->depth > 0);
     }
-    activity->lanes = lanes;
+    activity->lanes = known ? lanes : 0;
 }
 
 /* Time is counted for the innermost entry only. */
@@ -145,7 +149,7 @@ void fm_trace_activity_from_summary(struct fm_trace_activity *activity,
 
 bool fm_trace_activity_is_empty(const struct fm_trace_activity *activity)
 {
-    return activity->rank == 0 || activity->known_until == activity->load.start;
+    return activity->lanes == 0 || activity->known_until == activity->load.start;
 }
 
 static double mean(const struct fm_trace_activity *activity, double time)

@@ -25,6 +25,39 @@ int main(void)
 """
 
 
+LOCKER = """
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int asks[2];
+static void *second(void *data)
+{
+    (void)!write(asks[1], "x", 1);
+    pthread_mutex_lock(&lock);
+    pthread_mutex_unlock(&lock);
+    return data;
+}
+int main(void)
+{
+    char byte;
+    pthread_t thread;
+    if (pipe(asks) != 0)
+        return 1;
+    pthread_mutex_lock(&lock);
+    pthread_create(&thread, NULL, second, NULL);
+    (void)!read(asks[0], &byte, 1);
+    usleep(200000);
+    pthread_mutex_unlock(&lock);
+    return pthread_join(thread, NULL);
+}
+"""
+
+
+def library_paths(name):
+    places = [pathlib.Path("/usr/lib"), *pathlib.Path("/usr/lib").glob("*-linux-gnu")]
+    return [str(place / name) for place in places if (place / name).exists()]
+
+
 def skip(reason):
     print(f"1..0 # SKIP {reason}")
     sys.exit(0)
@@ -47,6 +80,9 @@ built = subprocess.run(["cc", "-o", program, source, "-llttng-ust", "-ldl"], cap
 if built.returncode != 0:
     shutil.rmtree(folder)
     skip("liblttng-ust-dev is not installed")
+locker = folder / "locker"
+(folder / "locker.c").write_text(LOCKER)
+subprocess.run(["cc", "-o", locker, folder / "locker.c", "-lpthread"], check=True)
 # A home of its own: a daemon of somebody else is left alone.
 environment = dict(os.environ, LTTNG_HOME=str(folder), HOME=str(folder),
                    LTTNG_UST_REGISTER_TIMEOUT="-1")
@@ -67,6 +103,26 @@ try:
     def lttng(*arguments):
         run("lttng", "--no-sessiond", *arguments, env=environment)
 
+    def locks_are_known():
+        """Two threads take one lock; the one that comes second waits until it is left."""
+        wrapper = next((path for path in library_paths("liblttng-ust-pthread-wrapper.so")), None)
+        if wrapper is None:
+            return True # the package has none
+        held = folder / "held"
+        lttng("create", "locks", f"--output={held}")
+        lttng("enable-event", "--userspace", "lttng_ust_pthread:*")
+        lttng("add-context", "--userspace", "--type=vtid", "--type=vpid", "--type=procname")
+        lttng("start")
+        run(locker, env=dict(environment, LD_PRELOAD=wrapper))
+        lttng("stop")
+        lttng("destroy", "locks")
+        page = json.loads(run(FATHOM, "log", "stat", "--by", "lock", "--json", held))
+        rows = [row["cells"] for row in page["tables"][0]["rows"]]
+        times = {row["name"]: row for row in rows if row["wait_longest_seconds"] > .04}
+        print("#", rows[:4])
+        # The holder sleeps for 200 ms when the other is about to ask.
+        return any(row["held_longest_seconds"] >= .04 and row["held_count"] >= 2 for row in times.values())
+
     lttng("create", "steps", f"--output={trace}")
     lttng("enable-event", "--userspace", "lttng_ust_tracef:*")
     lttng("add-context", "--userspace", "--type=vtid", "--type=vpid", "--type=procname")
@@ -74,7 +130,7 @@ try:
     run(program, env=environment)
     lttng("stop")
     lttng("destroy", "steps")
-    print("1..3")
+    print("1..5")
     events = [json.loads(line) for line in run(FATHOM, "log", "cat", "--json", trace).splitlines()]
     steps = [event["fields"]["msg"] for event in events if event["type"] == "lttng_ust_tracef:event"]
     good = steps == [f"step {i}" for i in range(1000)]
@@ -91,6 +147,13 @@ try:
             named.append(path[1])
     good = good and named == ["steps"]
     print("ok 3 - the thread is known" if good else f"not ok 3 - {named}")
+    page = json.loads(run(FATHOM, "log", "stat", "--by", "process", "--json", trace))
+    rows = [row["cells"] for row in page["tables"][0]["rows"]]
+    named = [(row["name"], row["threads"], row["events"] >= 1000) for row in rows]
+    good = good and named == [(f"steps (pid {fields['vpid']})", 1, True)]
+    print("ok 4 - the process is known" if good else f"not ok 4 - {named}")
+    good = good and locks_are_known()
+    print("ok 5 - locks" if good else "not ok 5 - locks")
     sys.exit(0 if good else 1)
 finally:
     if daemon.poll() is None:

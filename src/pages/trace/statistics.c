@@ -307,16 +307,54 @@ static void add_collections(struct fm_list *body, const struct fm_statistics_nod
     }
 }
 
-static void add_lanes(struct fm_list *body, const struct fm_statistics_node *kind)
+enum {
+    WORKING = 1 << FM_STATE_RUNNING | 1 << FM_STATE_SPAN | 1 << FM_STATE_SYSTEM_CALL |
+              1 << FM_STATE_TRAP | 1 << FM_STATE_INTERRUPT | 1 << FM_STATE_SOFT_INTERRUPT |
+              1 << FM_STATE_READING | 1 << FM_STATE_WRITING,
+    READY = 1 << FM_STATE_READY | 1 << FM_STATE_CREATED,
+};
+
+/* What lanes did, added up. */
+struct lane_sums {
+    const char *name;
+    unsigned lanes;
+    uint64_t number, count, time, working, waiting, ready, collecting, idle, longest, events;
+};
+
+static void add_lane(struct lane_sums *sums, const struct fm_statistics_node *lane)
 {
-    enum {
-        WORKING = 1 << FM_STATE_RUNNING | 1 << FM_STATE_SPAN | 1 << FM_STATE_SYSTEM_CALL |
-                  1 << FM_STATE_TRAP | 1 << FM_STATE_INTERRUPT | 1 << FM_STATE_SOFT_INTERRUPT |
-                  1 << FM_STATE_READING | 1 << FM_STATE_WRITING,
-        READY = 1 << FM_STATE_READY | 1 << FM_STATE_CREATED,
-    };
-    static const struct fm_column_head columns[] = {
+    sums->lanes++;
+    sums->number = lane->number;
+    sums->count += lane->count;
+    sums->time += lane->time;
+    sums->working += class_time(lane, WORKING);
+    sums->waiting += class_time(lane, 1 << FM_STATE_WAITING);
+    sums->ready += class_time(lane, READY);
+    sums->collecting += class_time(lane, 1 << FM_STATE_COLLECTING);
+    sums->idle += class_time(lane, 1 << FM_STATE_IDLE);
+    sums->longest = MAX(sums->longest, lane->longest);
+    sums->events += lane->all_events;
+}
+
+/* number: what stands in the second column. */
+static void add_sums(struct fm_table *table, const struct lane_sums *sums, uint64_t number)
+{
+    fm_table_row(table, "lane", false);
+    fm_cell_string(table, sums->name, FM_STYLE_PLAIN);
+    fm_cell_int(table, (int64_t)number);
+    fm_cell_int(table, (int64_t)sums->count);
+    const uint64_t times[] = {sums->time,       sums->working, sums->waiting, sums->ready,
+                              sums->collecting, sums->idle,    sums->longest};
+    for (size_t i = 0; i < G_N_ELEMENTS(times); i++)
+        fm_cell_time(table, seconds(times[i]));
+    fm_cell_int(table, (int64_t)sums->events);
+}
+
+static struct fm_table *sums_table(struct fm_list *body, const char *number, const char *number_id)
+{
+    const struct fm_column_head columns[] = {
         {"Name", "name", FM_COLUMN_PROC},
+        {number, number_id, FM_COLUMN_NUMBER},
         {"States", "count", FM_COLUMN_NUMBER},
         {"Time", "time_seconds", FM_COLUMN_TICKS_AND_TIMES},
         {"Working", "working_seconds", FM_COLUMN_TICKS_AND_TIMES},
@@ -327,20 +365,52 @@ static void add_lanes(struct fm_list *body, const struct fm_statistics_node *kin
         {"Longest", "longest_seconds", FM_COLUMN_TICKS_AND_TIMES},
         {"Events", "events", FM_COLUMN_NUMBER},
     };
-    struct fm_table *table = add_table(body, "lanes", columns, G_N_ELEMENTS(columns));
+    return add_table(body, "lanes", columns, G_N_ELEMENTS(columns));
+}
+
+static void add_lanes(struct fm_list *body, const struct fm_statistics_node *kind)
+{
+    struct fm_table *table = sums_table(body, "Number", "number");
     for (guint i = 0; i < child_count(kind); i++) {
-        const struct fm_statistics_node *lane = child_at(kind, i);
-        fm_table_row(table, "lane", false);
-        fm_cell_string(table, lane->name, FM_STYLE_PLAIN);
-        fm_cell_int(table, (int64_t)lane->count);
-        fm_cell_time(table, seconds(lane->time));
-        fm_cell_time(table, seconds(class_time(lane, WORKING)));
-        fm_cell_time(table, seconds(class_time(lane, 1 << FM_STATE_WAITING)));
-        fm_cell_time(table, seconds(class_time(lane, READY)));
-        fm_cell_time(table, seconds(class_time(lane, 1 << FM_STATE_COLLECTING)));
-        fm_cell_time(table, seconds(class_time(lane, 1 << FM_STATE_IDLE)));
-        fm_cell_time(table, seconds(lane->longest));
-        fm_cell_int(table, (int64_t)lane->all_events);
+        struct lane_sums sums = {.name = child_at(kind, i)->name};
+        add_lane(&sums, child_at(kind, i));
+        add_sums(table, &sums, sums.number);
+    }
+}
+
+static int by_lanes_time(const void *a, const void *b)
+{
+    const struct lane_sums *x = *(struct lane_sums *const *)a, *y = *(struct lane_sums *const *)b;
+    if (x->time != y->time)
+        return x->time > y->time ? -1 : 1;
+    if (x->events != y->events)
+        return x->events > y->events ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+/* Processes do nothing themselves: what their threads did. */
+static void add_processes(struct fm_list *body, const struct fm_statistics_node *threads)
+{
+    g_autoptr(GHashTable) by_name = g_hash_table_new(g_str_hash, g_str_equal);
+    g_autoptr(GPtrArray) rows = g_ptr_array_new_with_free_func(g_free);
+    for (guint i = 0; i < child_count(threads); i++) {
+        const struct fm_statistics_node *thread = child_at(threads, i);
+        if (thread->process == NULL)
+            continue;
+        struct lane_sums *sums = g_hash_table_lookup(by_name, thread->process);
+        if (sums == NULL) {
+            sums = g_new0(struct lane_sums, 1);
+            sums->name = thread->process;
+            g_ptr_array_add(rows, sums);
+            g_hash_table_insert(by_name, (void *)(uintptr_t)sums->name, sums);
+        }
+        add_lane(sums, thread);
+    }
+    g_ptr_array_sort(rows, by_lanes_time);
+    struct fm_table *table = sums_table(body, "Threads", "threads");
+    for (guint i = 0; i < rows->len; i++) {
+        const struct lane_sums *sums = g_ptr_array_index(rows, i);
+        add_sums(table, sums, sums->lanes);
     }
 }
 
@@ -414,6 +484,8 @@ static void add_kind(struct fm_list *body, const struct fm_statistics_node *root
         add_locks(body, root, kind);
     else if (number == FM_LANE_COLLECTOR)
         add_collections(body, kind);
+    else if (number == FM_LANE_PROCESS && child_count(kind) == 0)
+        add_processes(body, fm_statistics_find(root, "thread", NULL));
     else
         add_lanes(body, kind);
 }

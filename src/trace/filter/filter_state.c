@@ -34,7 +34,7 @@ bool fm_filter_running_thread(const struct fm_tracefile_context *at, const struc
     const struct fm_lane *thread = thread_of(lane_of(at, state), state);
     if (thread == NULL)
         return false;
-    *ret = thread->key;
+    *ret = fm_lane_number(thread);
     return true;
 }
 
@@ -165,7 +165,7 @@ static bool test_thread(const struct filter_test *test, const struct fm_tracefil
         return false;
     switch (test->field->source) {
     case SOURCE_STATE_THREAD:
-        return test_number(test, thread->key);
+        return test_number(test, fm_lane_number(thread));
     case SOURCE_STATE_CPU:
         return at->event.cpu >= 0 && test_number(test, (uint64_t)at->event.cpu);
     case SOURCE_STATE_THREAD_BRAND:
@@ -218,7 +218,7 @@ bool fm_filter_test_state(const struct filter_test *test, const struct fm_tracef
     case SOURCE_LANE_KIND:
         return test_index(test, lane->kind);
     case SOURCE_LANE_KEY:
-        return test_number(test, lane->key);
+        return test_number(test, fm_lane_number(lane));
     default:
         return test_innermost(test, lane, fm_state_trace(state));
     }

@@ -212,4 +212,4 @@ enum heap_key {
     HEAP_PRUNED,
 };
 #define HEAP_SITE_KEY (UINT64_C(1) << 32) /* | name id: live bytes of one place of allocation */
-#define HEAP_BAND_KEY (UINT64_C(2) << 32) /* | value: a band of the heap profile */
+#define HEAP_BAND_KEY FM_LANE_HEAP_BAND   /* | value: a band of the heap profile */

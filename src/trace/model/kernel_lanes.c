@@ -64,7 +64,7 @@ enum fm_state_class fm_kernel_top_class(const struct kernel_event *at, const str
 
 bool fm_kernel_is_idle_task(const struct fm_lane *thread)
 {
-    return thread->key >= KERNEL_IDLE_KEY;
+    return thread->key >> 32 == KERNEL_IDLE_KEY >> 32;
 }
 
 struct fm_lane *fm_kernel_cpu_lane(struct kernel_event *at)

@@ -271,14 +271,22 @@ static char *code_name(struct fm_trace *trace, uint64_t process, uint64_t addres
 static char *thread_label(const struct fm_state *state, const struct fm_lane *thread)
 {
     GString *label = g_string_new(thread->name);
-    g_string_append_printf(label, " (tid %" G_GUINT64_FORMAT, thread->key);
+    bool of_program = (thread->key & FM_LANE_OF_PROGRAM) != 0;
+    const char *before = " (";
+    if (fm_lane_number(thread) != 0) {
+        g_string_append_printf(label, "%stid %" G_GUINT64_FORMAT, before, fm_lane_number(thread));
+        before = ", ";
+    }
     if (thread->parent < fm_state_lane_count(state)) {
         const struct fm_lane *process = fm_state_lane(state, thread->parent);
-        g_string_append_printf(label, ", pid %" G_GUINT64_FORMAT, process->key);
+        g_string_append_printf(label, "%spid %" G_GUINT64_FORMAT, before, process->key);
+        before = ", ";
     }
-    if (thread->model[THREAD_CPU] != 0)
-        g_string_append_printf(label, ", CPU %" G_GUINT64_FORMAT, thread->model[THREAD_CPU] - 1);
-    g_string_append_c(label, ')');
+    if (!of_program && thread->model[THREAD_CPU] != 0)
+        g_string_append_printf(label, "%sCPU %" G_GUINT64_FORMAT, before,
+                               thread->model[THREAD_CPU] - 1);
+    if (label->len > strlen(thread->name))
+        g_string_append_c(label, ')');
     return g_string_free(label, FALSE);
 }
 

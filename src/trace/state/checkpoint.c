@@ -5,13 +5,13 @@
 
 /* --- records of lanes --- */
 
-enum record_flags { HAS_NUMBER = 1, HAS_HIDDEN = 2, HAS_MODEL = 4 };
+enum record_flags { HAS_NUMBER = 1, HAS_HIDDEN = 2, HAS_MODEL = 4, HAD_STATE = 8 };
 
 static void pack_body(GByteArray *to, const struct fm_lane *lane)
 {
     bool has_model = (lane->model[0] | lane->model[1] | lane->model[2] | lane->model[3]) != 0;
     fm_pack(to, (lane->has_number ? HAS_NUMBER : 0) | (lane->hidden > 0 ? HAS_HIDDEN : 0) |
-                    (has_model ? HAS_MODEL : 0));
+                    (has_model ? HAS_MODEL : 0) | (lane->had_state ? HAD_STATE : 0));
     fm_pack(to, lane->parent == FM_LANE_NONE ? 0 : lane->parent + UINT64_C(1));
     fm_pack(to, lane->name_value);
     if (lane->has_number)
@@ -57,13 +57,14 @@ static bool unpack_body(struct fm_state *state, const struct lane_record *record
 {
     struct fm_unpack from = {.at = record->body, .end = record->end};
     uint32_t values = fm_trace_value_count(state->trace);
-    uint32_t flags = fm_unpack_max(&from, HAS_NUMBER | HAS_HIDDEN | HAS_MODEL);
+    uint32_t flags = fm_unpack_max(&from, HAS_NUMBER | HAS_HIDDEN | HAS_MODEL | HAD_STATE);
     uint32_t parent = fm_unpack_max(&from, lane_count);
     lane->parent = parent == 0 ? FM_LANE_NONE : parent - 1;
     lane->name_value = fm_unpack_max(&from, values - 1);
     lane->name = fm_trace_value_name(state->trace, lane->name_value);
     lane->has_number = (flags & HAS_NUMBER) != 0;
     lane->number = lane->has_number ? fm_unpack_real(&from) : 0;
+    lane->had_state = (flags & HAD_STATE) != 0;
     lane->hidden = flags & HAS_HIDDEN ? fm_unpack_max(&from, UINT32_MAX) : 0;
     for (unsigned i = 0; i < G_N_ELEMENTS(lane->model); i++)
         lane->model[i] = flags & HAS_MODEL ? fm_unpack(&from) : 0;

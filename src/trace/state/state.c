@@ -354,6 +354,7 @@ void fm_state_lane_set_parent(struct fm_state *state, struct fm_lane *lane, uint
     g_assert(parent == FM_LANE_NONE || (parent < state->lane_count && parent != lane->index));
     lane->parent = parent;
     touch(state, lane);
+    EACH_OBSERVER(state, lane_named, lane);
 }
 
 void fm_state_lane_end(struct fm_state *state, struct fm_lane *lane, uint64_t time)
@@ -409,6 +410,7 @@ void fm_state_push(struct fm_state *state, struct fm_lane *lane, uint32_t value,
         fm_state_reserve_stack(lane, lane->depth + 1);
     /* A level does not begin before the one below it. */
     uint64_t least = lane->depth == 0 ? 0 : lane->stack[lane->depth - 1].since;
+    lane->had_state = true;
     struct fm_state_entry *entry = &lane->stack[lane->depth++];
     *entry = (struct fm_state_entry){.value = value, .since = MAX(time, least), .detail = detail};
     EACH_OBSERVER(state, begun, lane, entry);

@@ -78,6 +78,7 @@ struct fm_lane {
     enum fm_lane_kind kind;
     bool ended; /* nothing more is expected (a thread that ended) */
     bool has_number;
+    bool had_state;      /* an entry, at some time */
     uint32_t name_value; /* the name's number in the trace */
     uint64_t key;
     uint64_t born;    /* ns: when first seen; lanes with one (kind, key) differ by this */
@@ -90,13 +91,22 @@ struct fm_lane {
     uint64_t model[4];            /* the model's own, saved with the lane; 0 at first */
 };
 
+/* Threads as their programs number them, in namespaces of their own and apart from the kernel's:
+ * the key has this bit, the process, and the thread. */
+#define FM_LANE_OF_PROGRAM (UINT64_C(1) << 52)
+enum { FM_LANE_THREAD_BITS = 24 };
+/* In keys of FM_LANE_HEAP: a part of what is alive, by a heap profile. */
+#define FM_LANE_HEAP_BAND (UINT64_C(2) << 32)
+/* The number by which the lane is known outside: of such a thread without its process. */
+uint64_t fm_lane_number(const struct fm_lane *lane);
+
 struct fm_state;
 
 /* Each may be NULL. They may read the state, not change it. The state is that after the change. */
 struct fm_state_observer {
     void *user;
     void (*lane_added)(void *user, const struct fm_lane *lane);
-    void (*lane_named)(void *user, const struct fm_lane *lane); /* it has another name now */
+    void (*lane_named)(void *user, const struct fm_lane *lane); /* name or parent are others now */
     /* An entry began: the innermost one. */
     void (*begun)(void *user, const struct fm_lane *lane, const struct fm_state_entry *entry);
     /* An entry of this lane at this depth (0 = outermost) ended, or was replaced. A begin that lay

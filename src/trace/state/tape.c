@@ -198,6 +198,8 @@ static void on_lane(void *user, const struct fm_lane *lane)
     struct fm_tape_change *named = change(user, FM_TAPE_LANE, lane);
     named->depth = (uint16_t)lane->kind;
     named->value = lane->name_value;
+    named->since = lane->parent;
+    named->detail = fm_lane_number(lane);
 }
 
 static void on_begun(void *user, const struct fm_lane *lane, const struct fm_state_entry *entry)

@@ -70,6 +70,12 @@ bool fm_state_class_is_busy(enum fm_state_class state_class)
     }
 }
 
+uint64_t fm_lane_number(const struct fm_lane *lane)
+{
+    bool of_program = lane->kind == FM_LANE_THREAD && (lane->key & FM_LANE_OF_PROGRAM) != 0;
+    return of_program ? lane->key & ((UINT64_C(1) << FM_LANE_THREAD_BITS) - 1) : lane->key;
+}
+
 const char *fm_lane_kind_name(enum fm_lane_kind kind)
 {
     return (unsigned)kind < FM_LANE_KIND_COUNT ? lane_kind_names[kind] : "unknown";

@@ -139,7 +139,8 @@ static void grow_paths(struct fm_statistics *statistics, uint32_t index)
     uint32_t count = MAX(index + 1, 2 * statistics->path_count);
     statistics->paths = g_renew(struct lane_path, statistics->paths, count);
     for (uint32_t i = statistics->path_count; i < count; i++)
-        statistics->paths[i] = (struct lane_path){.root = NONE, .numbers = NONE};
+        statistics->paths[i] =
+            (struct lane_path){.root = NONE, .numbers = NONE, .parent = FM_LANE_NONE};
     statistics->path_count = count;
 }
 
@@ -382,6 +383,8 @@ static struct lane_path *look(struct fm_statistics *statistics, const struct fm_
     struct lane_path *path = path_at(statistics, lane->index);
     path->kind = lane->kind;
     path->name = lane->name_value;
+    path->parent = lane->parent;
+    path->number = fm_lane_number(lane);
     path->depth = lane->depth;
     if (depth > path->capacity)
         grow_path(path, depth);
@@ -455,6 +458,8 @@ static inline void take_change(struct fm_statistics *statistics,
     case FM_TAPE_LANE:
         path->name = change->value;
         path->kind = (enum fm_lane_kind)change->depth;
+        path->parent = (uint32_t)change->since;
+        path->number = change->detail;
         break;
     case FM_TAPE_BEGUN:
         begin_entry(path, change->depth, change->value);

@@ -27,7 +27,9 @@ struct fm_statistics_node {
     double least, greatest, last, mean; /* mean over time, from its first to the last event */
     GPtrArray *children; /* holds struct fm_statistics_node, most time first; NULL = none */
     struct fm_statistics_node *parent;
-    bool is_shared; /* "others": stands for several lanes */
+    bool is_shared;      /* "others": stands for several lanes */
+    uint64_t number;     /* of a lane: fm_lane_number() */
+    const char *process; /* of a lane: "make (pid 10)"; NULL = not known */
 };
 
 struct fm_statistics;
@@ -43,8 +45,8 @@ const struct fm_state_observer *fm_statistics_observer(struct fm_statistics *sta
 bool fm_statistics_hook(void *statistics, void *tracefile_context);
 /* Instead of both, the same from a tape: fm_tape_add(tape, fm_statistics_take, statistics). */
 void fm_statistics_take(void *statistics, const struct fm_tape_batch *batch);
-/* A copy, in which all that is open in the state ends at time; counting goes on in the original. All
- * of the tape must have been taken. */
+/* A copy, in which all that is open in the state ends at time; counting goes on in the original.
+ * All of the tape must have been taken. */
 struct fm_statistics *fm_statistics_so_far(const struct fm_statistics *from, struct fm_state *state,
                                            uint64_t time);
 /* Segments are clipped to [start, end), events, marks and numbers outside are left out. */

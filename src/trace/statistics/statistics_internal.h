@@ -57,7 +57,9 @@ struct lane_path {
     struct path_entry *entries; /* by depth */
     /* Facts about the lane itself. */
     uint32_t depth;
-    uint32_t name; /* a value */
+    uint32_t name;   /* a value */
+    uint32_t parent; /* lane, or FM_LANE_NONE */
+    uint64_t number; /* fm_lane_number() */
     enum fm_lane_kind kind;
     struct path_near near[8]; /* by value: outermost states met on it */
 };

@@ -50,6 +50,7 @@ static int by_time(const void *a, const void *b)
 struct links {
     uint32_t *child, *next; /* by node: its latest child, its sibling before; NONE = none */
     uint32_t *numbers;      /* by node; NONE = it has none */
+    uint32_t *lane;         /* by node; NONE = it is none */
 };
 
 static void make_links(const struct fm_statistics *statistics, struct links *ret)
@@ -58,9 +59,10 @@ static void make_links(const struct fm_statistics *statistics, struct links *ret
     ret->child = g_new(uint32_t, count);
     ret->next = g_new(uint32_t, count);
     ret->numbers = g_new(uint32_t, count);
+    ret->lane = g_new(uint32_t, count);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t parent = node_at(statistics, i)->parent;
-        ret->child[i] = ret->next[i] = ret->numbers[i] = NONE;
+        ret->child[i] = ret->next[i] = ret->numbers[i] = ret->lane[i] = NONE;
         if (parent == NONE)
             continue;
         g_assert(parent < i);
@@ -69,6 +71,28 @@ static void make_links(const struct fm_statistics *statistics, struct links *ret
     }
     for (guint i = 0; i < statistics->numbers->len; i++)
         ret->numbers[g_array_index(statistics->numbers, struct numbers, i).node] = i;
+    for (uint32_t i = 0; i < statistics->path_count; i++) {
+        if (statistics->paths[i].root != NONE)
+            ret->lane[statistics->paths[i].root] = i;
+    }
+}
+
+/* Facts about the lane that a node stands for. */
+static void fill_lane(const struct fm_statistics *statistics, uint32_t lane,
+                      struct fm_statistics_node *node)
+{
+    if (lane == NONE || node->is_shared)
+        return;
+    const struct lane_path *path = &statistics->paths[lane];
+    node->number = path->number;
+    if (path->parent >= statistics->path_count ||
+        statistics->paths[path->parent].kind != FM_LANE_PROCESS)
+        return;
+    const struct lane_path *process = &statistics->paths[path->parent];
+    g_autofree char *label =
+        g_strdup_printf("%s (pid %" G_GUINT64_FORMAT ")",
+                        fm_trace_value_name(statistics->trace, process->name), process->number);
+    node->process = g_string_chunk_insert_const(statistics->names, label);
 }
 
 static void clear_links(struct links *links)
@@ -76,6 +100,7 @@ static void clear_links(struct links *links)
     g_free(links->child);
     g_free(links->next);
     g_free(links->numbers);
+    g_free(links->lane);
 }
 
 /* Kinds and lanes have no time of their own: they get the sums. level: 0 = root, 1 = kind, 2 =
@@ -98,6 +123,8 @@ static void show_children(const struct fm_statistics *statistics, const struct l
         child->events = child->all_events = node->events;
         child->is_shared = level == 1 && statistics->others[node_at(statistics, index)->value] == i;
         fill_numbers(statistics, links->numbers[i], child);
+        if (level == 1)
+            fill_lane(statistics, links->lane[i], child);
         show_children(statistics, links, i, child, level + 1);
         shown->all_events += child->all_events;
         if (level == 2 && node->value == statistics->marks)
@@ -194,6 +221,9 @@ static void merge(struct fm_statistics_node *to, const struct fm_statistics_node
         if (child == NULL) {
             const char *name = g_string_chunk_insert_const(names, other->name);
             child = show(to, name, other->state_class);
+            child->number = other->number;
+            if (other->process != NULL)
+                child->process = g_string_chunk_insert_const(names, other->process);
             g_hash_table_insert(known, (void *)(uintptr_t)name, child);
         }
         merge(child, other, names);
