@@ -355,6 +355,33 @@ void fm_csd_add_sample(struct fm_thread *thread, struct fm_rec_csd *csd, uint64_
     __atomic_store_n(&side->value, fm_ref(sample), __ATOMIC_RELEASE);
 }
 
+void fm_csd_add_foreign(struct fm_thread *thread, struct fm_rec_csd *csd,
+                        const struct fm_rec_foreign *like)
+{
+    struct fm_rec_side *side = NULL;
+    uint32_t epoch = fm_modules_epoch() | like->epoch;
+    if (!fm_arena_refuses(&thread->bump, sizeof(struct fm_rec_foreign)))
+        side = side_of(thread, csd, FM_REC_SIDE_FOREIGN);
+    if (side == NULL)
+        return;
+    uint32_t ref = (uint32_t)side->value;
+    for (unsigned steps = 0; ref != 0 && steps < SAMPLES_MAX; steps++) {
+        struct fm_rec_foreign *foreign = fm_at(ref);
+        if (foreign->fn == like->fn && foreign->call == like->call && foreign->epoch == epoch) {
+            foreign->quanta += like->quanta;
+            return;
+        }
+        ref = foreign->next;
+    }
+    struct fm_rec_foreign *foreign = ref == 0 ? node_alloc(thread, sizeof *foreign) : NULL;
+    if (foreign == NULL)
+        return;
+    *foreign = *like;
+    foreign->next = (uint32_t)side->value;
+    foreign->epoch = epoch;
+    __atomic_store_n(&side->value, fm_ref(foreign), __ATOMIC_RELEASE);
+}
+
 void fm_csd_add_excp(struct fm_thread *thread, struct fm_rec_csd *csd)
 {
     if (++csd->excps == 0)

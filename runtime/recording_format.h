@@ -228,9 +228,12 @@ struct fm_rec_header {
     uint32_t sandbox_off;      /* enum fm_rec_sandbox_off, or-ed: parts not recorded since then */
     uint32_t sandbox_left;     /* threads recorded until a handler jumped out of the runtime */
     uint64_t sandbox_missed;   /* calls in signal handlers that interrupted the runtime */
-    uint64_t totals;           /* FM_REC_TOTALS_CHARGED: ticks charge all functions on a stack */
+    uint64_t totals;           /* enum fm_rec_totals, or-ed: what ticks keep beside csds */
 };
-#define FM_REC_TOTALS_CHARGED 1u
+enum fm_rec_totals {
+    FM_REC_TOTALS_CHARGED = 1u << 0, /* all functions on a stack are charged */
+    FM_REC_TOTALS_FOREIGN = 1u << 1, /* functions of modules without hooks: FM_REC_SIDE_FOREIGN */
+};
 static_assert(sizeof(struct fm_rec_header) == 360, "docs/format-recording.md");
 
 /* Requests to the program: the only part of the file that it reads. A sender holds the file locked

@@ -90,6 +90,7 @@ enum fm_rec_side_kind {
     FM_REC_SIDE_CHARGED = 9,
     FM_REC_SIDE_MOVED = 10, /* to be added to the csd's own (modulo 2^64) for those that end in the
                                callee, or go on from there with frames that are not plain */
+    FM_REC_SIDE_FOREIGN = 11, /* value: ref of the newest fm_rec_foreign */
 };
 struct fm_rec_side {
     uint32_t next;
@@ -121,6 +122,19 @@ struct fm_rec_sample {
     uint32_t epoch;
 };
 static_assert(sizeof(struct fm_rec_sample) == 24, "docs/format-recording.md");
+
+/* Quanta of a csd that fell into modules without hooks, by function: with FM_REC_TOTALS_FOREIGN.
+ * The fm_rec_sample at `call` has them, too. */
+struct fm_rec_foreign {
+    uint64_t fn;   /* where the function begins that ran; without unwind information, the address
+                      that the tick met */
+    uint64_t call; /* within the call that led there; 0 = not known */
+    uint64_t quanta;
+    uint32_t next;
+    uint32_t epoch; /* FM_REC_FOREIGN_KERNEL or-ed */
+};
+static_assert(sizeof(struct fm_rec_foreign) == 32, "docs/format-recording.md");
+#define FM_REC_FOREIGN_KERNEL (1u << 31) /* the function was in a system call */
 
 /* Calls of one kind that may wait, made by the callee of a csd itself. Times in the wait clock
  * (header.wait_clock). An open wait is not included. */

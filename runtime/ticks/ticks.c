@@ -27,6 +27,7 @@
 #define TIMER_NS 1000000u
 
 #define RET_OPCODE 0xc3
+static const uint8_t syscall_opcode[] = {0x0f, 0x05};
 #define PROLOGUE_BYTES 8 /* endbr64, push %rbp, mov %rsp, %rbp */
 #define EDGES_MAX 4096   /* maximum number of edges examined for one tick */
 #define FRAME_WORDS_MAX 1024u
@@ -147,13 +148,40 @@ static uint64_t call_into_foreign_code(const struct fm_thread *thread,
     return 0;
 }
 
-/* Keeps where the time fell: in foreign code, where that was called. */
+/* A tick that came during a system call meets the code behind it, or the call itself if the kernel
+ * begins it again. */
+static bool is_in_kernel(uint64_t pc)
+{
+    const uint8_t *code = (const uint8_t *)pc;
+    return (pc % PAGE >= sizeof syscall_opcode &&
+            memcmp(code - sizeof syscall_opcode, syscall_opcode, sizeof syscall_opcode) == 0) ||
+           (pc % PAGE <= PAGE - sizeof syscall_opcode &&
+            memcmp(code, syscall_opcode, sizeof syscall_opcode) == 0);
+}
+
+static void keep_foreign(struct fm_thread *thread, struct fm_rec_csd *charged, uint64_t pc,
+                         uint64_t call, uint64_t quanta)
+{
+    uint64_t fn = fm_function_start(pc);
+    bool in_kernel = is_in_kernel(pc);
+    fm_csd_add_foreign(thread, charged,
+                       &(struct fm_rec_foreign){.fn = fn != 0 ? fn : pc,
+                                                .call = call,
+                                                .quanta = quanta,
+                                                .epoch = in_kernel ? FM_REC_FOREIGN_KERNEL : 0});
+}
+
+/* Keeps where the time fell: in foreign code, what ran and where that was called. */
 static void keep_sample(struct fm_thread *thread, struct fm_rec_csd *charged,
                         const struct fm_rec_frame *frame, uint64_t pc, uint64_t sp, uint64_t quanta)
 {
-    if (!fm_module_is_instrumented(pc))
-        pc = charged == (struct fm_rec_csd *)frame->csd ? call_into_foreign_code(thread, frame, sp)
-                                                        : 0;
+    if (!fm_module_is_instrumented(pc)) {
+        uint64_t call = charged == (struct fm_rec_csd *)frame->csd
+                            ? call_into_foreign_code(thread, frame, sp)
+                            : 0;
+        keep_foreign(thread, charged, pc, call, quanta);
+        pc = call;
+    }
     if (pc != 0)
         fm_csd_add_sample(thread, charged, pc, quanta);
 }
@@ -244,7 +272,7 @@ void fm_ticks_prepare(void)
     if (fm_process.tick_source == FM_REC_TICK_EVENT)
         fm_process.quantum_ns = 0;
     fm_process.header->quantum_ns = fm_process.quantum_ns;
-    fm_process.header->totals = FM_REC_TOTALS_CHARGED;
+    fm_process.header->totals = FM_REC_TOTALS_CHARGED | FM_REC_TOTALS_FOREIGN;
 }
 
 /* 0: stops the timer. */

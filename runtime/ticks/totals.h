@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Totals inside recursions: charges of a tick other than to the running call (totals.c). */
+/* Charges of a tick other than to the running call: totals inside recursions (totals.c), code
+ * without hooks. */
 #pragma once
 
 #include <stdint.h>
 
 struct fm_rec_csd;
+struct fm_rec_foreign;
 struct fm_rec_frame;
 struct fm_thread;
 
@@ -23,3 +25,9 @@ struct fm_tick_totals {
  * which may have no frame. */
 void fm_totals_charge(struct fm_thread *thread, const struct fm_rec_frame *top,
                       const struct fm_rec_csd *charged, uint64_t quanta);
+
+/* graph.c: quanta in a module without hooks; like has all but next, and of the epoch its bits
+ * alone.
+ */
+void fm_csd_add_foreign(struct fm_thread *thread, struct fm_rec_csd *csd,
+                        const struct fm_rec_foreign *like);

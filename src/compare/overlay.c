@@ -213,6 +213,30 @@ static void note_folded(struct fm_compare *c, uint32_t folded)
                           folded, folded == 1 ? "" : "s"));
 }
 
+#define UNHOOKED_SAID 0.1
+
+/* "88 %" of the time is in code without hooks; g_free. */
+static char *share_of_unhooked(const struct fm_profile *profile, double *ret_share)
+{
+    const struct fm_unhooked_info *info = &profile->run_info.unhooked;
+    double quanta = 0, all = (double)profile->user_quanta;
+    for (uint32_t i = 0; i < info->count; i++)
+        quanta += (double)info->of[i].quanta;
+    *ret_share = all > 0 ? MIN(quanta / all, 1) : 0;
+    return info->recorded ? g_strdup_printf("%.0f %% of the time", 100 * *ret_share)
+                          : g_strdup("not recorded");
+}
+
+static void note_unhooked(struct fm_compare *c)
+{
+    double before, after;
+    g_autofree char *was = share_of_unhooked(c->given[FM_BEFORE], &before);
+    g_autofree char *is = share_of_unhooked(c->given[FM_AFTER], &after);
+    if (before >= UNHOOKED_SAID || after >= UNHOOKED_SAID)
+        g_ptr_array_add(c->notes,
+                        g_strdup_printf("in code without hooks: before %s, after %s", was, is));
+}
+
 /* The procedures of other runs of a build are those of the run in the middle, whatever these are
  * called by now. */
 static void take_names_of_runs(const struct fm_compare *c, enum fm_side side,
@@ -438,6 +462,7 @@ bool fm_compare_new_runs(const struct fm_compare_runs sides[FM_SIDES],
     fm_pairs_init(&pairs, before, after, !options->no_renames);
     bool done = lay_over(c, &pairs, error);
     if (done) {
+        note_unhooked(c);
         take_matches(c, &pairs);
         find_only(c, &pairs);
         index_callees(c);

@@ -113,6 +113,9 @@ void fm_build_blame(struct fm_build *build, const struct fm_blame *blame);
 struct fm_heap_info *fm_build_heap(struct fm_build *build);
 void fm_build_thread_time(struct fm_build *build, const struct fm_thread_time *time);
 void fm_build_sleep(struct fm_build *build, const struct fm_sleep *sleep);
+/* From now on the time in code without hooks is recorded, but for unknown quanta; then each. */
+void fm_build_unhooked_begin(struct fm_build *build, uint64_t unknown_quanta);
+void fm_build_unhooked(struct fm_build *build, const struct fm_unhooked *of);
 /* Takes the steps. Ascending by csd. */
 void fm_build_durations(struct fm_build *build, struct fm_durations *durations);
 void fm_build_process(struct fm_build *build, const struct fm_process_fact *process);

@@ -148,6 +148,7 @@ static void run_info_clear(struct fm_run_info *run_info)
     g_free(run_info->depths);
     g_free(run_info->marks);
     g_free(run_info->notes);
+    fm_unhooked_info_clear(&run_info->unhooked);
     fm_wait_info_clear(&run_info->wait_info);
     fm_heap_info_clear(&run_info->heap_info);
     fm_duration_info_clear(&run_info->durations);

@@ -26,6 +26,7 @@
 #include "deep/facts/heap.h"
 #include "deep/facts/inclusive.h"
 #include "deep/facts/ranks.h"
+#include "deep/facts/unhooked.h"
 #include "deep/facts/waiting.h"
 #include "measures/measures.h"
 
@@ -217,6 +218,7 @@ struct fm_run_info {
     struct fm_duration_info durations;  /* durations of the traced functions */
     struct fm_inclusive_info inclusive; /* totals inside recursions */
     struct fm_rank_info rank_info;      /* for sums: per-rank statistics */
+    struct fm_unhooked_info unhooked;   /* time in code without hooks */
     struct fm_wait_info wait_info;      /* all empty where waiting was not recorded, and in sums
                                            of profiles of which not all tell it */
 };

@@ -248,6 +248,13 @@ void fm_dump_facts(struct fm_dump_out *out, const struct fm_profile *profile)
     dump_flag(out, "unfinished", info->extent.unfinished);
     dump_flag(out, "later", info->extent.later);
     FM_DUMP_FIELDS(out, run_amounts, info);
+    if (info->unhooked.recorded)
+        fm_dump_uint(out, "unhooked_unknown_quanta", "unhooked_unknown_quanta",
+                     info->unhooked.unknown_quanta);
+    else if (out->json != NULL)
+        fm_json_null(out->json, "unhooked_unknown_quanta");
+    else
+        fm_dump_print(out, "\tunhooked_unknown_quanta = not recorded\n");
     if (info->origin != NULL) {
         g_autofree char *safe = g_strescape(info->origin, "\"");
         fm_dump_print(out, "\torigin = %s\n", safe);

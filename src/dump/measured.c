@@ -57,6 +57,16 @@ static const struct fm_dump_field heap_fields[] = {
     FIELD(fm_heap_whole, NUMBER, untold_blocks),    FIELD(fm_heap_whole, NUMBER, untold_bytes),
     FIELD(fm_heap_whole, NUMBER, dropped),
 };
+/* A fact with its kind as a word. */
+struct unhooked {
+    uint32_t csd;
+    const char *kind, *object, *function;
+    uint64_t quanta;
+};
+static const struct fm_dump_field unhooked_fields[] = {
+    FIELD(unhooked, CSD, csd),       FIELD(unhooked, TEXT, kind),     FIELD(unhooked, TEXT, object),
+    FIELD(unhooked, TEXT, function), FIELD(unhooked, NUMBER, quanta),
+};
 #undef FIELD
 
 /* The facts of one kind. */
@@ -69,10 +79,32 @@ struct facts {
     uint32_t count;
 };
 
-enum { KINDS = 10 };
+enum { KINDS = 11 };
 
-static void facts_of(const struct fm_profile *profile, struct facts ret[KINDS])
+/* struct unhooked; g_array_unref(). */
+static GArray *unhooked_of(const struct fm_unhooked_info *info)
 {
+    static const char *const kinds[FM_UNHOOKED_KINDS] = {
+        [FM_UNHOOKED_OBJECT] = "object",
+        [FM_UNHOOKED_KERNEL] = "kernel",
+        [FM_UNHOOKED_SYSTEM] = "system",
+        [FM_UNHOOKED_PART] = "part",
+    };
+    GArray *all = g_array_new(FALSE, TRUE, sizeof(struct unhooked));
+    for (uint32_t i = 0; i < info->count; i++) {
+        const struct fm_unhooked *of = &info->of[i];
+        const struct unhooked one = {of->csd, kinds[of->kind], of->object, of->function,
+                                     of->quanta};
+        g_array_append_val(all, one);
+    }
+    return all;
+}
+
+/* unhooked: struct unhooked. */
+static void facts_of(const struct fm_profile *profile, const GArray *unhooked,
+                     struct facts ret[KINDS])
+{
+    const struct unhooked *no_hooks = (const struct unhooked *)(const void *)unhooked->data;
     const struct fm_run_info *info = &profile->run_info;
     const struct fm_wait_info *waits = &info->wait_info;
     const struct fm_heap_info *heap = &info->heap_info;
@@ -91,6 +123,7 @@ static void facts_of(const struct fm_profile *profile, struct facts ret[KINDS])
         FACTS("flow", "flows", flow_fields, heap->flows, heap->flow_count),
         FACTS("durations", "durations", duration_fields, info->durations.of, info->durations.count),
         FACTS("lifetimes", "lifetimes", duration_fields, heap->lifetimes.of, heap->lifetimes.count),
+        FACTS("unhooked", "unhooked", unhooked_fields, no_hooks, unhooked->len),
     };
 #undef FACTS
     memcpy(ret, all, sizeof all);
@@ -116,7 +149,8 @@ static void dump_steps(struct fm_dump_out *out, const struct fm_durations *durat
 void fm_dump_measured(struct fm_dump_out *out, const struct fm_profile *profile)
 {
     struct facts all[KINDS];
-    facts_of(profile, all);
+    g_autoptr(GArray) unhooked = unhooked_of(&profile->run_info.unhooked);
+    facts_of(profile, unhooked, all);
     for (unsigned k = 0; k < KINDS; k++) {
         const char *fact = all[k].first;
         fm_dump_array(out, all[k].all, false);

@@ -24,6 +24,7 @@ enum list {
     REALLOCS,
     DURATIONS,
     LIFETIMES,
+    UNHOOKED,
     LIST_COUNT
 };
 
@@ -34,6 +35,9 @@ struct fm_merged_facts {
     unsigned heap_inputs;
     bool waits_lost, heap_lost; /* an input has the measures, and nothing beside them */
     bool lifetimes_lost;        /* an input tells what was given back, and not when */
+    uint64_t unknown_quanta;    /* whose code is not known */
+    unsigned unhooked_inputs;
+    bool unhooked_lost; /* an input has time, and does not tell in which code */
 };
 
 /* --- one list of each --- */
@@ -171,6 +175,21 @@ static void add_durations(void *to, const void *from)
     g_free(d->steps);
 }
 
+static int compare_unhooked(const void *a, const void *b)
+{
+    const struct fm_unhooked *p = a, *q = b;
+    int order = compare_numbers(p->csd, q->csd);
+    order = order != 0 ? order : compare_numbers(p->kind, q->kind);
+    order = order != 0 ? order : strcmp(p->object, q->object);
+    return order != 0 ? order : strcmp(p->function, q->function);
+}
+
+static void add_unhooked(void *to, const void *from)
+{
+    struct fm_unhooked *sum = to;
+    sum->quanta = fm_merge_sum(sum->quanta, ((const struct fm_unhooked *)from)->quanta);
+}
+
 static const struct {
     guint size;
     int (*compare)(const void *a, const void *b);
@@ -185,6 +204,7 @@ static const struct {
     [REALLOCS] = {sizeof(struct fm_realloc), compare_reallocs, add_realloc},
     [DURATIONS] = {sizeof(struct fm_durations), compare_durations, add_durations},
     [LIFETIMES] = {sizeof(struct fm_durations), compare_durations, add_durations},
+    [UNHOOKED] = {sizeof(struct fm_unhooked), compare_unhooked, add_unhooked},
 };
 
 static void *item(const GArray *array, guint size, guint at)
@@ -334,6 +354,25 @@ static void append_durations(const struct input *in, const struct fm_duration_in
     }
 }
 
+static void append_unhooked(const struct input *in)
+{
+    const struct fm_unhooked_info *info = &in->info->unhooked;
+    struct fm_merged_facts *facts = in->facts;
+    if (!info->recorded)
+        return;
+    facts->unhooked_inputs++;
+    facts->unknown_quanta =
+        fm_merge_sum(facts->unknown_quanta, fm_merge_scaled(info->unknown_quanta, in->factor));
+    for (uint32_t i = 0; i < info->count; i++) {
+        struct fm_unhooked of = info->of[i];
+        of.object = fm_strings_add(in->m->strings, of.object);
+        of.function = fm_strings_add(in->m->strings, of.function);
+        of.quanta = fm_merge_scaled(of.quanta, in->factor);
+        if (place(in, &of.csd))
+            g_array_append_val(facts->lists[UNHOOKED], of);
+    }
+}
+
 /* Is there any of the measure, which facts should tell more of? */
 static bool has_any(const struct fm_profile *profile, enum fm_further_measure measure)
 {
@@ -351,13 +390,15 @@ static void tell_lost(struct fm_merge *m)
             m, "the contexts that freed blocks of others are left out: not all profiles have them");
     else if (facts->lifetimes_lost && facts->lists[LIFETIMES]->len > 0)
         fm_merge_lose(m, "lifetimes of blocks are left out: not all profiles have them");
+    if (facts->unhooked_lost && facts->unhooked_inputs > 0)
+        fm_merge_lose(m, "the time in code without hooks is left out: not all profiles have it");
 }
 
 bool fm_merge_has_facts(const struct fm_profile *profile)
 {
     const struct fm_run_info *info = &profile->run_info;
     return info->wait_info.thread_count > 0 || info->wait_info.waiting_count > 0 ||
-           info->heap_info.recorded || info->durations.count > 0;
+           info->heap_info.recorded || info->durations.count > 0 || info->unhooked.recorded;
 }
 
 void fm_merge_add_facts(struct fm_merge *m, const struct fm_profile *profile, const uint32_t *edges,
@@ -369,6 +410,8 @@ void fm_merge_add_facts(struct fm_merge *m, const struct fm_profile *profile, co
         facts->waits_lost || (info->wait_info.thread_count == 0 && has_any(profile, FM_WAITS));
     facts->heap_lost =
         facts->heap_lost || (!info->heap_info.recorded && has_any(profile, FM_LIVE_BLOCKS));
+    facts->unhooked_lost =
+        facts->unhooked_lost || (!info->unhooked.recorded && profile->user_quanta > 0);
     if (edges == NULL) {
         tell_lost(m);
         return;
@@ -376,6 +419,7 @@ void fm_merge_add_facts(struct fm_merge *m, const struct fm_profile *profile, co
     struct input in = {m, facts, info, edges, factor};
     append_waits(&in);
     append_heap(&in);
+    append_unhooked(&in);
     append_durations(&in, &info->durations, DURATIONS);
     append_durations(&in, &info->heap_info.lifetimes, LIFETIMES);
     facts->lifetimes_lost = facts->lifetimes_lost || (info->heap_info.flow_count > 0 &&
@@ -391,11 +435,16 @@ void fm_merge_add_facts(struct fm_merge *m, const struct fm_profile *profile, co
 
 void fm_merge_rescale_facts(struct fm_merge *m, uint64_t factor)
 {
-    GArray *waiting = m->facts->lists[WAITING];
+    GArray *waiting = m->facts->lists[WAITING], *unhooked = m->facts->lists[UNHOOKED];
     for (guint i = 0; i < waiting->len; i++) {
         uint64_t *quanta = &g_array_index(waiting, struct fm_waiting, i).cpu_quanta;
         *quanta = fm_merge_scaled(*quanta, factor);
     }
+    for (guint i = 0; i < unhooked->len; i++) {
+        uint64_t *quanta = &g_array_index(unhooked, struct fm_unhooked, i).quanta;
+        *quanta = fm_merge_scaled(*quanta, factor);
+    }
+    m->facts->unknown_quanta = fm_merge_scaled(m->facts->unknown_quanta, factor);
 }
 
 /* --- the sum's --- */
@@ -500,6 +549,17 @@ static void tell_heap(const struct telling *t)
         fm_heap_info_add_realloc(info, &g_array_index(reallocs, struct fm_realloc, i));
 }
 
+static void tell_unhooked(const struct telling *t)
+{
+    GArray *unhooked = t->m->facts->lists[UNHOOKED];
+    for (guint i = 0; i < unhooked->len; i++)
+        to_csd(t, &g_array_index(unhooked, struct fm_unhooked, i).csd);
+    add_up(unhooked, UNHOOKED);
+    fm_build_unhooked_begin(t->build, t->m->facts->unknown_quanta);
+    for (guint i = 0; i < unhooked->len; i++)
+        fm_build_unhooked(t->build, &g_array_index(unhooked, struct fm_unhooked, i));
+}
+
 static bool sums_measure(const struct fm_merge *m, enum fm_further_measure further)
 {
     const char *name = fm_known_measure(further)->file.name;
@@ -514,5 +574,7 @@ void fm_merge_tell_facts(struct fm_merge *m, const uint32_t *csds, struct fm_bui
         tell_waits(&t);
     if (sums_measure(m, FM_LIVE_BLOCKS) && !facts->heap_lost && facts->heap_inputs > 0)
         tell_heap(&t);
+    if (!facts->unhooked_lost && facts->unhooked_inputs > 0)
+        tell_unhooked(&t);
     tell_durations(&t);
 }

@@ -221,14 +221,14 @@ def said_rightly(tap, folder):
         lib.must([lib.FATHOM, "cc", f"--grade={grade}", "gcc", "one.o", "two.o", "-o", "part"],
                  folder)
         done = lib.record(["./part"], folder)
-        notes = [line for line in done.stderr.splitlines() if "without hooks" in line]
+        notes = [line for line in done.stderr.splitlines() if "of its source files" in line]
         tap.check(len(notes) == 1 and "part: 1 of its source files" in notes[0] and
                   notes[0].endswith("/two.c"), f"{grade}: an object of an earlier build", done.stderr)
     lib.must([lib.FATHOM, "cc", "gcc", "-O2", "-g", "tiny.c", "-o", "tiny"], folder)
     done = lib.record(["./tiny"], folder)
-    tap.check("s of your code, " in done.stderr and "without hooks" not in done.stderr,
+    tap.check("s of the program, " in done.stderr and "of its source files" not in done.stderr,
               "the hooks' share is told", done.stderr)
-    forecast = re.search(r"([\d.]+) s of your code, ([\d.]+) s of fathom's hooks"
+    forecast = re.search(r"([\d.]+) s of the program, ([\d.]+) s of fathom's hooks"
                          r"(?:: about ([\d.]+) ± [\d.]+ ns for each of ([\d.]+)([kMGT]?) calls a second)?", done.stderr)
     own, hooks, each, rate, unit = forecast.groups()
     if each is None:
@@ -245,7 +245,7 @@ def said_rightly(tap, folder):
     tap.check(not any("for each of" in text for text in said),
               "what a call cost is not told of a run of a twentieth of a second", said)
     if "tiny made" not in done.stderr:
-        shares = done.stderr.split(" s of your code, ")
+        shares = done.stderr.split(" s of the program, ")
         own, hooks = shares[0].split()[-1], shares[1].split()[0]
         tap.check(float(hooks) <= float(own) + 0.02, "and who made the calls, if it is most",
                   done.stderr)

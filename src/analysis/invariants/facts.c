@@ -78,6 +78,33 @@ static void check_depths(const struct fm_analysis *a, GArray *to)
         g_strdup_printf("%u proc dynamics", run_info->depths_count));
 }
 
+static void check_unhooked(const struct fm_profile *profile, GArray *to)
+{
+    const struct fm_unhooked_info *info = &profile->run_info.unhooked;
+    if (!info->recorded)
+        return;
+    uint64_t *quanta = g_new0(uint64_t, profile->csd_count + (gsize)1);
+    uint64_t all = info->unknown_quanta;
+    char *fault = NULL;
+    for (uint32_t i = 0; i < info->count; i++) {
+        quanta[info->of[i].csd] = sum(quanta[info->of[i].csd], info->of[i].quanta);
+        all = sum(all, info->of[i].quanta);
+    }
+    for (uint32_t csd = 1; csd <= profile->csd_count && fault == NULL; csd++)
+        if (quanta[csd] > fm_profile_own(profile, csd, FM_QUANTA))
+            fault = g_strdup_printf("call site dynamic %u: %" G_GUINT64_FORMAT
+                                    " quanta in code without hooks, but it has %" G_GUINT64_FORMAT,
+                                    csd, quanta[csd], fm_profile_own(profile, csd, FM_QUANTA));
+    if (fault == NULL && all > profile->user_quanta)
+        fault = g_strdup_printf("%" G_GUINT64_FORMAT
+                                " quanta in code without hooks or unknown code, but the program "
+                                "has %" G_GUINT64_FORMAT,
+                                all, profile->user_quanta);
+    g_free(quanta);
+    add(to, "time in code without hooks is part of its callers' own", fault,
+        g_strdup_printf("%u places in contexts", info->count));
+}
+
 static void check_parts(const struct fm_profile *profile, GArray *to)
 {
     const struct fm_run_info *run_info = &profile->run_info;
@@ -142,6 +169,7 @@ static void check_ranks(const struct fm_analysis *a, GArray *to)
 void fm_invariants_of_facts(const struct fm_analysis *a, GArray *to)
 {
     check_depths(a, to);
+    check_unhooked(a->profile, to);
     check_parts(a->profile, to);
     check_ranks(a, to);
 }

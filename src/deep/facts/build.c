@@ -75,6 +75,24 @@ void fm_build_part(struct fm_build *build, const struct fm_part *part)
     fm_run_info_add_part(fm_build_profile(build), &own);
 }
 
+void fm_build_unhooked_begin(struct fm_build *build, uint64_t unknown_quanta)
+{
+    struct fm_unhooked_info *info = &fm_build_profile(build)->run_info.unhooked;
+    fm_unhooked_info_clear(info);
+    info->recorded = true;
+    info->unknown_quanta = unknown_quanta;
+}
+
+void fm_build_unhooked(struct fm_build *build, const struct fm_unhooked *of)
+{
+    struct fm_unhooked_info *info = &fm_build_profile(build)->run_info.unhooked;
+    g_return_if_fail(info->recorded);
+    struct fm_unhooked own = *of;
+    own.object = fm_build_keep(build, of->object);
+    own.function = fm_build_keep(build, of->function);
+    fm_unhooked_info_add(info, &own);
+}
+
 void fm_build_durations(struct fm_build *build, struct fm_durations *durations)
 {
     fm_duration_info_add(&fm_build_profile(build)->run_info.durations, durations);

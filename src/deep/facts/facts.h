@@ -24,6 +24,7 @@ enum fm_fact {
     FM_FACT_DURATIONS,
     FM_FACT_TICK_EVENT,
     FM_FACT_EXTENT,
+    FM_FACT_UNHOOKED,
     FM_FACT_REALLOC = 21,
     FM_FACT_FLOW,
     FM_FACT_HEAP,
@@ -95,3 +96,7 @@ FM_MUST_USE bool fm_read_flow_time(struct fm_profile_reading *reading, GError **
 FM_MUST_USE bool fm_read_flow(struct fm_profile_reading *reading, GError **error);
 FM_MUST_USE bool fm_read_heap_whole(struct fm_profile_reading *reading, GError **error);
 void fm_encode_heap_info(struct fm_writer *writer, const struct fm_heap_info *info);
+
+/* unhooked_facts.c */
+FM_MUST_USE bool fm_read_unhooked(struct fm_profile_reading *reading, GError **error);
+void fm_encode_unhooked(struct fm_writer *writer, const struct fm_unhooked_info *info);

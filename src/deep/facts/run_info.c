@@ -243,6 +243,7 @@ static const read_fact_fn readers[] = {
     [FM_FACT_DURATIONS] = fm_read_durations,
     [FM_FACT_TICK_EVENT] = read_tick_event,
     [FM_FACT_EXTENT] = read_extent,
+    [FM_FACT_UNHOOKED] = fm_read_unhooked,
     [FM_FACT_REALLOC] = fm_read_realloc,
     [FM_FACT_FLOW] = fm_read_flow,
     [FM_FACT_HEAP] = fm_read_heap_whole,
@@ -391,7 +392,8 @@ void fm_encode_run_info(struct fm_writer *writer, const struct fm_profile *profi
         run_info->nature == 0 && run_info->depths_count == 0 && run_info->inclusive.measures == 0 &&
         run_info->wait_info.waiting_count == 0 && run_info->wait_info.thread_count == 0 &&
         !run_info->heap_info.recorded && !run_info->tick_event.recorded &&
-        run_info->durations.count == 0 && is_whole(&run_info->extent))
+        run_info->durations.count == 0 && !run_info->unhooked.recorded &&
+        is_whole(&run_info->extent))
         return;
     fm_writer_byte(writer, FM_TOKEN_END);
     for (uint32_t i = 0; i < run_info->mark_count; i++) {
@@ -421,6 +423,7 @@ void fm_encode_run_info(struct fm_writer *writer, const struct fm_profile *profi
     }
     encode_tick_event(writer, &run_info->tick_event);
     encode_extent(writer, &run_info->extent);
+    fm_encode_unhooked(writer, &run_info->unhooked);
     fm_encode_wait_info(writer, &run_info->wait_info);
     fm_encode_heap_info(writer, &run_info->heap_info);
     fm_encode_durations(writer, FM_FACT_DURATIONS, &run_info->durations);

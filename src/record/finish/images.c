@@ -142,6 +142,12 @@ static const char *symbol_in(const struct fm_images *images, struct fm_image *im
                                   : fm_statics_symbol_at(image->statics, address, ret_offset);
 }
 
+const char *fm_images_symbol(const struct fm_images *images, uint32_t index, uint64_t file)
+{
+    uint64_t offset;
+    return symbol_in(images, fm_images_at(images, index), file, &offset);
+}
+
 char *fm_images_describe(const struct fm_images *images, uint64_t address, uint32_t epoch)
 {
     uint64_t file, offset;

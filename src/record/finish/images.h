@@ -35,5 +35,7 @@ uint32_t fm_images_find(const struct fm_images *images, uint64_t address, uint32
 /* The procedure that a pd is of; false = its address is not in the statics of any image. */
 bool fm_images_proc_of_pd(const struct fm_images *images, uint32_t pd, uint32_t *ret_image,
                           uint32_t *ret_proc);
+/* The symbol that an address of an image lies in; NULL = not known. */
+const char *fm_images_symbol(const struct fm_images *images, uint32_t index, uint64_t file);
 /* "libc.so.6: qsort_r", "libfoo.so+0x1234", "0x7f...": for addresses without a procedure. */
 char *fm_images_describe(const struct fm_images *images, uint64_t address, uint32_t epoch);

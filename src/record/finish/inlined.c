@@ -174,26 +174,43 @@ static uint32_t caller_of(struct fm_inlined *in, const struct fm_raw_csd *csd)
     return entered == FM_NONE ? standing_for(in, csd->caller) : in->recording->csds[entered].callee;
 }
 
+/* The edge that enters the inlined body whose code an address is, within an edge's callee; FM_NONE:
+ * it is the callee's own code. */
+static uint32_t edge_of_body(struct fm_inlined *in, uint32_t csd, uint64_t pc, uint32_t epoch)
+{
+    const struct fm_raw_recording *recording = in->recording;
+    uint32_t callee = callee_of(in, csd);
+    uint64_t file;
+    const struct fm_image_nodes *image = fm_nodes_image_of(in->nodes, pc, epoch, &file);
+    bool left_out = in->callees == NULL && recording->csds[csd].caller == FM_RAW_NONE;
+    if (image == NULL || left_out || recording->pds[callee].fn == 0)
+        return FM_NONE;
+    uint32_t scope = fm_statics_scope_at(image->statics, file);
+    scope = fm_statics_shown_around(image->statics, scope);
+    return insert_around(in, callee, image, scope);
+}
+
 /* Time that fell on an inlined body's code is that body's. */
 static void give_sample(struct fm_inlined *in, struct fm_raw_sample *sample)
 {
     struct fm_raw_recording *recording = in->recording;
-    uint32_t callee = callee_of(in, sample->csd);
-    uint64_t file;
-    const struct fm_image_nodes *image =
-        fm_nodes_image_of(in->nodes, sample->pc, sample->epoch, &file);
-    bool left_out = in->callees == NULL && recording->csds[sample->csd].caller == FM_RAW_NONE;
-    if (image == NULL || left_out || recording->pds[callee].fn == 0)
-        return;
-    uint32_t scope = fm_statics_scope_at(image->statics, file);
-    scope = fm_statics_shown_around(image->statics, scope);
-    uint32_t entered = insert_around(in, callee, image, scope);
+    uint32_t entered = edge_of_body(in, sample->csd, sample->pc, sample->epoch);
     if (entered == FM_NONE)
         return;
     uint64_t quanta = MIN(sample->quanta, recording->csds[sample->csd].quanta);
     recording->csds[sample->csd].quanta -= quanta;
     recording->csds[entered].quanta += quanta;
     sample->csd = entered; /* the csd that is charged */
+}
+
+/* Time in foreign code is that of the body which called it, with its sample. */
+static void give_foreign(struct fm_inlined *in, struct fm_raw_foreign *foreign)
+{
+    uint32_t entered = foreign->call == 0
+                           ? FM_NONE
+                           : edge_of_body(in, foreign->csd, foreign->call, foreign->epoch);
+    if (entered != FM_NONE)
+        foreign->csd = entered;
 }
 
 static uint32_t pd_of_body(void *data, uint32_t pd, const struct fm_image_nodes *image,
@@ -306,6 +323,8 @@ struct fm_inlined *fm_inlined_insert(struct fm_raw_recording *recording, struct 
         insert_above(in, g_array_index(in->order, uint32_t, i));
     for (uint32_t i = 0; i < recording->sample_count; i++)
         give_sample(in, &recording->samples[i]);
+    for (uint32_t i = 0; i < recording->foreign_count; i++)
+        give_foreign(in, &recording->foreigns[i]);
     fm_blocks_give(recording, nodes, pd_of_body, in);
     for (uint32_t i = 0; i < recording->point_count; i++)
         recording->points[i].pd = standing_for(in, recording->points[i].pd);
@@ -329,5 +348,7 @@ bool fm_inlined_give_again(struct fm_inlined *inlined)
     const struct fm_raw_recording *recording = inlined->recording;
     for (uint32_t i = 0; i < recording->sample_count && !inlined->missing; i++)
         give_sample(inlined, &recording->samples[i]);
+    for (uint32_t i = 0; i < recording->foreign_count && !inlined->missing; i++)
+        give_foreign(inlined, &recording->foreigns[i]);
     return !inlined->missing;
 }

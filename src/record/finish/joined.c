@@ -71,6 +71,9 @@ static void move_samples(struct fm_raw_recording *recording)
     for (uint32_t i = 0; i < recording->sample_count; i++)
         recording->samples[i].csd =
             fm_raw_recording_final_csd(recording, recording->samples[i].csd);
+    for (uint32_t i = 0; i < recording->foreign_count; i++)
+        recording->foreigns[i].csd =
+            fm_raw_recording_final_csd(recording, recording->foreigns[i].csd);
 }
 
 bool fm_joined_recount(struct fm_joined *joined, struct fm_raw_recording *reading,

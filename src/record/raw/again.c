@@ -23,8 +23,9 @@ static bool is_of_the_same(const struct fm_rec_header *now, const struct fm_rec_
 static void forget_counts(struct fm_raw_recording *recording)
 {
     struct fm_raw_recording_storage *storage = recording->storage;
-    GArray *from_none[] = {storage->flows, storage->steps,   storage->spans,  storage->points,
-                           storage->marks, storage->threads, storage->sleeps, storage->samples};
+    GArray *from_none[] = {storage->flows,  storage->steps,   storage->spans,
+                           storage->points, storage->marks,   storage->threads,
+                           storage->sleeps, storage->samples, storage->foreigns};
     GArray *from_one[] = {storage->heaps, storage->depths, storage->waits, storage->blames,
                           storage->durations};
     for (size_t i = 0; i < G_N_ELEMENTS(from_none); i++)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/raw/durations.h"
+#include "record/raw/reading.h"
 
 static bool read_octave(struct fm_raw_recording_storage *storage, const struct fm_raw_bytes *bytes,
                         uint32_t ref, uint32_t octave, GError **error)
@@ -90,4 +91,38 @@ void fm_raw_durations_join(struct fm_raw_recording *recording, uint32_t *to, uin
         end = &recording->durations[*end].next;
     *end = *from;
     *from = 0;
+}
+
+/* --- time in modules without hooks, by function --- */
+
+bool fm_raw_foreigns_read(struct fm_raw_reading *in, uint64_t first, GError **error)
+{
+    struct fm_raw_recording_storage *storage = in->storage;
+    for (uint64_t ref = first; ref != 0;) {
+        const struct fm_rec_foreign *foreign =
+            ref > UINT32_MAX ? NULL : fm_raw_bytes_at(&in->bytes, (uint32_t)ref, sizeof *foreign);
+        if (foreign == NULL || in->seen[ref] != 0)
+            return fm_raw_bytes_fail(&in->bytes, (uint32_t)ref, "no function without hooks",
+                                     "the next of a call edge", error);
+        fm_raw_mark(storage, in->seen, (uint32_t)ref);
+        struct fm_raw_foreign raw = {.fn = foreign->fn,
+                                     .call = foreign->call,
+                                     .quanta = foreign->quanta,
+                                     .csd = in->at,
+                                     .epoch = foreign->epoch & ~FM_REC_FOREIGN_KERNEL,
+                                     .in_kernel = (foreign->epoch & FM_REC_FOREIGN_KERNEL) != 0};
+        g_array_append_val(storage->foreigns, raw);
+        ref = foreign->next;
+    }
+    return true;
+}
+
+void fm_raw_foreigns_bound(struct fm_raw_reading *in, uint32_t first, uint64_t quanta)
+{
+    const GArray *foreigns = in->storage->foreigns;
+    for (uint32_t i = first; i < foreigns->len; i++) {
+        struct fm_raw_foreign *foreign = &g_array_index(foreigns, struct fm_raw_foreign, i);
+        foreign->quanta = MIN(foreign->quanta, quanta);
+        quanta -= foreign->quanta;
+    }
 }

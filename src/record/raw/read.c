@@ -161,6 +161,8 @@ static bool read_sides(struct fm_raw_reading *in, const struct fm_rec_csd *csd,
             raw->excps += side->value << 32;
         else if (side->kind == FM_REC_SIDE_SAMPLES && !read_samples(in, side->value, error))
             return false;
+        else if (side->kind == FM_REC_SIDE_FOREIGN && !fm_raw_foreigns_read(in, side->value, error))
+            return false;
         else if (side->kind == FM_REC_SIDE_DEPTHS && !read_depths(in, side->value, raw, error))
             return false;
         else if (side->kind == FM_REC_SIDE_CHARGED)
@@ -192,10 +194,11 @@ bool fm_raw_read_counts(struct fm_raw_reading *in, uint32_t at, const struct fm_
     raw->quanta = csd->quanta;
     if (csd->alloc != 0 && !fm_raw_heap_read(&in->heap, csd->alloc, &raw->heap, error))
         return false;
-    uint32_t samples = in->storage->samples->len;
+    uint32_t samples = in->storage->samples->len, foreigns = in->storage->foreigns->len;
     if (csd->side != 0 && !read_sides(in, csd, raw, error))
         return false;
     bound_samples(in, samples, raw->quanta);
+    fm_raw_foreigns_bound(in, foreigns, raw->quanta);
     return true;
 }
 

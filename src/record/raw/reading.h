@@ -38,3 +38,7 @@ uint32_t fm_raw_forked_in(const struct fm_raw_reading *in);
 uint32_t *fm_raw_order_threads(struct fm_raw_recording *recording);
 /* Edges by hooks that do not count by depth, of older recordings too. */
 void fm_raw_add_unknown_depths(struct fm_raw_recording *recording);
+/* durations.c: a list of them, of the csd whose counts are read; they cannot have run for longer
+ * than that. */
+FM_MUST_USE bool fm_raw_foreigns_read(struct fm_raw_reading *in, uint64_t first, GError **error);
+void fm_raw_foreigns_bound(struct fm_raw_reading *in, uint32_t first, uint64_t quanta);

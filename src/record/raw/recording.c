@@ -59,6 +59,7 @@ struct fm_raw_recording *fm_raw_recording_new(const char *path)
     storage->texts = g_string_chunk_new(4096);
     storage->points = g_array_new(FALSE, TRUE, sizeof(struct fm_raw_point));
     storage->samples = g_array_new(FALSE, TRUE, sizeof(struct fm_raw_sample));
+    storage->foreigns = g_array_new(FALSE, TRUE, sizeof(struct fm_raw_foreign));
     storage->sleeps = g_array_new(FALSE, TRUE, sizeof(struct fm_raw_sleep));
     storage->threads = g_array_new(FALSE, TRUE, sizeof(struct fm_raw_thread));
     storage->marks = g_array_new(FALSE, TRUE, sizeof(struct fm_raw_mark));
@@ -93,6 +94,8 @@ void fm_raw_recording_publish(struct fm_raw_recording *recording)
     recording->point_count = storage->points->len;
     recording->samples = (struct fm_raw_sample *)(void *)storage->samples->data;
     recording->sample_count = storage->samples->len;
+    recording->foreigns = (struct fm_raw_foreign *)(void *)storage->foreigns->data;
+    recording->foreign_count = storage->foreigns->len;
     recording->sleeps = (struct fm_raw_sleep *)(void *)storage->sleeps->data;
     recording->sleep_count = storage->sleeps->len;
     recording->threads = (struct fm_raw_thread *)(void *)storage->threads->data;
@@ -107,6 +110,7 @@ void fm_raw_recording_cut(struct fm_raw_recording *recording)
     g_array_set_size(storage->flows, recording->flow_count);
     g_array_set_size(storage->spans, recording->span_count);
     g_array_set_size(storage->samples, recording->sample_count);
+    g_array_set_size(storage->foreigns, recording->foreign_count);
     g_array_set_size(storage->sleeps, recording->sleep_count);
     g_array_set_size(storage->marks, recording->mark_count);
     storage->spans_dropped = recording->spans_dropped;
@@ -171,13 +175,13 @@ void fm_raw_recording_drop_graph(struct fm_raw_recording *recording)
     GArray **arrays[] = {&storage->pds,     &storage->csds,      &storage->heaps,  &storage->flows,
                          &storage->depths,  &storage->waits,     &storage->blames, &storage->points,
                          &storage->samples, &storage->durations, &storage->steps,  &storage->spans,
-                         &storage->sleeps};
+                         &storage->sleeps,  &storage->foreigns};
     static const size_t sizes[] = {
         sizeof(struct fm_raw_pd),        sizeof(struct fm_raw_csd),    sizeof(struct fm_raw_heap),
         sizeof(struct fm_raw_flow),      sizeof(struct fm_rec_depths), sizeof(struct fm_raw_wait),
         sizeof(struct fm_raw_blame),     sizeof(struct fm_raw_point),  sizeof(struct fm_raw_sample),
         sizeof(struct fm_raw_durations), sizeof(struct fm_raw_step),   sizeof(struct fm_raw_span),
-        sizeof(struct fm_raw_sleep)};
+        sizeof(struct fm_raw_sleep),     sizeof(struct fm_raw_foreign)};
     for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++) {
         g_array_unref(*arrays[i]);
         *arrays[i] = g_array_new(FALSE, TRUE, (guint)sizes[i]);
@@ -193,7 +197,8 @@ void fm_raw_recording_free(struct fm_raw_recording *recording)
     GArray *arrays[] = {storage->modules,   storage->pds,     storage->csds,    storage->heaps,
                         storage->flows,     storage->depths,  storage->waits,   storage->blames,
                         storage->points,    storage->samples, storage->threads, storage->marks,
-                        storage->durations, storage->steps,   storage->spans,   storage->sleeps};
+                        storage->durations, storage->steps,   storage->spans,   storage->sleeps,
+                        storage->foreigns};
     for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
         g_array_unref(arrays[i]);
     g_string_chunk_free(storage->texts);

@@ -136,6 +136,16 @@ struct fm_raw_sample {
     uint32_t epoch;
 };
 
+/* Quanta of a csd that fell into a module without hooks, by function. */
+struct fm_raw_foreign {
+    uint64_t fn;   /* where the function begins, or an address in it */
+    uint64_t call; /* pc of the sample that has them, too; 0 = not known */
+    uint64_t quanta;
+    uint32_t csd;
+    uint32_t epoch;
+    bool in_kernel; /* the function was in a system call */
+};
+
 /* A block that ran in a context: one that called back, or one of those that are counted by code of
  * their own. */
 struct fm_raw_point {
@@ -191,6 +201,7 @@ struct fm_raw_recording {
     uint32_t rank, rank_count;
     char *host; /* host of an MPI process; NULL = not known */
     uint32_t module_count, pd_count, csd_count, point_count, thread_count, mark_count;
+    uint32_t foreign_count;
     uint32_t sample_count, heap_count, flow_count, depth_count, wait_count, blame_count;
     struct fm_raw_module *modules;
     struct fm_raw_pd *pds;
@@ -214,6 +225,7 @@ struct fm_raw_recording {
     const char *traced;     /* the functions that were chosen; "" = none */
     struct fm_raw_point *points;
     struct fm_raw_sample *samples;
+    struct fm_raw_foreign *foreigns;
     struct fm_raw_thread *threads; /* in order of their numbers */
     struct fm_raw_mark *marks;     /* in order of time */
     uint32_t forked_in; /* for a child of fork: the pd of the innermost call; FM_RAW_NONE */
@@ -254,8 +266,8 @@ void fm_raw_recording_drop_graph(struct fm_raw_recording *recording);
 uint32_t fm_raw_recording_add_pd(struct fm_raw_recording *recording, const struct fm_raw_pd *pd);
 uint32_t fm_raw_recording_add_csd(struct fm_raw_recording *recording, const struct fm_raw_csd *csd);
 
-/* After flows, spans, samples, sleeps or marks were made fewer, or spans_dropped was set: what lies
- * behind the counts goes for good, else it would be back when a node is added. */
+/* After flows, spans, samples, foreigns, sleeps or marks were made fewer, or spans_dropped was set:
+ * what lies behind the counts goes for good, else it would be back when a node is added. */
 void fm_raw_recording_cut(struct fm_raw_recording *recording);
 
 /* Waits that are not over become waits until the end: that of the file, else ended_ns (of

@@ -145,12 +145,12 @@ bool fm_raw_shape_is_of(const struct fm_raw_shape *shape, const struct fm_raw_re
 
 static void swap_arrays(struct fm_raw_recording_storage *a, struct fm_raw_recording_storage *b)
 {
-    GArray **ones[] = {&a->heaps,     &a->flows,   &a->depths, &a->waits,  &a->blames,
-                       &a->durations, &a->steps,   &a->spans,  &a->points, &a->samples,
-                       &a->sleeps,    &a->threads, &a->marks};
-    GArray **others[] = {&b->heaps,     &b->flows,   &b->depths, &b->waits,  &b->blames,
-                         &b->durations, &b->steps,   &b->spans,  &b->points, &b->samples,
-                         &b->sleeps,    &b->threads, &b->marks};
+    GArray **ones[] = {&a->heaps,     &a->flows,   &a->depths, &a->waits,   &a->blames,
+                       &a->durations, &a->steps,   &a->spans,  &a->points,  &a->samples,
+                       &a->sleeps,    &a->threads, &a->marks,  &a->foreigns};
+    GArray **others[] = {&b->heaps,     &b->flows,   &b->depths, &b->waits,   &b->blames,
+                         &b->durations, &b->steps,   &b->spans,  &b->points,  &b->samples,
+                         &b->sleeps,    &b->threads, &b->marks,  &b->foreigns};
     for (size_t i = 0; i < G_N_ELEMENTS(ones); i++) {
         GArray *swap = *ones[i];
         *ones[i] = *others[i];

@@ -244,6 +244,7 @@ bool fm_raw_recording_load_since(const char *path, const char *earlier, uint64_t
     fm_raw_since_sleeps(&since);
     fm_raw_since_flows(&since);
     fm_raw_since_samples(&since);
+    fm_raw_since_foreigns(&since);
     fm_raw_since_points(&since);
     fm_raw_since_durations(&since);
     subtract_threads(&since, since_ns);

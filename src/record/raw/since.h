@@ -15,6 +15,7 @@ struct fm_raw_since {
 void fm_raw_since_waits(const struct fm_raw_since *since);
 void fm_raw_since_sleeps(const struct fm_raw_since *since);
 void fm_raw_since_flows(const struct fm_raw_since *since);
+void fm_raw_since_foreigns(const struct fm_raw_since *since);
 void fm_raw_since_samples(const struct fm_raw_since *since);
 void fm_raw_since_points(const struct fm_raw_since *since);
 void fm_raw_since_durations(const struct fm_raw_since *since);

@@ -226,6 +226,43 @@ void fm_raw_since_samples(const struct fm_raw_since *since)
     now->sample_count = kept;
 }
 
+/* A function has one for each call that led there, in the kernel and out of it. */
+static guint hash_foreign(gconstpointer key)
+{
+    const struct fm_raw_foreign *f = key;
+    uint64_t mixed = (f->fn * 31 + f->call) * 31 + f->csd * 2u + f->in_kernel;
+    return (guint)(mixed ^ mixed >> 32) + f->epoch;
+}
+
+static gboolean equal_foreigns(gconstpointer a, gconstpointer b)
+{
+    const struct fm_raw_foreign *fa = a, *fb = b;
+    return fa->fn == fb->fn && fa->call == fb->call && fa->csd == fb->csd &&
+           fa->epoch == fb->epoch && fa->in_kernel == fb->in_kernel;
+}
+
+void fm_raw_since_foreigns(const struct fm_raw_since *since)
+{
+    struct fm_raw_recording *now = since->now;
+    g_autoptr(GHashTable) before = g_hash_table_new(hash_foreign, equal_foreigns);
+    for (uint32_t i = 0; i < since->then->foreign_count; i++) {
+        struct fm_raw_foreign *foreign = &since->then->foreigns[i];
+        foreign->csd = since->now_csd[foreign->csd];
+        if (foreign->csd != FM_RAW_NONE)
+            g_hash_table_add(before, foreign);
+    }
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < now->foreign_count; i++) {
+        struct fm_raw_foreign foreign = now->foreigns[i];
+        const struct fm_raw_foreign *then = g_hash_table_lookup(before, &foreign);
+        if (then != NULL)
+            foreign.quanta = fm_raw_less(foreign.quanta, then->quanta);
+        if (foreign.quanta != 0)
+            now->foreigns[kept++] = foreign;
+    }
+    now->foreign_count = kept;
+}
+
 void fm_raw_since_points(const struct fm_raw_since *since)
 {
     struct fm_raw_recording *now = since->now;

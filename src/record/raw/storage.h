@@ -8,7 +8,7 @@
  * counts. */
 struct fm_raw_recording_storage {
     GArray *modules, *pds, *csds, *heaps, *flows, *depths, *waits, *blames, *durations, *steps,
-        *spans, *points, *samples, *sleeps, *threads, *marks;
+        *spans, *points, *samples, *foreigns, *sleeps, *threads, *marks;
     GStringChunk *texts;
     char *path;
     uint64_t spans_dropped;

@@ -14,6 +14,7 @@
 #include "digest/run/held.h"
 #include "digest/processes/roles.h"
 #include "digest/run/run.h"
+#include "digest/run/unhooked.h"
 #include "display/ranked.h"
 
 #define SUMMARY_ROWS 10
@@ -233,7 +234,7 @@ static void print_hooks_share(const struct fm_profile *profile)
         return;
     double own = (double)profile->user_quanta * unit;
     double hooks = (double)profile->instrumentation_quanta * unit;
-    fprintf(stderr, "%.2f s of your code, %.2f s of fathom's hooks", own, hooks);
+    fprintf(stderr, "%.2f s of the program, %.2f s of fathom's hooks", own, hooks);
     g_autofree uint64_t *calls = g_new0(uint64_t, profile->ps_count + 1);
     uint64_t all = 0;
     uint32_t most = 0;
@@ -280,6 +281,9 @@ void fm_cli_print_summary(const struct fm_profile *profile, const struct fm_fini
     g_autofree char *waited = fm_run_sentence(profile);
     if (waited != NULL)
         fprintf(stderr, "%s\n", waited);
+    g_autofree char *unhooked = fm_unhooked_sentence(profile);
+    if (unhooked != NULL)
+        fprintf(stderr, "%s\n", unhooked);
     print_not_recorded(profile);
     print_hooks_share(profile);
     print_table(profile, analysis);

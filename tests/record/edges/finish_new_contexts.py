@@ -27,7 +27,7 @@ def main():
         lib.must([lib.FATHOM, "cc", "gcc", "-O1", "-g", "new.c", "-o", "new"], folder)
         done = lib.record(["./new"], folder)
         tap.same(done.profile.calls()[f"f{LEVELS}"], 2 ** LEVELS, "each call is counted")
-        said = re.search(r"s of your code, ([\d.]+) s of fathom's hooks"
+        said = re.search(r"s of the program, ([\d.]+) s of fathom's hooks"
                          r"(: mostly for the first calls in ([\d.]+)k contexts, about 1 µs each)?", done.stderr)
         tap.check("ns for each of" not in done.stderr, "no cost of a call is told, which later ones do not have",
                   done.stderr)

@@ -211,9 +211,13 @@ static void sample(struct program *program)
         add_side(program, edge, FM_REC_SIDE_SAMPLES, &edge->samples);
     uint32_t ref = add(program, sizeof(struct fm_rec_sample));
     struct fm_rec_side *side = at(program, edge->samples);
-    struct fm_rec_sample *made = at(program, ref);
-    *made = (struct fm_rec_sample){0x5000 + ref, 1 + below(program, 3), (uint32_t)side->value, 1};
+    *(struct fm_rec_sample *)at(program, ref) =
+        (struct fm_rec_sample){0x5000 + ref, 1 + below(program, 3), (uint32_t)side->value, 1};
     side->value = ref;
+    uint32_t at_side, foreign = add(program, sizeof(struct fm_rec_foreign));
+    *(struct fm_rec_foreign *)at(program, foreign) = (struct fm_rec_foreign){
+        0x9000 + ref, 0x5000 + ref, 1 + below(program, 3), 0, 1 | below(program, 2) << 31};
+    add_side(program, edge, FM_REC_SIDE_FOREIGN, &at_side)->value = foreign;
 }
 
 static void wait(struct program *program)
@@ -378,6 +382,9 @@ static void same_number(uint64_t a, uint64_t b)
 {
     g_assert_cmpuint(a, ==, b);
 }
+#define SAME_BYTES(of, count)                                                   \
+    g_assert_cmpmem(left->of, (int)(left->count * sizeof *left->of), right->of, \
+                    (int)(right->count * sizeof *right->of))
 #define SAME(field) same_number(a->field, b->field)
 
 static void same_edges(const struct fm_raw_recording *left, const struct fm_raw_recording *right)
@@ -399,19 +406,11 @@ static void same_edges(const struct fm_raw_recording *left, const struct fm_raw_
 
 static void same_heap(const struct fm_raw_recording *left, const struct fm_raw_recording *right)
 {
-    g_assert_cmpuint(left->heap_count, ==, right->heap_count);
-    for (uint32_t i = 0; i < left->heap_count; i++)
-        g_assert_cmpint(memcmp(&left->heaps[i], &right->heaps[i], sizeof *left->heaps), ==, 0);
-    g_assert_cmpuint(left->flow_count, ==, right->flow_count);
-    for (uint32_t i = 0; i < left->flow_count; i++) {
-        const struct fm_raw_flow *a = &left->flows[i], *b = &right->flows[i];
-        SAME(from), SAME(to), SAME(blocks), SAME(bytes), SAME(held_ns), SAME(longest_ns);
-    }
+    SAME_BYTES(heaps, heap_count);
+    SAME_BYTES(flows, flow_count);
     g_assert_cmpuint(left->is_held, ==, right->is_held);
     g_assert_cmpint(memcmp(&left->held, &right->held, sizeof left->held), ==, 0);
-    g_assert_cmpuint(left->depth_count, ==, right->depth_count);
-    for (uint32_t i = 0; i < left->depth_count; i++)
-        g_assert_cmpint(memcmp(&left->depths[i], &right->depths[i], sizeof *left->depths), ==, 0);
+    SAME_BYTES(depths, depth_count);
 }
 
 static void same_waits(const struct fm_raw_recording *left, const struct fm_raw_recording *right)
@@ -437,10 +436,11 @@ static void same_waits(const struct fm_raw_recording *left, const struct fm_raw_
 static void same_lists(const struct fm_raw_recording *left, const struct fm_raw_recording *right)
 {
     g_assert_cmpint(memcmp(&left->header, &right->header, sizeof left->header), ==, 0);
-    g_assert_cmpuint(left->sample_count, ==, right->sample_count);
-    for (uint32_t i = 0; i < left->sample_count; i++) {
-        const struct fm_raw_sample *a = &left->samples[i], *b = &right->samples[i];
-        SAME(pc), SAME(quanta), SAME(csd), SAME(epoch);
+    SAME_BYTES(samples, sample_count);
+    g_assert_cmpuint(left->foreign_count, ==, right->foreign_count);
+    for (uint32_t i = 0; i < left->foreign_count; i++) {
+        const struct fm_raw_foreign *a = &left->foreigns[i], *b = &right->foreigns[i];
+        SAME(fn), SAME(call), SAME(quanta), SAME(csd), SAME(in_kernel);
     }
     g_assert_cmpuint(left->thread_count, ==, right->thread_count);
     for (uint32_t i = 0; i < left->thread_count; i++) {

@@ -21,6 +21,9 @@ void fm_add_hot_allocators(struct fm_page *page, unsigned rows);
  * empty. */
 void fm_add_hot_holders(struct fm_page *page, unsigned rows);
 void fm_add_hot_at_peak(struct fm_page *page, unsigned rows);
+/* Time in code without hooks by file, where it is a tenth or more: a part of the hottest functions'
+ * own. */
+void fm_add_unhooked(struct fm_page *page, unsigned rows);
 /* Adds the contexts of a procedure, joined by path; returns their number. Adds nothing if there are
  * fewer than least. A row whose calls cost at least five times as much as elsewhere says so, if
  * that is significant. */

@@ -4,6 +4,7 @@
 #include "pages/profile/overview/overview.h"
 
 #include "digest/run/held.h"
+#include "digest/run/unhooked.h"
 #include "digest/waiting.h"
 #include "pages/profile/measured/flame_view.h"
 #include "pages/profile/measured/hot_tables.h"
@@ -17,6 +18,7 @@
 
 #define ROWS_SHOWN 10
 #define RECURSIONS_SHOWN 20
+#define UNHOOKED_SHOWN 5
 #define FUNCTIONS_A_PAGE 100
 
 #define ACTION_PERCENT 90
@@ -195,6 +197,30 @@ static void add_quanta(struct fm_page *page, struct fm_table *table)
     add_number(page, table, "quanta", "Total quanta:", user + own);
 }
 
+/* How much of the time is in code without hooks. */
+static void add_unhooked_share(struct fm_page *page, struct fm_table *table)
+{
+    const struct fm_profile *profile = page->profile;
+    g_autoptr(FmUnhookedDigest) digest = fm_unhooked_digest_new(profile);
+    if (profile->flavour != FM_FLAVOUR_C || profile->user_quanta == 0)
+        return;
+    begin_row(table, "unhooked_percent", "In code without hooks:");
+    if (!digest->recorded) {
+        fm_cell_string(table, "not recorded", FM_STYLE_PLAIN);
+        fm_display_fact_null(page->display, "unhooked_percent");
+        return;
+    }
+    double unknown = (double)digest->unknown / (double)profile->user_quanta;
+    g_autofree char *share = fm_format_float(100 * digest->share, 1);
+    g_autofree char *rest = fm_format_float(100 * unknown, 1);
+    g_autofree char *text = digest->unknown == 0
+                                ? g_strdup_printf("%s %%", share)
+                                : g_strdup_printf("%s %%; not known of %s %%", share, rest);
+    fm_cell_string(table, text, FM_STYLE_PLAIN);
+    fm_display_fact_double(page->display, "unhooked_percent", 100 * digest->share);
+    fm_display_fact_double(page->display, "unhooked_unknown_percent", 100 * unknown);
+}
+
 void fm_add_summary(struct fm_page *page)
 {
     const struct fm_profile *profile = page->profile;
@@ -219,6 +245,7 @@ void fm_add_summary(struct fm_page *page)
     } else {
         fm_cell_string(table, "unknown", FM_STYLE_PLAIN);
     }
+    add_unhooked_share(page, table);
     add_process(page, table);
     if (profile->run_info.duration_ns > 0) {
         double seconds = (double)profile->run_info.duration_ns / 1e9;
@@ -352,6 +379,9 @@ static void add_answers(struct fm_page *page)
     fm_add_text(page->body, lead);
     fm_add_text(page->body, details);
     fm_add_roles(page);
+    g_autofree char *unhooked = fm_unhooked_sentence(page->profile);
+    if (unhooked)
+        fm_add_text(page->body, unhooked);
     if (waiting)
         fm_add_text(page->body, waiting);
     if (digest->waits > 0) {
@@ -384,6 +414,7 @@ static void add_answers(struct fm_page *page)
         page->body = fm_add_list(columns, FM_LIST_COLUMN, NULL);
     }
     fm_add_hot_functions(page, &measured, ROWS_SHOWN);
+    fm_add_unhooked(page, UNHOOKED_SHOWN);
     if (measured.asked == FM_QUERY_BY_WAITING)
         fm_add_busy_functions(page, ROWS_SHOWN);
     link_functions(page, &measured);

@@ -9,6 +9,7 @@
 #include "record/finish/emit/code.h"
 #include "record/finish/emit/emit_durations.h"
 #include "record/finish/emit/emit_heap.h"
+#include "record/finish/emit/emit_unhooked.h"
 #include "record/finish/emit/emit_waits.h"
 #include "record/finish/emit/heap_counts.h"
 #include "record/finish/emit/totals.h"
@@ -274,7 +275,8 @@ static void emit_dynamics(struct emission *e)
 {
     uint32_t root_pd = fm_build_pd(e->build, e->root_ps);
     e->pd_ids = g_new0(uint32_t, e->recording->pd_count + 1);
-    if (e->keep || e->waits != 0 || e->recording->is_held || e->recording->traced[0] != '\0')
+    if (e->keep || fm_emits_unhooked(e->recording) || e->waits != 0 || e->recording->is_held ||
+        e->recording->traced[0] != '\0')
         e->csd_ids = g_new0(uint32_t, e->recording->csd_count + 1);
     e->queue = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     sort_edges(e);
@@ -453,6 +455,7 @@ bool fm_emit_profile(struct fm_raw_recording *recording, struct fm_nodes *nodes,
     emit_depths(&e);
     emit_waits(&e);
     fm_emit_heap(recording, e.csd_ids, e.build);
+    fm_emit_unhooked(recording, nodes, e.csd_ids, e.build);
     if (recording->traced[0] != '\0')
         fm_emit_durations(recording, e.nodes, e.csd_ids, e.build, notes);
     emit_facts(&e);
@@ -500,6 +503,7 @@ bool fm_emit_again(struct fm_raw_recording *recording, struct fm_nodes *nodes, u
     emit_depths(&e);
     emit_waits(&e);
     fm_emit_heap(recording, e.csd_ids, e.build);
+    fm_emit_unhooked(recording, nodes, e.csd_ids, e.build);
     emit_facts(&e);
     struct fm_emit_totals totals;
     fm_emit_totals_init(&totals, recording, nodes, e.classes, e.pd_ids);

@@ -66,6 +66,13 @@ static void keep_samples(struct fm_raw_recording *recording, const enum place *p
             recording->samples[kept++] = *sample;
     }
     recording->sample_count = kept;
+    kept = 0;
+    for (uint32_t i = 0; i < recording->foreign_count; i++) {
+        const struct fm_raw_foreign *foreign = &recording->foreigns[i];
+        if (places[recording->csds[foreign->csd].callee] == BELOW)
+            recording->foreigns[kept++] = *foreign;
+    }
+    recording->foreign_count = kept;
     fm_raw_recording_cut(recording);
 }
 
