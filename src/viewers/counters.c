@@ -35,6 +35,8 @@ static struct fm_trace_series *series_of(struct fm_trace_counters *counters, uns
                                        .key = lane->key,
                                        .name = g_strdup(lane->name),
                                        .kind = lane->kind,
+                                       .band = lane->kind == FM_LANE_HEAP &&
+                                               (lane->key & FM_LANE_HEAP_BAND) != 0,
                                        .numbers = g_new(double, 3 * (size_t)counters->job.columns)};
     for (unsigned i = 0; i < 3 * counters->job.columns; i++)
         series->numbers[i] = (double)NAN;
@@ -152,9 +154,25 @@ static int compare_sizes(gconstpointer a, gconstpointer b)
     return 0;
 }
 
+/* A band stays what it was where a column has nothing new. */
+static void add_to_rest(struct fm_trace_counters *counters, const struct fm_trace_series *band)
+{
+    double last = (double)NAN;
+    if (counters->rest == NULL)
+        counters->rest = g_new0(double, counters->job.columns);
+    counters->rest_count++;
+    for (unsigned i = 0; i < counters->job.columns; i++) {
+        double value = band->numbers[3 * (size_t)i + 2];
+        last = isnan(value) ? last : value;
+        counters->rest[i] += isnan(last) ? 0 : last;
+    }
+}
+
 void fm_trace_counters_choose(struct fm_trace_counters *counters)
 {
     g_ptr_array_set_size(counters->series, 0);
+    g_clear_pointer(&counters->rest, g_free);
+    counters->rest_count = 0;
     for (unsigned i = 0; i < counters->all->len; i++) {
         find_bounds(counters, counters->all->pdata[i]);
         g_ptr_array_add(counters->series, counters->all->pdata[i]);
@@ -164,6 +182,11 @@ void fm_trace_counters_choose(struct fm_trace_counters *counters)
         return;
     counters->left_out += counters->series->len - TRACE_COUNTERS_MAX;
     g_ptr_array_sort(counters->series, compare_sizes);
+    for (unsigned i = TRACE_COUNTERS_MAX; i < counters->series->len; i++) {
+        const struct fm_trace_series *series = counters->series->pdata[i];
+        if (series->band)
+            add_to_rest(counters, series);
+    }
     g_ptr_array_set_size(counters->series, TRACE_COUNTERS_MAX);
 }
 
@@ -175,6 +198,7 @@ static void clear(struct fm_trace_job *job)
     g_clear_pointer(&counters->unread, g_hash_table_unref);
     g_clear_pointer(&counters->all, g_ptr_array_unref);
     g_clear_pointer(&counters->watching, g_ptr_array_unref);
+    g_free(counters->rest);
 }
 
 const struct fm_trace_viewer fm_trace_viewer_counters = {

@@ -356,6 +356,7 @@ struct fm_trace_series {
     char *name;
     enum fm_lane_kind kind;
     double *numbers;              /* minimum, maximum, last: 3 for each column */
+    bool band;                    /* of a heap profile: bytes, which add up with the others */
     double least, greatest, last; /* fm_trace_counters_choose() */
 };
 struct fm_trace_counters {
@@ -366,6 +367,8 @@ struct fm_trace_counters {
     GHashTable *unread; /* counters beyond TRACE_COUNTERS_READ_MAX */
     GPtrArray *watching;
     unsigned left_out;
+    unsigned rest_count; /* bands that are not in `series` */
+    double *rest;        /* their sum by column */
 };
 /* Fills `series` with the counters read: all in the trace's order or, if there are too many, those
  * with the largest values, largest first. */

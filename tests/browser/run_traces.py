@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Serves three logs that are made here and runs traces.mjs against them in a headless Chromium: run_traces.py
+"""Serves five logs that are made here and runs traces.mjs against them in a headless Chromium: run_traces.py
 FATHOM MAKE_TRACE BUILD, where FATHOM heeds FATHOM_HOLD (src/schedule/hold.h). Skips as browser_lib.py tells."""
 import os
 import subprocess
@@ -17,14 +17,15 @@ def main(fathom, make_trace, build):
         os.mkdir(place.path("logs"))
         os.mkdir(place.path("hold"))
         os.environ["FATHOM_HOLD"] = place.path("hold")
-        small, long, growing, haskell = (place.path("logs", f"{name}.eventlog")
-                                         for name in ("small", "long", "growing", "haskell"))
+        small, long, growing, haskell, bands = (
+            place.path("logs", f"{name}.eventlog") for name in ("small", "long", "growing", "haskell", "bands"))
         subprocess.run([make_trace, "small", small], check=True)
         subprocess.run([make_trace, "long", long, str(LONG_SPANS)], check=True)
         subprocess.run([make_trace, "open", growing], check=True)
         subprocess.run([make_trace, "haskell", haskell], check=True)
+        subprocess.run([make_trace, "bands", bands, "40"], check=True)
         # A log that nobody has open for writing is not followed.
-        with open(growing, "ab"), browser_lib.serving(fathom, [small, long, growing, haskell]) as address:
+        with open(growing, "ab"), browser_lib.serving(fathom, [small, long, growing, haskell, bands]) as address:
             return place.run("traces.mjs", browser_lib.root_of(address), place.browser, place.shots, make_trace,
                              place.path("logs"), place.path("hold"))
 

@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
+import { stacksBands } from "./bands.mjs";
 import { newPage, newTab, shot as shotInto, until, untilTrue, withBrowser } from "./browser.mjs";
 
 const [base, executablePath, shots, makeTrace, logs, hold] = process.argv.slice(2);
@@ -427,6 +428,8 @@ async function drawsCounters(page) {
   await shot(page, "counters");
 }
 
+const drawsBands = (page) => stacksBands(page, { bands: path.join(logs, "bands.eventlog"), open, canvasOf, shot });
+
 async function hidesLanes(page) {
   await open(page, [small]);
   const label = page.locator(".lanes.timeline .label", { hasText: "thread 1" });
@@ -586,7 +589,7 @@ async function lightAndDark(page) {
 await withBrowser(executablePath, async (browser) => {
   const page = await newPage(browser, { viewport: { width: 1400, height: 950 } });
   for (const step of [showsWhatIsThere, zoomsByWheel, worksByKeyboard, selects, tellsWholeBoxes, explainsColours, choosesByDragging, undoesWholeDrags, filters,
-    listsEvents, tellsStatistics, drawsCounters, hidesLanes, setOfTwo, follows, twoTabs, lightAndDark, closesInMidPass]) {
+    listsEvents, tellsStatistics, drawsCounters, drawsBands, hidesLanes, setOfTwo, follows, twoTabs, lightAndDark, closesInMidPass]) {
     if (process.env.FATHOM_STEP && !process.env.FATHOM_STEP.split(",").includes(step.name)) continue;
     console.log(step.name);
     await step(page);

@@ -114,6 +114,7 @@ static void write_series(struct fm_json *json, const struct fm_trace_job *job,
     fm_json_uint(json, "trace", series->part);
     fm_json_text(json, "kind", fm_lane_kind_name(series->kind));
     fm_json_text(json, "name", series->name);
+    fm_json_bool(json, "band", series->band);
     for (unsigned which = 0; which < G_N_ELEMENTS(names); which++) {
         fm_json_array(json, names[which]);
         json->spaced = false;
@@ -134,6 +135,18 @@ static void write_counters(struct fm_json *json, struct fm_trace_job *job)
     fm_json_array(json, "series");
     for (unsigned i = 0; i < counters->series->len; i++)
         write_series(json, job, counters->series->pdata[i]);
+    fm_json_end(json);
+    if (counters->rest == NULL)
+        return;
+    fm_json_line(json, 1);
+    fm_json_object(json, "rest");
+    fm_json_uint(json, "count", counters->rest_count);
+    fm_json_array(json, "last");
+    json->spaced = false;
+    for (unsigned i = 0; i < job->columns; i++)
+        fm_json_digits(json, NULL, counters->rest[i], 12);
+    json->spaced = true;
+    fm_json_end(json);
     fm_json_end(json);
 }
 

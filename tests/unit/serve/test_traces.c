@@ -207,6 +207,31 @@ static void test_counters(struct fixture *f, gconstpointer user)
     assert_has(body, "\"least\": [5,5,9], \"greatest\": [5,9,9], \"last\": [5,9,9]");
 }
 
+/* Of more bands than are shown the largest are told one by one, the others by their sum. */
+static void test_bands(struct fixture *f, gconstpointer user)
+{
+    enum { BANDS = 40, SHOWN = 32 };
+    (void)user;
+    g_autofree char *path = g_build_filename(f->folder, "bands.eventlog", NULL);
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
+    trace_log_write_bands(bytes, BANDS, 4);
+    write_log(path, bytes);
+    g_assert_true(fm_server_add(f->server, path, NULL));
+    g_autofree char *query =
+        g_strdup_printf("file=%s&view=counters&start=1000&end=5000&width=4", path);
+    g_autofree char *body = ask(f, "/trace.json", query, 200);
+    assert_has(body, "\"left_out\": 8");
+    g_assert_cmpuint(count(body, "\"band\": true"), ==, SHOWN);
+    assert_has(body, "\"name\": \"band 40\"");
+    assert_has(body, "\"name\": \"band 9\"");
+    assert_has_not(body, "\"name\": \"band 8\"");
+    /* 1 to 8 KiB: 36 KiB, in the first sample. */
+    assert_has(body, "\"rest\": {\"count\": 8, \"last\": [36864,73728,110592,147456]}");
+    g_autofree char *few = ask_log(f, "/trace.json", "view=counters", 200);
+    assert_has(few, "\"band\": false");
+    assert_has_not(few, "\"rest\"");
+}
+
 static void test_set(struct fixture *f, gconstpointer user)
 {
     (void)user;
@@ -464,6 +489,7 @@ int main(int argc, char **argv)
         {"completion", test_completion},
         {"statistics", test_statistics},
         {"counters", test_counters},
+        {"bands", test_bands},
         {"set", test_set},
         {"pages", test_pages},
         {"zoom-links", test_zoom_links},

@@ -40,6 +40,9 @@ static void put_header(GByteArray *to)
         {FM_EVENTLOG_REQUEST_PAR_GC, 0, "Request parallel GC"},
         {FM_EVENTLOG_CAP_CREATE, 2, "Create capability"},
         {FM_EVENTLOG_GC_STATS_GHC, 50, "GC statistics"},
+        {FM_EVENTLOG_HEAP_PROF_SAMPLE_BEGIN, 8, "Heap sample begin"},
+        {FM_EVENTLOG_HEAP_PROF_SAMPLE_STRING, -1, "Heap sample"},
+        {FM_EVENTLOG_HEAP_PROF_SAMPLE_END, 8, "Heap sample end"},
     };
     struct fm_eventlog_header *header = fm_eventlog_header_begin();
     for (unsigned i = 0; i < G_N_ELEMENTS(types); i++)
@@ -276,6 +279,30 @@ void trace_log_write_haskell(GByteArray *to)
     block = begin_block(to, 1, 4000);
     event(&block, FM_EVENTLOG_START_GC, 4000);
     event(&block, FM_EVENTLOG_END_GC, 9500);
+    end_block(&block);
+    put(to, 0xFFFF, 2);
+}
+
+void trace_log_write_bands(GByteArray *to, unsigned bands, unsigned samples)
+{
+    put_header(to);
+    struct block block = begin_block(to, 0xFFFF, 0);
+    text_event(&block, FM_EVENTLOG_RTS_IDENTIFIER, 0, "GHC-9.0.2 rts_thr_p", 0, -1);
+    for (unsigned sample = 1; sample <= samples; sample++) {
+        uint64_t time = sample * UINT64_C(1000);
+        event(&block, FM_EVENTLOG_HEAP_PROF_SAMPLE_BEGIN, time);
+        put(to, sample, 8);
+        for (unsigned i = 1; i <= bands; i++) {
+            g_autofree char *name = g_strdup_printf("band %u", i);
+            event(&block, FM_EVENTLOG_HEAP_PROF_SAMPLE_STRING, time);
+            put(to, 9 + strlen(name) + 1, 2);
+            put(to, 0, 1);
+            put(to, UINT64_C(1024) * i * sample, 8);
+            g_byte_array_append(to, (const guint8 *)name, (guint)strlen(name) + 1);
+        }
+        event(&block, FM_EVENTLOG_HEAP_PROF_SAMPLE_END, time);
+        put(to, sample, 8);
+    }
     end_block(&block);
     put(to, 0xFFFF, 2);
 }

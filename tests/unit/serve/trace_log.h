@@ -46,6 +46,9 @@ void trace_log_append_steps(GByteArray *to, const struct trace_log_step *steps, 
  *
  * Capability 0 asked for the collection, of generation 1. */
 void trace_log_write_haskell(GByteArray *to);
+/* The heap profile of a Haskell program: "band 1" to that many, each microsecond a sample. Band i
+ * has i KiB in the first, twice that in the second, ... */
+void trace_log_write_bands(GByteArray *to, unsigned bands, unsigned samples);
 /* Many spans in one log: each thread has spans "parse" and "lex" by turns, of 100 ns each, from
  * 1000 ns on. */
 void trace_log_write_long(GByteArray *to, unsigned threads, unsigned spans);
