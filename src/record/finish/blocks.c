@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A line of one body ran as often, in one context of the function, as the most frequent of the
- * blocks that have code of it there; what was inlined at several places, or copied, is added up
+/* In one context of a function, a line of a body ran as often as the most frequent of the blocks
+ * with code of it there. Counts of code that was inlined at several places, or copied, are added up
  * afterwards. */
 #include "record/finish/blocks.h"
 
@@ -22,7 +22,7 @@ struct giving {
     const struct fm_nodes *nodes;
     GHashTable *first; /* struct place -> the first of the image's points there + 1 */
     GArray *given;     /* struct given, of the pd and hook at hand */
-    GArray *points;    /* struct fm_raw_point: what comes of it */
+    GArray *points;    /* struct fm_raw_point: the results */
 };
 
 static guint hash_place(gconstpointer key)
@@ -81,7 +81,7 @@ static bool note_lines(struct giving *g, const struct fm_raw_point *raw)
             break;
         struct given given = {point->owner, point->line, *raw};
         if (point->line == 0)
-            given.line = UINT32_MAX - raw->block; /* each stands for itself */
+            given.line = UINT32_MAX - raw->block; /* each one by itself */
         given.point.place = k;
         g_array_append_val(g->given, given);
     }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Coverage points of the recording joined to those of the code, and the lines that they stand for.
+/* Joins coverage points of the recording to those of the code, and to the lines that they
+ * represent.
  *
- * The context in which a point was met has the last word on whose block it is: clang loses the
- * scope of callbacks that were inlined, and an inlined body's first block is counted in its caller.
- */
+ * The context of a point decides to which procedure its block belongs: clang loses the scope of
+ * callbacks that were inlined, and an inlined body's first block is counted in its caller. */
 #include "record/finish/coverage.h"
 
 #include <string.h>
@@ -28,8 +28,8 @@ static uint32_t ps_of_owner(const struct fm_image_nodes *image, uint32_t owner)
     return owner == FM_NONE ? FM_NONE : image->ps_of_proc[image->statics->scopes[owner].proc];
 }
 
-/* Blocks at one place of the source in several copies of the code are one; without a line each
- * stands for itself. */
+/* Blocks at one place of the source in several copies of the code are one; blocks without line are
+ * not joined. */
 static uint32_t static_point(struct fm_coverage *c, const struct fm_image_nodes *image,
                              uint32_t index)
 {
@@ -83,7 +83,7 @@ static void add_image(struct fm_coverage *c, uint32_t number)
     }
 }
 
-/* The node for a point that was met in a pd of another procedure than the code said. */
+/* The node for a point that was executed in a pd of another procedure than the code says. */
 static uint32_t moved_point(struct fm_coverage *c, uint32_t number, uint32_t index, uint32_t ps)
 {
     const struct fm_image_nodes *image = &c->nodes->of_image[number];
@@ -95,7 +95,7 @@ static uint32_t moved_point(struct fm_coverage *c, uint32_t number, uint32_t ind
         .column = at->column,
         .address = at->return_address,
     };
-    /* Inlined code stands on the line of its call. */
+    /* Inlined code counts for the line of its call. */
     for (uint32_t scope = at->scope; scope != FM_NONE;
          scope = image->statics->scopes[scope].parent) {
         const struct fm_scope *around = &image->statics->scopes[scope];
@@ -113,7 +113,7 @@ static uint32_t moved_point(struct fm_coverage *c, uint32_t number, uint32_t ind
     return node;
 }
 
-/* The node of a point that was met, in the procedure of its context; FM_NONE: its code is not
+/* The node of an executed point, in the procedure of its context; FM_NONE: its code is not
  * known. */
 static uint32_t node_met(struct fm_coverage *c, const struct fm_raw_point *point)
 {

@@ -11,10 +11,10 @@ struct fm_node_point {
     uint32_t line, column, ordinal;
     uint64_t address; /* address of one of its copies */
     bool entry;       /* run once a call */
-    bool at_home;     /* met in contexts of ps */
+    bool at_home;     /* executed in contexts of ps */
     bool met;         /* it has a count */
     bool not_counted; /* for an entry: one of bodies that were inlined, where it has no count */
-    bool elsewhere;   /* met in other contexts: if in those alone, it is not ps's */
+    bool elsewhere;   /* executed in other contexts: if only in those, it does not belong to ps */
     uint32_t number;  /* within ps; FM_NONE = dropped */
 };
 
@@ -32,10 +32,10 @@ struct fm_coverage {
     uint32_t *entry_of_ps;    /* into points, FM_NONE; NULL when there are no points */
     uint32_t **node_of_point; /* per image; FM_NONE = an entry point, or of no procedure */
     GHashTable *ids;          /* key text -> point + 1 */
-    bool has_losses;          /* the recording was full: what has no count may have run */
+    bool has_losses;          /* the recording was full: points without count may have run */
     const GArray *times;      /* struct fm_line_time; borrowed; NULL = not known */
     const GArray *samples;    /* struct fm_fallen, code.h; likewise */
-    unsigned unknown;         /* met in code that could not be read */
+    unsigned unknown;         /* number of points executed in code that could not be read */
 };
 
 /* Joins the points of the recording to those of the statics. */
@@ -43,7 +43,7 @@ void fm_coverage_join(struct fm_coverage *coverage, const struct fm_raw_recordin
                       struct fm_nodes *nodes, struct fm_finish_notes *notes);
 void fm_coverage_done(struct fm_coverage *coverage);
 char *fm_coverage_path(const struct fm_coverage *coverage, const struct fm_node_point *point);
-/* The lines that have code, with the points that they stand for and their times. ps_ids: of the
+/* The lines with code, with the points that they represent and their times. ps_ids: ids in the
  * profile, for each ps. */
 struct fm_source_map *fm_coverage_lines(const struct fm_coverage *coverage, const uint32_t *ps_ids,
                                         uint32_t ps_count);

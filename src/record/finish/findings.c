@@ -13,7 +13,7 @@ static uint64_t calls_lost(const struct fm_raw_recording *recording)
     return lost;
 }
 
-/* Since when the program was in a sandbox, and what is not recorded since then. */
+/* Says when the program entered a sandbox, and what is not recorded since then. */
 static void find_sandbox(const struct fm_raw_recording *recording, struct fm_finish_notes *notes)
 {
     static const struct {

@@ -17,7 +17,7 @@
 #include "record/finish/left_out/only_below.h"
 #include "record/finish/resolve.h"
 
-/* Whether its counts can be taken again by what is joined now. */
+/* Whether the joined data can be reused for later counts. */
 static bool can_be_kept(const struct fm_raw_recording *recording, const struct fm_finish_opts *opts)
 {
     return opts->since == NULL && opts->when == NULL && opts->no_code &&
@@ -101,7 +101,7 @@ static bool join(struct fm_joined *joined, struct fm_finish_notes *notes, struct
     return ok;
 }
 
-/* With its waits closed. again: it may be read once more into the same. */
+/* Loads it with its waits closed. again: it may later be updated in place. */
 static bool load(const char *path, const struct fm_finish_opts *opts, bool again,
                  struct fm_raw_recording **ret, struct fm_finish_notes *notes, GError **error)
 {

@@ -9,18 +9,19 @@
 struct fm_known;
 struct fm_finish_opts {
     const char *debug_path; /* folders of separate debug files, as elfutils takes them; NULL */
-    const char *when;       /* keep only what is below calls of this function; NULL = all */
+    const char *when;       /* keep only costs within calls of this function; NULL = all */
     const char
-        *since; /* an earlier copy of the recording: what was counted since then; NULL = all */
-    uint64_t since_ns;  /* when that was made, by CLOCK_MONOTONIC; 0 = as the marks tell */
+        *since; /* an earlier copy of the recording: only what was counted since then; NULL = all */
+    uint64_t since_ns;  /* time at which the copy was made, by CLOCK_MONOTONIC; 0 = from its mark */
     bool no_code;       /* do not look for instructions: notes.machine_code stays NULL */
     bool only_existing; /* bodies that were inlined and have no hooks are not put back */
     const char *again;  /* the command that makes the profile again when a process that still runs
                            has  ended; NULL: `fathom finish` of the recording */
     uint64_t ended_ns;  /* when the program ended, by CLOCK_MONOTONIC, for one that was killed; 0 */
     struct fm_known
-        *known;    /* facts about program files from other recordings, record/known/known.h; NULL */
-    unsigned lost; /* recordings of other processes of the run that are gone: the profile tells */
+        *known; /* facts about program files from other recordings, record/known/known.h; NULL */
+    /* number of missing recordings of other processes of the run: noted in the profile */
+    unsigned lost;
 };
 
 /* One call of a function that was chosen. */
@@ -34,10 +35,10 @@ struct fm_call_span {
 
 /* Facts to tell the user besides the profile. */
 struct fm_finish_notes {
-    GPtrArray *lines; /* elements: char *: what was lost or could not be found, one sentence each */
-    bool live;        /* the program still runs: this is a profile of now */
-    bool killed;      /* it ended without exit(): a signal, _exit */
-    bool not_instrumented; /* not one call was recorded */
+    GPtrArray *lines;      /* elements: char *: losses, one sentence each */
+    bool live;             /* the program still runs: this is a profile of now */
+    bool killed;           /* it ended without exit(): a signal, _exit */
+    bool not_instrumented; /* no call at all was recorded */
     bool incomplete;       /* a module could not be read: worth another try with its files */
     uint64_t calls;
     uint64_t samples; /* that the times are of */
@@ -50,19 +51,19 @@ struct fm_finish_notes {
     struct fm_machine_code *machine_code; /* locations of the instructions; may be taken */
 };
 
-/* Reads the recording at path and the modules that it names. On success the caller owns *ret
- * (fm_profile_free) and *notes (fm_finish_notes_done). Nothing recorded is dropped: what cannot be
- * found becomes a node named by its address, with a note. Errors: those of fm_raw_recording_load;
+/* Reads the recording at path and its modules. On success the caller owns *ret (fm_profile_free)
+ * and *notes (fm_finish_notes_done). Nothing recorded is dropped: what cannot be found becomes a
+ * node named by its address, with a note. Errors: those of fm_raw_recording_load;
  * FM_ERROR_LIMIT. */
 FM_MUST_USE bool fm_finish(const char *path, const struct fm_finish_opts *opts,
                            struct fm_profile **ret, struct fm_finish_notes *notes, GError **error);
 
 /* State of joining a recording that is finished again and again while it is written. */
 struct fm_joined;
-/* As fm_finish(), and *kept (at first NULL) keeps what was joined. When nothing is in the recording
- * that was not called then, only what was counted is read: *ret is a profile with the nodes of the
- * one before (fm_build_new_recount()), else as fm_finish() has it, and notes->recount is set. opts
- * the same each time; what they point to outlives *kept. */
+/* As fm_finish(), and *kept (initially NULL) keeps the joined data. If the recording has no new
+ * nodes since then, only counts are read: *ret is a profile with the nodes of the one before
+ * (fm_build_new_recount()), and notes->recount is set; otherwise as fm_finish(). opts must be the
+ * same each time; what they point to must outlive *kept. */
 FM_MUST_USE bool fm_finish_again(const char *path, const struct fm_finish_opts *opts,
                                  struct fm_joined **kept, struct fm_profile **ret,
                                  struct fm_finish_notes *notes, GError **error);

@@ -192,8 +192,8 @@ static uint32_t proc_named(struct fm_image *image, const char *linkage)
     return found == NULL ? FM_NONE : GPOINTER_TO_UINT(found) - 1;
 }
 
-/* The image that the hook which made a pd stands in, and its address there; FM_NONE when it is not
- * known. */
+/* The image that contains the hook which created a pd, and its address there; FM_NONE when it is
+ * not known. */
 static uint32_t image_of_hook(const struct fm_images *images, uint32_t pd, uint64_t *ret_file)
 {
     uint32_t maker = images->recording->pds[pd].maker;
@@ -205,8 +205,8 @@ static uint32_t image_of_hook(const struct fm_images *images, uint32_t pd, uint6
     return image == FM_NONE || fm_images_at(images, image)->statics == NULL ? FM_NONE : image;
 }
 
-/* The function around the hook that made a pd, if it stands in that image and is no inlined body's;
- * else FM_NONE. */
+/* The function that contains the hook which created a pd, if it is in that image and not in an
+ * inlined body; else FM_NONE. */
 static uint32_t proc_of_hook(const struct fm_images *images, uint32_t pd, uint32_t image)
 {
     uint32_t maker = images->recording->pds[pd].maker;
@@ -242,15 +242,15 @@ bool fm_images_proc_of_pd(const struct fm_images *images, uint32_t pd, uint32_t 
     *ret_proc = proc;
     if (proc != FM_NONE && (statics->procs[proc].instrumented || statics->procs[proc].left_out))
         return true;
-    /* A function that is chosen at run time (clones for other processors) was told by the address
-     * that leads to it, where no function is. */
+    /* For a function selected at run time (clones for other CPUs), the recorded address is that of
+     * a stub, which is not a function. */
     uint32_t around = proc_of_hook(images, pd, image);
     if (around != FM_NONE) {
         *ret_proc = around;
         return true;
     }
-    /* A function of a C++ header may have its address in a library that brings it too, though the
-     * body that ran was inlined here: its hook stands here, and so does its description. */
+    /* A C++ function in a header may have its address in a library that contains it, too, though
+     * the body that ran was inlined here: its hook, and so its description, is here. */
     uint32_t here = image_of_hook(images, pd, &hook);
     const char *symbol = here == FM_NONE || here == image
                              ? NULL

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files that the recorded process had loaded, and what their statics say of an address. */
+/* The files that the recorded process had loaded; look-up of addresses in their statics. */
 #pragma once
 
 #include "record/finish/finish.h"
@@ -10,7 +10,7 @@
 struct fm_image {
     const struct fm_raw_module *raw; /* one of its loadings */
     struct fm_statics *statics;      /* NULL: could not be read, or not asked for yet */
-    bool statics_kept;               /* they are not ours */
+    bool statics_kept;               /* they belong to the cache */
     bool unreadable;                 /* was tried in vain: the file is gone, or another one */
     GHashTable *proc_of_name;        /* linker's name -> proc + 1; NULL = not asked for yet */
     char *name;                      /* last part of the path */
@@ -23,13 +23,13 @@ struct fm_images {
     uint32_t *of_module; /* per module of the recording */
 };
 
-/* Reads the images that had code recorded; what cannot be read is noted. recording and opts must
+/* Reads the images with recorded code; notes those that cannot be read. recording and opts must
  * outlive *images. */
 void fm_images_open(struct fm_images *images, const struct fm_raw_recording *recording,
                     const struct fm_finish_opts *opts, struct fm_finish_notes *notes);
 void fm_images_close(struct fm_images *images);
 struct fm_image *fm_images_at(const struct fm_images *images, uint32_t index);
-/* The image and the address in its file; FM_NONE when the address lies in none. */
+/* The image and the address in its file; FM_NONE when the address is in none. */
 uint32_t fm_images_find(const struct fm_images *images, uint64_t address, uint32_t epoch,
                         uint64_t *ret_file);
 /* The procedure that a pd is of; false = its address is not in the statics of any image. */

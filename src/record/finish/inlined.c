@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bodies that were inlined and have no hooks (--grade=deep) stand in no record of calls. But a
- * call's return address lies in the scopes of the bodies around it, from the function's own
- * inwards: they are put between the caller and what is called. How often such a body was begun is
- * not known; what was called from it is, exactly. A procedure that is active in its context is
- * entered again under the same node, as the runtime has it: an inserted body may close a recursion,
- * or open one that later calls close. */
+/* Inlined bodies without hooks (--grade=deep) have no recorded calls. But a call's return address
+ * is in the scopes of the bodies around it, from the function's own inwards: they are inserted
+ * between the caller and the callee. The number of executions of such a body is not known; that of
+ * its calls is exact. A procedure that is active in its context is entered again under the same
+ * node, as in the runtime: an inserted body may close a recursion, or open one that later calls
+ * close. */
 #include "record/finish/inlined.h"
 
 #include "base/hash.h"
@@ -14,12 +14,12 @@ struct fm_inlined {
     struct fm_raw_recording *recording;
     struct fm_nodes *nodes;
     GHashTable *known; /* (pd, css) -> csd + 1: inserted below it, there */
-    GArray *pd_ps;     /* nodes->pd_ps, as it grows; NULL: all is in */
+    GArray *pd_ps;     /* nodes->pd_ps, which grows; NULL: insertion is done */
     GArray *inserted;  /* bool per pd */
-    GArray *alias;     /* per pd: the one that stands for it */
+    GArray *alias;     /* per pd: the one that represents it */
     GArray *order;     /* edges of the recording, callers before callees */
     uint32_t *callees; /* per csd, when all was in; NULL before that */
-    bool missing;      /* then: a body that is not in was asked for */
+    bool missing;      /* then: a body that was not inserted was needed */
 };
 
 static uint32_t ps_of(const struct fm_inlined *in, uint32_t pd)
@@ -110,7 +110,7 @@ static uint32_t scope_of_call(struct fm_inlined *in, const struct fm_raw_csd *cs
     return fm_statics_shown_around((*ret_image)->statics, machine->scope);
 }
 
-/* The scope that the caller's own hook stands in, among those around scope; FM_NONE: none is. */
+/* The scope that contains the caller's own hook, among those around scope; FM_NONE: none. */
 static uint32_t scope_of_caller(struct fm_inlined *in, uint32_t caller,
                                 const struct fm_image_nodes *image, uint32_t scope)
 {
@@ -137,8 +137,8 @@ static uint32_t scope_of_caller(struct fm_inlined *in, uint32_t caller,
     return found;
 }
 
-/* The edge that enters the innermost of the bodies without hooks that stand around a place, from
- * the scope shown there up to the caller's own; FM_NONE: there is none, or it is not known. */
+/* The edge that enters the innermost body without hooks around a place, from the scope given there
+ * up to the caller's own; FM_NONE: there is none, or it is not known. */
 static uint32_t insert_around(struct fm_inlined *in, uint32_t caller,
                               const struct fm_image_nodes *image, uint32_t scope)
 {
@@ -255,7 +255,7 @@ static void order_edges(struct fm_inlined *in, const bool *gone)
     g_autoptr(GArray) queue = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     for (uint32_t i = 0; i < recording->thread_count; i++)
         g_array_append_val(queue, recording->threads[i].root_pd);
-    /* Below what the user left out the chain of makers is cut. */
+    /* Below pds that the user excluded, the chain of creators is cut. */
     for (uint32_t i = 0; i < recording->pd_count; i++) {
         uint32_t maker = recording->pds[i].maker;
         if (gone != NULL && maker != FM_RAW_NONE && recording->csds[maker].caller == FM_RAW_NONE &&
@@ -294,7 +294,7 @@ static struct fm_inlined *inlined_new(struct fm_raw_recording *recording, struct
     return in;
 }
 
-/* All is in: edges lead to and from those that stand for others. */
+/* Insertion is done: redirects edges to and from represented pds. */
 static void settle(struct fm_inlined *in)
 {
     struct fm_raw_recording *recording = in->recording;

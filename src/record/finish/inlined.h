@@ -6,7 +6,7 @@
 /* The inlined bodies that were inserted. */
 struct fm_inlined;
 /* Adds pds and csds to the recording for bodies without hooks; nodes->pd_ps grows with them. gone:
- * fm_nodes_make(). The caller owns what is returned; recording and nodes must outlive it. */
+ * see fm_nodes_make(). The caller owns the result; recording and nodes must outlive it. */
 struct fm_inlined *fm_inlined_insert(struct fm_raw_recording *recording, struct fm_nodes *nodes,
                                      const bool *gone);
 void fm_inlined_free(struct fm_inlined *inlined); /* NULL is allowed */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A recording that has been finished before, and in which nothing was called since that was not
- * called then. Which site an edge is of, what stands between two contexts and which edges are one
- * follows from nodes and code, so all that is the same; counts are given along the ways that they
- * took before. Samples alone may still fall on a body that has not been put in yet. */
+/* Updates a recording that has been finished before, if it has no new nodes since. The sites of
+ * edges, bodies inserted between contexts, and joined edges follow from nodes and code, so they are
+ * unchanged; new counts take the same paths as before. Only samples may fall on a body that was not
+ * inserted. */
 #include "record/finish/joined.h"
 
 #include "record/finish/emit/totals.h"

@@ -7,7 +7,7 @@
 
 struct fm_joined {
     struct fm_finish_opts opts;
-    struct fm_raw_recording *recording; /* with what finishing did to it */
+    struct fm_raw_recording *recording; /* as changed by finishing */
     struct fm_images images;
     struct fm_nodes nodes;
     struct fm_inlined *inlined; /* NULL: none is put in */
@@ -24,10 +24,10 @@ struct fm_joined {
 
 /* Keeps the notes from a number on. */
 void fm_joined_note(struct fm_joined *joined, const struct fm_finish_notes *notes, guint first);
-/* Whether another reading of the recording can be counted by what was joined. */
+/* Whether another reading of the recording can be counted with this joined data. */
 bool fm_joined_is_of(const struct fm_joined *joined, const struct fm_raw_recording *recording);
-/* Reads the recording into the latest reading, whose waits are closed then. False: it is to be read
- * from the beginning. *ret: to be taken by what follows. */
+/* Reads the recording again in place, and closes its waits. False: it must be read from the
+ * beginning. *ret: for the following stages. */
 FM_MUST_USE bool fm_joined_load_again(struct fm_joined *joined, const char *path, uint64_t ended_ns,
                                       struct fm_raw_recording **ret);
 /* Takes the reading. False without an error: it cannot, and joined is of no use any more. */

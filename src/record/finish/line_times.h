@@ -11,8 +11,7 @@ struct fm_line_time {
     uint64_t quanta;
 };
 
-/* struct fm_line_time, by ps and line; what fell on code of another file, or where no line is
- * known, is left out. Once the samples are those of the procedures that they are charged to. Caller
- * unrefs. */
+/* struct fm_line_time, by ps and line, without time in code of another file, or without known line.
+ * Call it when samples belong to the procedures that they are charged to. The caller unrefs it. */
 GArray *fm_line_times(const struct fm_raw_recording *recording, struct fm_nodes *nodes,
                       struct fm_finish_notes *notes);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The runtime tells edges apart by machine addresses, the reader of a profile by source sites. Two
- * edges that leave one pd by one source site for one procedure are one edge; then the pds that
+/* The runtime distinguishes edges by machine addresses, the reader of a profile by source sites.
+ * Two edges that leave one pd by one source site for one procedure are one edge; then the pds that
  * they lead to are one pd, and so on below: congruence closure by union-find. Edges and pds of
- * different threads never meet, as their roots do not. */
+ * different threads are never joined, since their roots are not. */
 #include "record/finish/merge.h"
 
 struct merger {
@@ -11,9 +11,9 @@ struct merger {
     uint32_t *classes; /* union-find over pds */
     struct fm_raw_csd *csds;
     GArray *unions; /* struct pair: pds to be joined */
-    GArray *steps;  /* struct fm_merge_step; NULL: nobody asks */
+    GArray *steps;  /* struct fm_merge_step; NULL: not needed */
     /* Edges by caller, site and callee's procedure: index + 1, open addressing, a power of two. An
-     * edge whose caller was joined stands in a second place, too. */
+     * edge whose caller was joined is also in a second slot. */
     uint32_t *table;
     size_t table_size, table_used;
     /* The edges that leave each pd, in order: lists by index + 1, 0 = the end. */

@@ -49,8 +49,8 @@ static uint32_t add_ps(struct fm_nodes *nodes, const struct fm_node_ps *ps)
     return index;
 }
 
-/* The body of a coroutine is a function of its own. gcc calls it _Z...15_Z5counti.Frame.actor, of a
- * type that is called after the coroutine; clang _Z5counti.resume. NULL: symbol is none. */
+/* The body of a coroutine is a separate function: gcc calls it _Z...15_Z5counti.Frame.actor, with a
+ * type named after the coroutine; clang _Z5counti.resume. NULL: symbol is not one. */
 static char *coroutine_name(const char *symbol)
 {
     const char *end = strrchr(symbol, '.'), *what, *begin = symbol, *stop = end;
@@ -89,8 +89,8 @@ static const char *full_name(struct fm_nodes *nodes, const struct fm_image_nodes
     return strcmp(plain, proc->linkage) == 0 ? proc->name : fm_nodes_string(nodes, "%s", plain);
 }
 
-/* A C++ function without a linker's name in its description has one as a symbol; a clone's, with
- * what was done to it behind a dot. */
+/* A C++ function whose description lacks the linker's name has one as a symbol; a clone's has a
+ * suffix after a dot. */
 static const char *linker_name(struct fm_nodes *nodes, const struct fm_image_nodes *image,
                                const struct fm_proc *proc)
 {

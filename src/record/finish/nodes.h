@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Procedures and call sites of the profile to be: those that the statics know, and those that are
- * made for what they do not. */
+/* Procedures and call sites of the future profile: those in the statics, and those made for code
+ * without statics. */
 #pragma once
 
 #include "record/finish/images.h"
@@ -27,7 +27,7 @@ struct fm_node_css {
     bool inlined;      /* fm_site */
     const char *file;
     uint32_t line, column;
-    const char *label; /* foreign callee or what else tells the site apart; NULL */
+    const char *label; /* foreign callee or another distinction of the site; NULL */
 };
 #define FM_MANY (UINT32_MAX - 1)
 
@@ -51,20 +51,20 @@ struct fm_nodes {
     GHashTable *exported;  /* linker's name -> ps + 1 */
 };
 
-/* Nodes for all procedures and sites of the images with hooks, for threads and pds. gone: per pd,
- * what the user left out; NULL = none is. images and recording must outlive *nodes. */
+/* Makes nodes for all procedures and sites of the images with hooks, for threads and pds. gone: per
+ * pd, whether the user excluded it; NULL = none. images and recording must outlive *nodes. */
 void fm_nodes_make(struct fm_nodes *nodes, const struct fm_images *images,
                    const struct fm_raw_recording *recording, const bool *gone);
 void fm_nodes_done(struct fm_nodes *nodes);
 struct fm_node_ps *fm_nodes_ps(const struct fm_nodes *nodes, uint32_t index);
 struct fm_node_css *fm_nodes_css(const struct fm_nodes *nodes, uint32_t index);
-/* Adds a site to its ps; takes what css says, but slot, actual and only_virtual. */
+/* Adds a site to its ps; copies css except slot, actual and only_virtual. */
 uint32_t fm_nodes_add_css(struct fm_nodes *nodes, const struct fm_node_css *css);
 /* A text that lives as long as the nodes. */
 const char *fm_nodes_string(struct fm_nodes *nodes, const char *format, ...) G_GNUC_PRINTF(2, 3);
 /* The image of an address, if its sites are known, else NULL. */
 const struct fm_image_nodes *fm_nodes_image_of(const struct fm_nodes *nodes, uint64_t address,
                                                uint32_t epoch, uint64_t *ret_file);
-/* The innermost body that the hook of an edge stands in, FM_NONE when not known. */
+/* The innermost body that contains the hook of an edge, FM_NONE when not known. */
 uint32_t fm_nodes_body_of_hook(const struct fm_nodes *nodes, const struct fm_raw_csd *csd,
                                const struct fm_image_nodes **ret_image);

@@ -122,11 +122,11 @@ static uint32_t css_of_machine(struct resolver *r, const struct fm_image_nodes *
     return css != FM_NONE ? css : synthetic_css(r, ps, kind, &place, NULL);
 }
 
-/* After a longjmp to a frame, bodies inlined into that very frame look as if they still ran, and
- * what the frame does next as if they did it. The code knows better: the caller is that body of the
- * frame which stands around the callee's. Only if that is the innermost one there: code that the
- * compiler shares among several bodies (hoisted, merged tails) has the scope of what is around all
- * of them, or of one, and then the frame knows better. */
+/* After a longjmp to a frame, bodies inlined into that frame seem to be still active, and the
+ * frame's next calls seem to be theirs. The code is right then: the caller is that body of the
+ * frame which contains the callee's. But only if that is the innermost one there: code shared among
+ * several bodies (hoisted, merged tails) has the scope of the body around all of them, or of one,
+ * and then the frame is right. */
 static void mend_caller(struct resolver *r, struct fm_raw_csd *csd,
                         const struct fm_image_nodes *image, uint32_t around)
 {
@@ -157,7 +157,7 @@ static uint32_t css_without_place(struct resolver *r, uint32_t ps, uint32_t call
     return synthetic_css(r, ps, FM_SITE_HIGHER_ORDER, &nowhere, label);
 }
 
-/* LLVM gives a call that stands for several of different bodies line 0, or column 0 where all have
+/* LLVM gives a call that represents several of different bodies line 0, or column 0 when all have
  * one line. */
 static bool stands_for_several(const struct fm_machine_site *machine)
 {
@@ -201,7 +201,7 @@ static uint32_t css_of_inlined(struct resolver *r, struct fm_raw_csd *csd, uint3
     return css_without_place(r, ps, callee, "inlined call");
 }
 
-/* Foreign or excluded code stands between the caller and the callee. */
+/* Foreign or excluded code is between the caller and the callee. */
 static uint32_t css_of_callback(struct resolver *r, const struct fm_raw_csd *csd, uint32_t ps)
 {
     static const struct place nowhere = {"", 0, 0};

@@ -6,7 +6,7 @@
 #include "record/known/store.h"
 
 struct fm_known {
-    GHashTable *statics; /* text of what they were made from -> struct fm_statics */
+    GHashTable *statics; /* description of their source -> struct fm_statics */
     struct fm_store *store;
 };
 
@@ -32,7 +32,7 @@ void fm_known_free(struct fm_known *known)
     g_free(known);
 }
 
-/* All that statics depend on: the file, what is asked for, and the program that makes them. */
+/* Everything that statics depend on: the file, the options, and the program that makes them. */
 static char *key_of(const char *path, const struct fm_statics_opts *opts)
 {
     GString *key = g_string_new(fm_program_build_id());

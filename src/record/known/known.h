@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The statics of files that several recordings share: processes of one program, and the next runs
- * of it, for which those with debug information are kept in the user's cache folder (store.h).
- * Files without build-id are not kept, as nothing tells whether they are still the same. */
+/* The statics of files that several recordings share: those of processes of one program, and of
+ * later runs; statics with debug information are also kept in the user's cache folder (store.h).
+ * Files without build ID are not cached, because changes would not be noticed. */
 #pragma once
 
 #include "record/statics/statics.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A header of counts, the arrays as they stand in memory, the texts. In the place of a pointer to a
- * text stands where that begins among the texts. */
+/* A header of counts, the arrays as in memory, the texts. A pointer to a text is replaced by its
+ * offset among the texts. */
 #include "record/known/pack.h"
 
 #include <stddef.h>
@@ -126,7 +126,7 @@ G_STATIC_ASSERT(sizeof(void *) == sizeof(uint64_t));
 G_STATIC_ASSERT(sizeof(struct header) % ALIGN == 0);
 G_STATIC_ASSERT(offsetof(struct fm_point, block) + sizeof(uint32_t) == sizeof(struct fm_point));
 
-/* Bytes of elements that are no member: what stands there is nobody's, so it is not kept. */
+/* Padding bytes of elements are undefined, so they are not stored. */
 #define AFTER(type, name) (offsetof(struct type, name) + sizeof((struct type){0}.name))
 static const struct {
     uint16_t part, from, to;
@@ -216,7 +216,7 @@ static void pack_part(GByteArray *out, struct texts *texts, const struct fm_stat
     }
 }
 
-/* An array of bytes holds 4 GB; texts are shorter than what refers to them, as a rule. */
+/* An array of bytes holds 4 GB; texts are usually shorter than the data that refers to them. */
 static bool is_large(const struct fm_statics *statics)
 {
     uint64_t size = 0;

@@ -7,6 +7,6 @@
 /* Caller unrefs; NULL when they are too large to be kept (hundreds of megabytes). */
 GByteArray *fm_statics_pack(const struct fm_statics *statics);
 
-/* The statics that were packed, NULL when the bytes are not such: every count, index, flag and text
- * is checked, so that whatever the bytes are the result can be asked anything. Caller frees. */
+/* Unpacks statics; NULL when the bytes are invalid: every count, index, flag and text is checked,
+ * so that the result can be used safely. The caller frees it. */
 struct fm_statics *fm_statics_unpack(const uint8_t *bytes, size_t size);

@@ -69,7 +69,7 @@ static bool is_own(const struct stat *status)
     return status->st_uid == geteuid() && (status->st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-/* -1 when there is no folder that can be believed. */
+/* -1 when there is no trustworthy folder. */
 static int open_folder(const struct fm_store *store)
 {
     struct stat status;
@@ -190,7 +190,7 @@ static gint by_use(gconstpointer left, gconstpointer right)
     return (a->used.tv_nsec > b->used.tv_nsec) - (a->used.tv_nsec < b->used.tv_nsec);
 }
 
-/* Only files that have our names; what else lies in the folder is none of ours. */
+/* Only files with names of this cache; other files in the folder are ignored. */
 static void look_at(int folder, const char *name, GArray *entries)
 {
     struct stat status;

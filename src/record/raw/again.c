@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A recording that was read before, read again where nothing is new but counts. Nodes never move in
- * a file, and lists of them only grow at their heads: they are met in the order of before, or there
- * is a new one. So nothing is looked up, and nothing is made. */
+/* Reads a recording again when only counts are new. Nodes never move in a file, and lists of them
+ * only grow at their heads: they come in the same order as before, or there is a new one. So
+ * nothing is looked up, and nothing is made. */
 #include <string.h>
 
 #include "record/raw/reading.h"
@@ -19,7 +19,7 @@ static bool is_of_the_same(const struct fm_rec_header *now, const struct fm_rec_
            now->map_base == then->map_base;
 }
 
-/* All but nodes and modules begins anew. */
+/* Resets everything except nodes and modules. */
 static void forget_counts(struct fm_raw_recording *recording)
 {
     struct fm_raw_recording_storage *storage = recording->storage;

@@ -116,7 +116,7 @@ bool fm_raw_bytes_check_header(const struct fm_raw_bytes *bytes, const struct fm
     return true;
 }
 
-/* Another process makes it just now. What has no byte of its own yet is told by its age. */
+/* Another process is just creating it. A file that is still empty is judged by its age. */
 static bool is_begun(const struct fm_rec_header *header, const struct stat *status)
 {
     static const char nothing[sizeof header->magic];
@@ -186,7 +186,7 @@ static bool read_file(struct fm_raw_bytes *bytes, int file, struct fm_rec_header
      * reading on until the end does not change gives a copy without dangling references. */
     bool in_order = is_written(&header);
     for (unsigned rounds = 0; rounds < GROWING_ROUNDS; rounds++) {
-        /* The file is sparse and may be reserved far beyond what it holds. */
+        /* The file is sparse, and space may be reserved far beyond its contents. */
         uint64_t used = MIN(header.bytes_used, (uint64_t)status.st_size);
         used = MIN(used, (uint64_t)UINT32_MAX * FM_REC_UNIT);
         used = MAX(used, sizeof header);

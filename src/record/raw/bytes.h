@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The bytes of a recording, and what a reference in it leads to: nothing is trusted. */
+/* The bytes of a recording, and its references, all of which are checked. */
 #pragma once
 
 #include <glib.h>
@@ -15,8 +15,8 @@ struct fm_raw_bytes {
     size_t size;
 };
 
-/* Reads what the file at path holds; *ret: its header, checked. path must outlive *bytes. On
- * failure nothing is to be freed. Errors: those of fm_raw_recording_load(). */
+/* Reads the contents of the file at path; *ret: its header, checked. path must outlive *bytes. On
+ * failure nothing need be freed. Errors: those of fm_raw_recording_load(). */
 FM_MUST_USE bool fm_raw_bytes_read(struct fm_raw_bytes *bytes, const char *path,
                                    struct fm_rec_header *ret, GError **error);
 /* As above, from an open file, replacing what was read before; on failure nothing of that is
@@ -36,6 +36,6 @@ FM_MUST_USE bool fm_raw_bytes_check_header(const struct fm_raw_bytes *bytes,
 const void *fm_raw_bytes_at(const struct fm_raw_bytes *bytes, uint32_t ref, size_t size);
 /* The text at a reference, "" when there is none. */
 const char *fm_raw_bytes_text(const struct fm_raw_bytes *bytes, uint32_t ref);
-/* Sets an error that tells the offset and what was found there; returns false. */
+/* Sets an error with the offset and what was found there; returns false. */
 bool fm_raw_bytes_fail(const struct fm_raw_bytes *bytes, uint32_t ref, const char *found,
                        const char *expected, GError **error);

@@ -10,7 +10,7 @@ struct fm_raw_heap_reading {
     struct fm_raw_recording *recording;
     GHashTable *by_ref; /* reference of an allocation record -> index into heaps */
     GArray *flow_refs;  /* uint32_t: where each of the storage's flows comes from */
-    uint64_t steps;     /* flows met: more than fit in the file are a circle */
+    uint64_t steps;     /* number of flows read: more than fit in the file are a cycle */
 };
 
 /* Takes the record of the whole heap, if there is one; *reading is to be ended in any case. */

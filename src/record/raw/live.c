@@ -11,7 +11,7 @@
 #define THREADS_FIELD 20u
 #define START_FIELD 22u
 
-/* From the field of the state, which is at rest, to another; NULL: there are not so many. */
+/* From the state field, which is at rest, to another; NULL: there are not enough. */
 static const char *field_at(const char *rest, unsigned number)
 {
     for (unsigned field = STATE_FIELD; field < number && rest != NULL; field++)
@@ -19,8 +19,9 @@ static const char *field_at(const char *rest, unsigned number)
     return rest;
 }
 
-/* The command's name may hold anything, so counts from its closing bracket. A process whose first
- * thread called pthread_exit() is a zombie, too, while its other threads run. */
+/* The command's name may contain anything, so fields are counted from its closing bracket. A
+ * process whose first thread called pthread_exit() is a zombie, too, while its other threads
+ * run. */
 uint64_t fm_raw_process_start(int pid)
 {
     g_autofree char *path = g_strdup_printf("/proc/%d/stat", pid);

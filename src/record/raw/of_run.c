@@ -79,7 +79,7 @@ unsigned fm_raw_recordings_lost(const GPtrArray *found)
     for (guint i = 0; i < found->len; i++) {
         struct fm_rec_header header;
         if (!read_header(found->pdata[i], &header)) {
-            lost--; /* it is there, whoever's child it is */
+            lost--; /* it exists, even as another process's child */
             continue;
         }
         add_to(parents, header.pid, header.children);
@@ -107,8 +107,8 @@ static bool is_in(GHashTable *pids, uint32_t pid)
     return g_hash_table_contains(pids, GUINT_TO_POINTER(pid));
 }
 
-/* Moves those to of_run whose process, or its parent, is among the pids, and adds theirs; whether
- * there was any. */
+/* Moves those whose process, or its parent, is among the pids to of_run, and adds their pids;
+ * returns whether there was any. */
 static bool take_of_run(GArray *all, GHashTable *pids, GPtrArray *of_run)
 {
     guint before = of_run->len;

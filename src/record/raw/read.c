@@ -9,7 +9,7 @@
 #include "record/raw/reading.h"
 #include "record/raw/waits.h"
 
-/* Arguments are told apart by their NULs; those of a very long line are not all there. */
+/* Arguments are separated by their NULs; a very long command line is incomplete. */
 static char *command_line(const struct fm_raw_reading *in)
 {
     const char *bytes = fm_raw_bytes_text(&in->bytes, in->recording->header.arguments);
@@ -114,7 +114,7 @@ static bool read_samples(struct fm_raw_reading *in, uint64_t first, GError **err
     return true;
 }
 
-/* Addresses cannot have been met for longer than their edge. */
+/* The samples of addresses cannot exceed those of their edge. */
 static void bound_samples(struct fm_raw_reading *in, uint32_t first, uint64_t quanta)
 {
     for (uint32_t i = first; i < in->storage->samples->len; i++) {
@@ -402,7 +402,7 @@ static bool read_threads(struct fm_raw_reading *in, GError **error)
         const struct fm_rec_thread *thread = fm_raw_bytes_at(&in->bytes, ref, size);
         if (thread == NULL || ++steps > in->bytes.size / size)
             return fm_raw_bytes_fail(&in->bytes, ref, "no thread", "the next thread", error);
-        /* A thread whose root is not there yet has just begun. */
+        /* A thread without root has just begun. */
         if (thread->root_pd != 0 && thread->root_csd != 0 &&
             !read_thread(in, ref, thread, &at_pd, error))
             return false;
@@ -411,8 +411,8 @@ static bool read_threads(struct fm_raw_reading *in, GError **error)
     return true;
 }
 
-/* Numbers of threads count on from the process's, and begin again at small ones when the greatest
- * is given: so it is the distance from the process's that grows. */
+/* Thread ids count up from the process id, and restart at small ones after the maximum: so the
+ * distance from the process id grows. */
 static gint by_creation(gconstpointer left, gconstpointer right, gpointer data)
 {
     const struct fm_raw_recording *recording = data;

@@ -15,15 +15,15 @@ struct fm_raw_reading {
     struct fm_raw_places *places; /* to be filled; NULL */
     GArray *queue;                /* references of pds, parallel to the storage's */
     struct fm_raw_heap_reading heap;
-    uint32_t at; /* the csd whose counts are read */
+    uint32_t at; /* the csd whose counts are being read */
 };
 
-/* The counts of a csd of a number, and what hangs on it; those of raw are 0 before. */
+/* Reads the counts of the csd with that number, and its side records; those of raw are 0 before. */
 FM_MUST_USE bool fm_raw_read_counts(struct fm_raw_reading *in, uint32_t at,
                                     const struct fm_rec_csd *csd, struct fm_raw_csd *raw,
                                     GError **error);
-/* Frames that are open count as calls without an exit, of csds below csd_end. Where exits are not
- * seen, frames stay behind when their functions have returned, and tell nothing. */
+/* Open frames count as calls without exit, for csds below csd_end. If exits are not recorded,
+ * frames remain after their functions have returned, and mean nothing. */
 FM_MUST_USE bool fm_raw_read_stacks(struct fm_raw_reading *in, const struct fm_rec_thread *thread,
                                     uint32_t csd_end, GError **error);
 FM_MUST_USE bool fm_raw_read_marks(struct fm_raw_reading *in, GError **error);
@@ -31,10 +31,10 @@ FM_MUST_USE bool fm_raw_read_marks(struct fm_raw_reading *in, GError **error);
 struct fm_raw_thread fm_raw_thread_of(const struct fm_raw_reading *in,
                                       const struct fm_rec_thread *thread);
 size_t fm_raw_thread_bytes(uint32_t version);
-/* Read as a note of where: what leads nowhere is none. */
+/* The pd at which the process was forked; invalid references count as none. */
 uint32_t fm_raw_forked_in(const struct fm_raw_reading *in);
-/* In the file they stand in the order of their first hooks, which changes from run to run; here in
- * that of their creation, as the kernel numbers them. Which place each has now: g_free() it. */
+/* In the file threads are in order of their first hooks, which changes from run to run; here they
+ * are put in order of creation, by the kernel's ids. Returns the new place of each: g_free() it. */
 uint32_t *fm_raw_order_threads(struct fm_raw_recording *recording);
 /* Edges by hooks that do not count by depth, of older recordings too. */
 void fm_raw_add_unknown_depths(struct fm_raw_recording *recording);

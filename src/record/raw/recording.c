@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A recording as it is in memory. */
+/* A recording in memory. */
 #include "record/raw/recording.h"
 
 #include "record/raw/storage.h"

@@ -35,7 +35,7 @@ struct fm_raw_pd {
     uint32_t thread;         /* into threads */
     uint32_t maker;          /* csd that made it, FM_RAW_NONE for roots */
     uint32_t depths;         /* into depths; 0 = not counted by depth */
-    uint64_t depths_unknown; /* calls of a depth that is not known, beside those there */
+    uint64_t depths_unknown; /* further calls of unknown depth */
     /* Quanta of the stacks that hold its function, outermost in this pd: until they were found
      * (fm_totals_find) of those that are not plain, with `moved`, see
      * FM_REC_SIDE_CHARGED. */
@@ -43,7 +43,7 @@ struct fm_raw_pd {
     bool nested; /* when found: its function is active above, on the path that made it */
 };
 
-/* There are millions: what few have stands elsewhere. */
+/* There are millions, so rare data is stored elsewhere. */
 struct fm_raw_csd {
     uint32_t
         caller; /* pd, FM_RAW_NONE for a thread's root csd, and when it is merged into another */
@@ -59,7 +59,7 @@ struct fm_raw_csd {
     uint64_t via; /* 0 = none; FM_RAW_CSD_MERGED: the index of the one that has it all */
     uint64_t calls, excps, quanta;
 };
-/* In flags: it was merged into another. */
+/* In flags: it was merged into another csd. */
 #define FM_RAW_CSD_MERGED (1u << 31)
 
 /* Calls of one kind that can wait, of a csd; docs/format-recording.md, "Waiting". */
@@ -84,15 +84,15 @@ struct fm_raw_blame {
 struct fm_raw_sleep {
     uint32_t csd; /* as read: fm_raw_recording_final_csd() says where it is now */
     uint32_t samples;
-    uint64_t ns;   /* that they stand for */
+    uint64_t ns;   /* estimated time */
     bool left_out; /* left out of the lists; still part of its thread's sleep */
 };
 
-/* Bytes are as requested. From given_back on only where is_held; else freed_bytes are as malloc
- * rounds them up, as usable_bytes are. Only counts stand before `into`. */
+/* Bytes are as requested. From given_back on only with is_held; otherwise freed_bytes are as malloc
+ * rounds them up, like usable_bytes. Only counts come before `into`. */
 struct fm_raw_heap {
     uint64_t allocs, bytes, usable_bytes;
-    uint64_t frees, freed_bytes;           /* blocks that the edge gave back */
+    uint64_t frees, freed_bytes;           /* blocks that the edge freed */
     uint64_t given_back, given_back_bytes; /* blocks that the edge allocated, by whomsoever */
     uint64_t live_blocks, live_bytes;      /* those still live */
     uint64_t peak_blocks, peak_bytes;      /* held when the program held most */
@@ -102,7 +102,7 @@ struct fm_raw_heap {
 };
 #define FM_RAW_HEAP_COUNTS (offsetof(struct fm_raw_heap, into) / sizeof(uint64_t))
 
-/* Blocks that one edge allocated and another gave back. */
+/* Blocks that one edge allocated and another freed. */
 struct fm_raw_flow {
     uint32_t from, to; /* into heaps, as read: `into` says where they are now. from 0: not known */
     uint64_t blocks, bytes;
@@ -167,7 +167,8 @@ struct fm_raw_thread {
     uint32_t root_pd, root_csd; /* indices */
     uint64_t started_in;
     uint64_t user_quanta, instrumentation_quanta, ticks, cpu_ns;
-    uint64_t charges, charge_squares; /* ticks that made user_quanta; squares of what each added */
+    /* number of ticks in user_quanta; sum of the squares of their charges */
+    uint64_t charges, charge_squares;
     uint64_t calls_dropped, exits_unmatched;
     uint64_t start_ns,
         end_ns;           /* CLOCK_MONOTONIC; end 0: it had not ended, until waits are closed */
@@ -177,7 +178,8 @@ struct fm_raw_thread {
     uint64_t wait_quanta; /* that fell into waits */
     uint64_t queued_ns;
     bool queue_known;
-    bool end_known;     /* not only that it was there at end_ns; when waits are closed */
+    bool end_known; /* end_ns is the real end, not just the last time it was seen; set when waits
+                       are closed */
     uint32_t open_kind; /* kind of the open wait; 0 = none */
     uint32_t open_csd, open_holder;
     uint64_t open_since_ns, open_object;
@@ -235,17 +237,17 @@ struct fm_raw_recording {
 /* Name of its ticks when they are not time: "page faults"; else NULL. */
 const char *fm_raw_tick_words(const struct fm_rec_header *header);
 
-/* Reads a recording, live or ended. Caller owns *ret; fm_raw_recording_free(). Errors: FM_ERROR_IO,
- * FM_ERROR_FORMAT, FM_ERROR_TRUNCATED, FM_ERROR_VERSION, FM_ERROR_UNAVAILABLE (recorded on another
- * kind of machine). Memory is a small multiple of what the file holds. */
+/* Reads a recording, live or ended. The caller owns *ret; fm_raw_recording_free(). Errors:
+ * FM_ERROR_IO, FM_ERROR_FORMAT, FM_ERROR_TRUNCATED, FM_ERROR_VERSION, FM_ERROR_UNAVAILABLE
+ * (recorded on another kind of machine). Memory is a small multiple of the file's contents. */
 FM_MUST_USE bool fm_raw_recording_load(const char *path, struct fm_raw_recording **ret,
                                        GError **error);
 /* As above, for fm_raw_recording_load_again(): takes half as much memory in addition. */
 FM_MUST_USE bool fm_raw_recording_load_places(const char *path, struct fm_raw_recording **ret,
                                               GError **error);
-/* Reads the recording that was read by the latter once more, into it: counts, lists and header are
- * what they are now. False where that cannot be, as there are other nodes, or it would not do to
- * read it so: what is in it then says nothing, and it is only to be freed. */
+/* Reads a recording loaded by the latter function again, in place: counts, lists and header become
+ * the present ones. False if that is impossible, as there are other nodes, or not useful: its
+ * contents are then undefined, and it may only be freed. */
 FM_MUST_USE bool fm_raw_recording_load_again(const char *path, struct fm_raw_recording *recording);
 /* It will not be read again. */
 void fm_raw_recording_forget_places(struct fm_raw_recording *recording);
@@ -260,7 +262,7 @@ FM_MUST_USE bool fm_raw_recording_load_since(const char *path, const char *earli
 void fm_raw_recording_free(struct fm_raw_recording *recording); /* NULL is allowed */
 /* Takes other points (struct fm_raw_point) in the place of those that it has. */
 void fm_raw_recording_take_points(struct fm_raw_recording *recording, GArray *points);
-/* Frees pds, csds and what hangs on them, when finishing is done with them. */
+/* Frees pds, csds and their side data, when finishing does not need them any more. */
 void fm_raw_recording_drop_graph(struct fm_raw_recording *recording);
 /* Adds a node; returns its index. Pointers into the arrays are void afterwards. */
 uint32_t fm_raw_recording_add_pd(struct fm_raw_recording *recording, const struct fm_raw_pd *pd);
@@ -281,7 +283,7 @@ uint32_t fm_raw_recording_final_csd(const struct fm_raw_recording *recording, ui
 void fm_raw_recording_move_costs(struct fm_raw_recording *recording, struct fm_raw_csd *to,
                                  struct fm_raw_csd *from);
 
-/* The nodes of a recording as it was loaded, to be told from others. */
+/* The nodes of a recording as loaded, to distinguish it from others. */
 struct fm_raw_shape;
 struct fm_raw_shape *fm_raw_shape_new(const struct fm_raw_recording *recording);
 void fm_raw_shape_free(struct fm_raw_shape *shape); /* NULL is allowed */
@@ -290,9 +292,9 @@ bool fm_raw_shape_is_of(const struct fm_raw_shape *shape, const struct fm_raw_re
 /* As above, for a recording that was read again: everything but the nodes. */
 bool fm_raw_shape_has_lists(const struct fm_raw_shape *shape,
                             const struct fm_raw_recording *recording);
-/* A recording with nodes that finishing has changed, or added, gets the counts of another reading
- * that has the shape which it was loaded with, and all that is no node; the other one gets its, and
- * must outlive it. What was added counts nothing. */
+/* Updates a recording whose nodes finishing has changed, or added, with the counts and all other
+ * data of another reading that has its original shape; the other one gets the old data, and must
+ * outlive it. Added nodes get no counts. */
 void fm_raw_recording_take_counts(struct fm_raw_recording *recording,
                                   struct fm_raw_recording *from);
 
@@ -302,7 +304,7 @@ void fm_raw_heap_add(struct fm_raw_heap *sum, const struct fm_raw_heap *more);
 typedef struct fm_raw_recording FmRawRecording;
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(FmRawRecording, fm_raw_recording_free)
 
-/* The module that an address lay in at an epoch; NULL = none. */
+/* The module that contained an address at an epoch; NULL = none. */
 const struct fm_raw_module *fm_raw_recording_module_at(const struct fm_raw_recording *recording,
                                                        uint64_t address, uint32_t epoch);
 
@@ -312,12 +314,12 @@ bool fm_raw_recording_is_live(const struct fm_raw_recording *recording);
 /* The number of the process that still writes the recording at path; 0 = none, or no recording. */
 int fm_raw_recording_writer(const char *path);
 
-/* When the process began: ticks since the machine did, as in a recording's header; 0 = it is none,
- * or has ended. */
+/* Start time of a process: ticks since boot, as in a recording's header; 0 = there is none, or it
+ * has ended. */
 uint64_t fm_raw_process_start(int pid);
 
 /* Whether the recording's header is whole: not yet in the moment in which its file is made. */
 bool fm_raw_recording_has_header(const char *path);
-/* Whether there is as much of it as a process leaves that is killed in that moment, and nothing of
- * anybody else: no byte but zeros, or a header that is not whole. */
+/* Whether the file is what a process leaves that is killed just after creating it: nothing but
+ * zeros, or an incomplete header. */
 bool fm_raw_recording_is_void(const char *path);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The difference of two moments of one recording. Nodes never move in the file: what is at the same
- * place is the same node, and its counters only grew. */
+/* The difference of two moments of one recording. Nodes never move in the file: the same place is
+ * the same node, and its counters only grow. */
 #include "record/raw/since.h"
 
 #include <string.h>
@@ -75,7 +75,7 @@ static void subtract_edges(const struct fm_raw_since *since)
         const struct fm_raw_csd *then = &since->then->csds[since->then_csd[i]];
         csd->calls = fm_raw_less(csd->calls, then->calls);
         csd->quanta = fm_raw_less(csd->quanta, then->quanta);
-        /* A call that began before and was left since is no call of the phase. */
+        /* A call that began before and was left since is not a call of the phase. */
         csd->excps = MIN(fm_raw_less(csd->excps, then->excps), csd->calls);
         csd->open = (uint32_t)MIN(fm_raw_less(csd->open, then->open), csd->calls);
         if (csd->heap != 0 && then->heap != 0)
@@ -83,7 +83,8 @@ static void subtract_edges(const struct fm_raw_since *since)
     }
 }
 
-/* How deep the phase went is known by classes: the highest that has calls, at most what was met. */
+/* The phase's maximum depth is known by classes: the highest with calls, at most the maximum
+ * found. */
 static void subtract_depths(const struct fm_raw_since *since)
 {
     struct fm_raw_recording *now = since->now;
@@ -210,7 +211,7 @@ static void subtract_held(struct fm_rec_held *now, const struct fm_rec_held *the
     now->peak_monotonic_ns = 0;
 }
 
-/* When the copy was made: the mark that tells of it was set in the later one. */
+/* Finds when the copy was made: its mark was set in the later recording. */
 static bool find_moment(const struct fm_raw_recording *now, const struct fm_raw_recording *then,
                         uint64_t *ns, GError **error)
 {

@@ -11,7 +11,7 @@ struct fm_raw_since {
     uint32_t *now_csd;            /* for each of then */
 };
 
-/* since_lists.c: what stands in lists of its own. */
+/* since_lists.c: data stored in lists of its own. */
 void fm_raw_since_waits(const struct fm_raw_since *since);
 void fm_raw_since_sleeps(const struct fm_raw_since *since);
 void fm_raw_since_flows(const struct fm_raw_since *since);

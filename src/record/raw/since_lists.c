@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The difference of two moments of what stands in lists: what was there before is found by what it
- * is of, as lists have another order, and other neighbours, by then. */
+/* The difference of two moments for data in lists. Earlier entries are found by their keys, because
+ * lists change their order. */
 #include "record/raw/since.h"
 
 #include <string.h>

@@ -12,13 +12,13 @@ struct fm_raw_recording_storage {
     GStringChunk *texts;
     char *path;
     uint64_t spans_dropped;
-    uint32_t *seen; /* [references]; NULL unless it was asked for: what is at each reference */
+    uint32_t *seen; /* [references]; NULL unless requested: the node at each reference */
     size_t references;
     struct fm_raw_places *places; /* NULL unless they were asked for; seen is there then, too */
 };
 
-/* In the map from references to nodes: 0 = not seen, else 1 + index, with this bit for a csd; the
- * bit alone: anything else. */
+/* In the map from references to nodes: 0 = not seen, else 1 + index, with this bit for a csd; only
+ * the bit: anything else. */
 #define FM_RAW_CSD_MARK 0x80000000u
 
 /* Place of a thread in the file, in the order of its list, with the nodes that were read up to
@@ -31,11 +31,11 @@ struct fm_raw_thread_place {
 struct fm_raw_places {
     GArray *csds, *pds; /* uint32_t: references */
     GArray *threads;    /* struct fm_raw_thread_place */
-    GArray *marked;     /* uint32_t: references that are no node's, and marked in seen */
+    GArray *marked;     /* uint32_t: references marked in seen that are not nodes */
 };
 struct fm_raw_places *fm_raw_places_new(void);
 
-/* That something is there which is no node. */
+/* Marks a reference that is not a node. */
 static inline void fm_raw_mark(struct fm_raw_recording_storage *storage, uint32_t *seen,
                                uint32_t ref)
 {

@@ -89,7 +89,7 @@ bool fm_raw_waits_read(struct fm_raw_recording_storage *storage, const struct fm
 void fm_raw_waits_of_thread(const struct fm_rec_header *header, const struct fm_rec_thread *thread,
                             struct fm_raw_thread *raw)
 {
-    /* No thread was always at once on a processor; and one look at its beginning tells nothing. */
+    /* No thread always gets a CPU at once; and a reading at its beginning shows nothing. */
     raw->queue_known = thread->queued_ns != 0 && thread->cpu_last_ns != 0;
     raw->queued_ns = thread->queued_ns > thread->queued_first_ns
                          ? thread->queued_ns - thread->queued_first_ns

@@ -5,8 +5,8 @@
 #include "record/raw/bytes.h"
 #include "record/raw/storage.h"
 
-/* Reads the list of the csd that is about to be added. seen: per reference, 0 = not yet; what is
- * read is marked. *ret_first: into the storage's waits. */
+/* Reads the list of the csd that is about to be added. seen: per reference, 0 = not yet; entries
+ * read are marked. *ret_first: index into the storage's waits. */
 FM_MUST_USE bool fm_raw_waits_read(struct fm_raw_recording_storage *storage,
                                    const struct fm_rec_header *header,
                                    const struct fm_raw_bytes *bytes, uint64_t first, uint32_t *seen,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waits that were not over when the program ended, or when it was looked at. */
+/* Waits that were open when the program ended, or when it was read. */
 #include "record/raw/waits.h"
 
 static uint64_t end_of(const struct fm_raw_recording *recording)

@@ -13,9 +13,9 @@
 #include "record/raw/of_run.h"
 #include "record/raw/recording.h"
 
-#define RECORDINGS_MAX 256u /* looked at, at once: each has a descriptor */
+#define RECORDINGS_MAX 256u /* maximum number sampled at the same time: each has a descriptor */
 #define FOLDER_US 20000     /* at least, from one look for new recordings to the next */
-/* files that are made within it may leave a folder's time as it was */
+/* within that time, new files may leave a folder's time unchanged */
 #define FOLDER_CLOCK_US 100000
 #define COST_SHARE 100  /* the next look is that many times as far as this one took */
 #define ALIVE_LOOKS 97u /* from one check whether a process lives to the next */
@@ -23,14 +23,14 @@
 struct thread {
     uint32_t ref;
     uint32_t tid;
-    gint64 looked_us; /* when it was looked at last, or began */
+    gint64 looked_us; /* time of the last sample, or its begin */
 };
 
-/* A recording whose process runs, or has yet to write its header. */
+/* A recording whose process runs, or has not yet written its header. */
 struct recording {
     char *path;
     int file;                    /* -1: it could not be opened yet */
-    unsigned tries;              /* looks at a header that was not complete */
+    unsigned tries;              /* attempts to read an incomplete header */
     struct fm_rec_header header; /* pid 0: it is not there yet */
     uint32_t newest;             /* thread that was the first of the list */
     GArray *threads;             /* struct thread */
@@ -142,7 +142,7 @@ static bool is_opened(struct recording *r)
     return r->file >= 0;
 }
 
-/* Nobody will complete its header. */
+/* Whether its header will never be completed. */
 static bool is_left(const struct recording *r, const struct fm_rec_header *header)
 {
     struct stat status;
@@ -180,7 +180,7 @@ static bool begin(struct recording *r)
     return true;
 }
 
-/* New threads stand in front. */
+/* New threads are at the head. */
 static void find_threads(struct recording *r, gint64 now_us)
 {
     struct fm_rec_thread thread;
@@ -215,8 +215,8 @@ static bool read_text(const struct recording *r, uint32_t tid, const char *name,
     return got > 0;
 }
 
-/* How often the thread was given a processor so far: as long as it stays the same the thread that
- * slept in between still does. */
+/* Number of times the thread was given a CPU: while it does not change, a sleeping thread still
+ * sleeps. */
 static bool turns_of(const struct recording *r, uint32_t tid, uint64_t *ret)
 {
     char text[96];
@@ -303,7 +303,7 @@ static bool is_open(const struct fm_rec_thread *thread)
     return thread->wait_since != 0 || thread->stop_since_ns != 0;
 }
 
-/* False: it has ended. What is read between two counts of its turns is of one sleep. */
+/* False: it has ended. Data read between two equal counts of its runs belongs to one sleep. */
 static bool look_at(struct recording *r, struct thread *own, gint64 now_us)
 {
     struct fm_rec_thread thread;

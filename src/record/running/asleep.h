@@ -6,7 +6,7 @@
 
 #include <glib.h>
 
-/* How long after one look the next is due: no divisor of what programs like to sleep. */
+/* Sampling period: not a divisor of usual sleep times. */
 #define FM_ASLEEP_PERIOD_US 10309
 
 struct fm_asleep;
@@ -14,7 +14,7 @@ struct fm_asleep;
 /* base, before: as of fm_raw_recordings_of_run(). Both are copied. */
 struct fm_asleep *fm_asleep_new(const char *base, const GPtrArray *before);
 void fm_asleep_free(struct fm_asleep *asleep); /* NULL is allowed */
-/* One look at all threads. What cannot be read or written is left out. Microseconds to the next:
- * longer than a period where there is so much to look at that it would take more than a hundredth
- * of a processor. One thread at a time. */
+/* Samples all threads. What cannot be read or written is left out. Returns microseconds to the next
+ * sample: longer than a period if sampling would take more than a hundredth of a CPU. Use one
+ * thread at a time. */
 gint64 fm_asleep_look(struct fm_asleep *asleep);

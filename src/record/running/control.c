@@ -15,7 +15,7 @@
 #include "record/raw/recording.h"
 #include "record/running/internal.h"
 
-#define PAUSE_US 500u /* between two looks at the answer */
+#define PAUSE_US 500u /* pause between two checks for the answer */
 #define SNAPSHOTS_MAX 100000u
 
 struct fm_control {
@@ -162,7 +162,7 @@ bool fm_control_check_label(const char *label, GError **error)
     return true;
 }
 
-/* A lock that ends with us, whatever becomes of us. */
+/* A lock that is released when this process ends, however it ends. */
 static bool lock(const struct fm_control *control, uint64_t until_us, GError **error)
 {
     while (flock(control->file, LOCK_EX | LOCK_NB) != 0) {
@@ -263,8 +263,8 @@ enum fm_control_answer fm_control_ask(struct fm_control *control, enum fm_rec_co
 
 /* --- snapshots: the file is copied from outside, so the program is not held up --- */
 
-/* The greatest number that a snapshot of this run has had, 0 = there was none: of those that are
- * marked, and of those whose marks the program has been asked for. Its file may be gone. */
+/* The largest number of a snapshot in this run, 0 = there was none: among marks, and among
+ * requested marks. Its file may be gone. */
 static uint32_t last_snapshot(const struct fm_control *control)
 {
     uint32_t last = 0;

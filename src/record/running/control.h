@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asks a program that is being recorded to start, to stop, to mark: through its recording file.
- * Nothing of it can be noticed by the program. docs/format-recording.md, "What others ask". */
+/* Asks a recorded program to start, stop or mark, through its recording file. The program cannot
+ * notice it. docs/format-recording.md, "What others ask". */
 #pragma once
 
 #include <glib.h>
@@ -17,15 +17,15 @@ struct fm_control;
  * recorded), FM_ERROR_UNAVAILABLE (another user's, removed). */
 FM_MUST_USE bool fm_control_path(const char *name, char **ret, GError **error);
 
-/* Opens the recording at path to ask its program, which must run and be ours. Caller owns *ret.
- * Errors: FM_ERROR_IO, FM_ERROR_FORMAT, FM_ERROR_VERSION, FM_ERROR_UNAVAILABLE (ended, of another
- * user, of an older libfathom). */
+/* Opens the recording at path for requests to its program, which must be running and belong to this
+ * user. The caller owns *ret. Errors: FM_ERROR_IO, FM_ERROR_FORMAT, FM_ERROR_VERSION,
+ * FM_ERROR_UNAVAILABLE (ended, of another user, of an older libfathom). */
 FM_MUST_USE bool fm_control_open(const char *path, struct fm_control **ret, GError **error);
 void fm_control_free(struct fm_control *control); /* NULL is allowed */
 
 enum fm_control_answer {
     FM_CONTROL_DONE,
-    FM_CONTROL_ASKED, /* it has not run since: it will do so before it goes on */
+    FM_CONTROL_ASKED, /* it has not run since: it will act when it wakes */
     FM_CONTROL_FAILED,
 };
 
@@ -40,22 +40,21 @@ FM_MUST_USE enum fm_control_answer fm_control_ask(struct fm_control *control,
                                                   enum fm_rec_command command, const char *label,
                                                   uint64_t wait_us, GError **error);
 
-/* Copies the recording as it is now to NAME.snap<n>.rec beside it, and asks the program to mark
- * that moment. *ret_path: g_free(), set as soon as the copy is there, whatever the mark's answer.
- */
+/* Copies the present recording to NAME.snap<n>.rec beside it, and asks the program to mark that
+ * moment. *ret_path: g_free(), set as soon as the copy exists, whatever the mark's answer. */
 FM_MUST_USE enum fm_control_answer fm_control_snapshot(struct fm_control *control,
                                                        const char *label, uint64_t wait_us,
                                                        char **ret_path, GError **error);
 
-/* How the program does; that it has ended is no error here. */
+/* State of the program; that it has ended is not an error. */
 struct fm_control_status {
     bool running; /* its process is there, and the same program */
     enum fm_rec_state state;
     bool recording; /* not stopped */
-    bool listens;   /* looks at requests */
-    bool ticks;     /* also while it computes: else when it waits, allocates or meets new code */
+    bool listens;   /* it handles requests */
+    bool ticks; /* also while it computes; otherwise when it waits, allocates or reaches new code */
     uint32_t pid;
-    unsigned pending; /* requests that it has not looked at yet */
+    unsigned pending; /* number of requests not handled yet */
     unsigned threads, threads_ended, marks, snapshots;
     /* size of the file; time since its begin, up to its end if that is known */
     uint64_t bytes, seconds_ns;
@@ -71,8 +70,8 @@ void fm_control_status_clear(struct fm_control_status *status);
 typedef struct fm_control FmControl;
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(FmControl, fm_control_free)
 
-/* A copy of the recording as it is, at a path that must not be there yet, without the program's
- * doing: *ret_ns is the moment, of CLOCK_MONOTONIC. number: the snapshot that it says it is, > 0.
- * Errors: FM_ERROR_IO, and those of the recording's header. */
+/* Copies the present recording to a new file, without the program's help: *ret_ns is the moment, by
+ * CLOCK_MONOTONIC. number: snapshot number in the copy, > 0. Errors: FM_ERROR_IO, and those of the
+ * recording's header. */
 FM_MUST_USE bool fm_control_copy(const char *path, const char *to, uint32_t number,
                                  uint64_t *ret_ns, GError **error);

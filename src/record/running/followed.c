@@ -50,7 +50,7 @@ static void publish(struct fm_followed *watch)
     watch->module_count = own->modules->len;
 }
 
-/* Modules that are new stand in front; of the others the end may have come. */
+/* New modules are at the head; others may have ended. */
 static bool read_modules(struct fm_followed *watch, GError **error)
 {
     struct fm_followed_private *own = watch->own;
@@ -142,8 +142,9 @@ static const struct fm_followed_context *context_of(const struct fm_followed_pri
     return &g_array_index(own->contexts, struct fm_followed_context, context);
 }
 
-/* Whether it may have made the callee: makers must not be a circle. Mostly a context is met first
- * by the edge that made it, and a recursion's may be met by another that leads to it. */
+/* Whether it may have created the callee: creators must not form a cycle. Usually a context is
+ * first found by the edge that created it; one in a recursion may be found by another edge to
+ * it. */
 static bool may_make(const struct fm_followed_private *own, uint32_t caller, uint32_t callee)
 {
     if (caller == FM_FOLLOWED_NONE || caller < callee)
@@ -197,7 +198,7 @@ static bool read_threads(struct fm_followed *watch, GError **error)
         if (thread == NULL || ++steps > own->bytes.size / size)
             return fm_raw_bytes_fail(&own->bytes, ref, "no thread", "the next thread", error);
         uint32_t *seen = seen_at(own, ref);
-        /* One whose root is not there yet has just begun. */
+        /* One without root has just begun. */
         if (*seen == 0 && thread->root_pd != 0 && thread->root_csd != 0) {
             *seen = EDGE_MARK; /* no edge: just seen */
             uint32_t index = watch->thread_count++;
@@ -212,7 +213,7 @@ static bool read_threads(struct fm_followed *watch, GError **error)
     return true;
 }
 
-/* The edges in front of those that are known, and what they lead to. */
+/* Reads edges before the known ones, and their callees. */
 static bool read_nodes(struct fm_followed_private *own, GError **error)
 {
     for (guint i = 0; i < own->contexts->len; i++) {
@@ -286,7 +287,7 @@ static void take_max(uint64_t *value, uint64_t now)
         *value = now;
 }
 
-/* A counter whose overflow stands elsewhere is behind for a moment: what was read stays. */
+/* A counter with overflow in another place lags for a moment: the previous value stays. */
 static void count_edge(const struct fm_followed *watch, struct fm_followed_edge *edge,
                        struct wait_clock clock)
 {
@@ -316,8 +317,7 @@ static void count_edge(const struct fm_followed *watch, struct fm_followed_edge 
         csd->alloc == 0 ? NULL : fm_raw_bytes_at(bytes, csd->alloc, FM_REC_ALLOC_BYTES_OLD);
     if (alloc == NULL)
         return;
-    /* The file was not read in one moment: what was allocated is known later than what was freed.
-     */
+    /* The file was not read in one moment: allocations are read later than frees. */
     const struct fm_rec_alloc *whole =
         fm_followed_has_held(watch) ? fm_raw_bytes_at(bytes, csd->alloc, sizeof *whole) : NULL;
     uint64_t given_back = whole == NULL ? 0 : bytes_given_back(bytes, whole);
@@ -336,7 +336,7 @@ static void count_all(struct fm_followed *watch)
 
 /* --- reading --- */
 
-/* Another file in the place of ours, or one that was cut off, is no longer what was read. */
+/* Another file in the place of the recording, or a truncated one, cannot be followed. */
 static bool check_same(const struct fm_followed *watch, const struct fm_rec_header *header,
                        size_t bytes, GError **error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A recording that is being written, read again and again: nodes are read once, as they never move,
- * counters each time. What is added up here never decreases from one reading to the next, and no
- * edge is without its callee. */
+ * counters each time. Sums never decrease from one reading to the next, and every edge has its
+ * callee. */
 #pragma once
 
 #include <glib.h>
@@ -43,7 +43,7 @@ struct fm_followed_edge {
 
 /* A function in a calling context. */
 struct fm_followed_context {
-    uint32_t maker;    /* edge; FM_FOLLOWED_NONE: not met yet */
+    uint32_t maker;    /* edge; FM_FOLLOWED_NONE: not found yet */
     uint32_t function; /* index */
     uint32_t thread;   /* index, in order of their beginning */
     uint32_t ref;
@@ -52,8 +52,8 @@ struct fm_followed_context {
 
 /* The function that begins at an address of a module. */
 struct fm_followed_function {
-    uint64_t
-        address; /* 0: what a thread does outside all functions; 1: for what there was no room */
+    /* 0: costs of a thread outside of all functions; 1: losses, for which there was no room */
+    uint64_t address;
     uint32_t epoch;
     uint32_t module; /* index; FM_FOLLOWED_NONE: none is known */
 };
@@ -74,11 +74,11 @@ struct fm_followed {
  * fm_raw_recording_load(). */
 FM_MUST_USE bool fm_followed_open(const char *path, struct fm_followed **ret, GError **error);
 void fm_followed_free(struct fm_followed *watch); /* NULL is allowed */
-/* Reads what is new. On failure counts are as they were before; no more readings then. */
+/* Reads new data. On failure counts are as before, and it must not be read again. */
 FM_MUST_USE bool fm_followed_read(struct fm_followed *watch, GError **error);
 /* Does the program still run? When not, one more reading sees all that it has done. */
 bool fm_followed_is_running(const struct fm_followed *watch);
-/* Is it recorded what waits, and what is held? */
+/* Whether waits, and live memory, are recorded. */
 static inline bool fm_followed_has_waits(const struct fm_followed *watch)
 {
     return (watch->header.grade_flags & FM_REC_WAITING) != 0;
@@ -87,8 +87,8 @@ static inline bool fm_followed_has_held(const struct fm_followed *watch)
 {
     return watch->header.version > 2 && watch->header.held != 0;
 }
-/* Bytes held of what was allocated here; what was held before a moment and given back since then
- * makes the difference negative. */
+/* Live bytes of what was allocated here; when memory from before a moment was freed since, the
+ * difference is negative. */
 static inline int64_t fm_followed_held(const struct fm_followed_counts *counts)
 {
     return (int64_t)(counts->of[FM_FOLLOWED_BYTES] - counts->of[FM_FOLLOWED_GIVEN_BACK]);
@@ -109,8 +109,9 @@ struct fm_followed_moment *fm_followed_moment_new(const struct fm_followed *watc
 void fm_followed_moment_free(struct fm_followed_moment *moment); /* NULL is allowed */
 
 /* Sums by function since a moment (NULL: since the beginning). Totals of time are the cost of all
- * stacks that hold the function, each once, where ticks charge that. The others, and before, are of
- * the function's contexts and those made below them, which it stands in once. */
+ * stacks that contain the function, each counted once, if ticks charge that. Other totals, and
+ * those of old recordings, are of the function's contexts and those created below them, in which it
+ * occurs once. */
 struct fm_followed_row {
     uint32_t function;
     struct fm_followed_counts self, total; /* total calls: of it and of all below it */
@@ -119,8 +120,8 @@ struct fm_followed_row {
  * program. g_array_unref(). */
 GArray *fm_followed_rows(const struct fm_followed *watch, const struct fm_followed_moment *since,
                          struct fm_followed_counts *ret_all);
-/* The callers (or callees) of one function, with what was counted on the edges between: self: of
- * the callee, total: with all below; of calls within a recursion the calls alone. */
+/* The callers (or callees) of one function, with counts of the edges between: self: of the callee,
+ * total: with everything below; within a recursion only the calls. */
 GArray *fm_followed_neighbours(const struct fm_followed *watch,
                                const struct fm_followed_moment *since, uint32_t function,
                                bool callers);

@@ -84,8 +84,9 @@ static bool has_charges(const struct fm_followed *watch)
     return false;
 }
 
-/* Time in totals: of plain stacks what the contexts made below a context have, of the others what
- * was charged. Few contexts have any. A context may be met before the one that it was made from. */
+/* Time in totals: for plain stacks, that of contexts created below a context; for others, what was
+ * charged, which few contexts have. A context may be found before the one from which it was
+ * created. */
 static void charge_stacks(const struct fm_followed *watch, const struct fm_followed_moment *since,
                           struct fm_followed_counts *total)
 {
@@ -106,7 +107,7 @@ static void charge_stacks(const struct fm_followed *watch, const struct fm_follo
             continue;
         uint64_t stacks = counts_since(watch, since, maker).of[FM_FOLLOWED_CHARGED];
         stacks += plain[i] == 0 || is_below_itself(watch, i) ? 0 : plain[i];
-        /* The file is not read in one moment: what moves may be known on one side only. */
+        /* The file is not read in one moment: a moved charge may be known on one side only. */
         total[i].of[FM_FOLLOWED_QUANTA] = (int64_t)stacks < 0 ? 0 : stacks;
     }
 }

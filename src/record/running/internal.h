@@ -11,5 +11,5 @@
 FM_MUST_USE bool fm_running_header(int file, const char *path, struct fm_rec_header *ret,
                                    GError **error);
 
-/* copy.c: of the recording that is open, whose header is mapped; errno tells why not. */
+/* copy.c: copies the open recording whose header is mapped; on failure see errno. */
 bool fm_running_copy_to(int from, const struct fm_rec_header *live, int to, uint32_t number);

@@ -7,8 +7,8 @@
 
 struct fm_looks;
 
-/* base, before: as of fm_raw_recordings_of_run(). Nobody looks yet: a program is started by fork,
- * before there are threads. */
+/* base, before: as in fm_raw_recordings_of_run(). It does not sample yet, because a program is
+ * started by fork before there are threads. */
 struct fm_looks *fm_looks_new(const char *base, const GPtrArray *before);
 /* Once. The thread takes no signals. */
 void fm_looks_begin(struct fm_looks *looks);

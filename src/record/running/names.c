@@ -55,7 +55,7 @@ void fm_followed_names_free(struct fm_followed_names *names)
     g_free(names);
 }
 
-/* Whether the file is the one that was loaded; without build-ids nobody knows. */
+/* Whether the file is the one that was loaded; without build IDs that is not known. */
 static bool is_same_file(Dwfl_Module *module, const struct fm_raw_module *raw)
 {
     const unsigned char *bits;

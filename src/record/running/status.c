@@ -123,7 +123,7 @@ static char state_of_process(int pid)
     return rest != NULL && rest[1] == ' ' ? rest[2] : 0;
 }
 
-/* Lists are bounded by what fits in the file. */
+/* Lists are limited by what fits in the file. */
 static void count_lists(const struct fm_raw_bytes *bytes, const struct fm_rec_header *header,
                         struct fm_control_status *ret)
 {

@@ -13,7 +13,7 @@ static bool is_header_or_assembly(const char *path)
     return g_str_has_prefix(path, "/usr/include/") || g_str_has_prefix(path, "/usr/lib/");
 }
 
-/* Up to and with the last folder of that name in a path; NULL: there is none. */
+/* The path up to and including the last folder with that name; NULL: there is none. */
 static char *up_to_folder(const char *path, const char *name)
 {
     g_autofree char *folder = g_strdup_printf("/%s/", name);

@@ -10,7 +10,7 @@ bool fm_statics_is_hook(const char *symbol)
         "__cyg_profile_func_", "fm_enter_slow_", "fm_leave_slow_",   "fm_enter_leaf_",
         "fm_enter_body_",      "fm_leave_body_", "fm_entry_hook_",   "__fentry__",
         "fm_enter_counted_",   "fm_counters_",   "__sanitizer_cov_", "__return__",
-        "fm_exit_slow_",       "fm_exit_body_", /* of programs built by fathom 0.1 */
+        "fm_exit_slow_",       "fm_exit_body_", /* in programs built by fathom 0.1 */
     };
     /* Asked for each edge of a recording, and hardly any name begins so. */
     if (strncmp(symbol, "__", 2) != 0 && strncmp(symbol, "fm_", 3) != 0)

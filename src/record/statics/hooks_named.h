@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions that are told by their linker's name. */
+/* Functions that are recognised by their linker's name. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,5 +11,5 @@ bool fm_statics_is_hook(const char *symbol);
 /* Is it a compiler's coverage callback? Those are hooks too. */
 bool fm_statics_is_coverage(const char *symbol);
 
-/* Functions whose calls the compiler invents: they are no call sites of the source. */
+/* Functions whose calls the compiler inserts: they are not call sites of the source. */
 bool fm_statics_is_helper(const char *symbol);

@@ -6,7 +6,7 @@
 #include "record/statics/statics.h"
 
 struct fm_code_place {
-    uint64_t address; /* in the file, not of the process */
+    uint64_t address; /* in the file, not in the process */
     const char *file; /* in strings; "" = not known, as is line 0 */
     uint32_t line;
 };
@@ -16,8 +16,8 @@ struct fm_code_range {
     uint64_t low, high;
 };
 
-/* Fills in the places, whose addresses ascend. opts as for fm_statics_extract(), whose errors these
- * are; without debug information nothing is known, which is no error. */
+/* Fills in the places, sorted by address. opts as for fm_statics_extract(), with its errors;
+ * without debug information nothing is known, which is not an error. */
 FM_MUST_USE bool fm_statics_places(const char *path, const struct fm_statics_opts *opts,
                                    GStringChunk *strings, struct fm_code_place *places,
                                    uint32_t count, GError **error);

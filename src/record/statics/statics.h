@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The static half of a C profile: what one ELF module (program or shared library) says about its
- * procedures and call sites, extracted after the run from its symbols, its debug information and a
- * disassembly. All addresses are the module's own (file) addresses: run time minus bias.
+/* The static half of a C profile: procedures and call sites of one ELF module (program or shared
+ * library), extracted after the run from its symbols, its debug information and a disassembly.
+ * All addresses are the module's own (file) addresses: run time minus bias.
  *
  *   segment --> scope --> procedure         innermost scope of a code address
  *   machine site (a call instruction) --> source site (procedure, slot)
  *   scope of an inlined body          --> source site in the procedure around it
  *
- * A scope is one body of a procedure: out of line (parent FM_NONE) or inlined into another scope.
- * A scope is live when the compiler put the recording hooks into that very body; code of bodies
- * that are not live belongs to the nearest live body around. Source and method: README.md. */
+ * A scope is one body of a procedure: out of line (parent FM_NONE) or inlined into another
+ * scope. A scope is live when the compiler put the recording hooks into that very body; code of
+ * bodies that are not live belongs to the nearest live body around. Source and method:
+ * README.md. */
 #pragma once
 
 #include <glib.h>
@@ -24,7 +25,7 @@
 /* One procedure: its clones, split parts and inlined bodies folded together. Strings belong to the
  * module's statics and are never NULL. */
 struct fm_proc {
-    const char *name;    /* as in the source; from the symbol where there is no debug information */
+    const char *name;    /* as in the source; without debug information, from the symbol */
     const char *linkage; /* the linker's name */
     const char *unit;    /* path of the translation unit, or of the header that defines it; "" */
     const char *file;    /* file in which it is declared; "" when unknown */
@@ -76,7 +77,7 @@ struct fm_site {
     const char *file;
     uint32_t line, column;
     uint64_t first_pc; /* lowest address of a machine instance */
-    bool inlined;      /* the callee's body stands here without hooks: its calls are not recorded */
+    bool inlined; /* the callee's body is inlined here without hooks: its calls are not recorded */
 };
 
 #define FM_POINT_ENTRY (UINT32_MAX - 1)
@@ -112,7 +113,7 @@ struct fm_entry {
 };
 
 struct fm_symbol {
-    uint64_t address, size; /* address ascending, what names it best first; size 0 = unknown */
+    uint64_t address, size; /* sorted by address, the best name first; size 0 = unknown */
     const char *name;
     bool function, global;
 };
@@ -147,10 +148,10 @@ struct fm_statics_opts {
     bool physical;          /* the hooks are in out-of-line bodies only (a grade that was) */
 };
 
-/* Extracts the statics of the module at path. On success the caller owns *ret;
- * fm_statics_free(). Errors: FM_ERROR_IO, FM_ERROR_FORMAT (not ELF, another build-id than the one
- * recorded), FM_ERROR_UNAVAILABLE (split DWARF, not x86-64). Missing debug information is no
- * error. O(n log n) in the size of the module. */
+/* Extracts the statics of the module at path. On success the caller owns *ret; fm_statics_free().
+ * Errors: FM_ERROR_IO, FM_ERROR_FORMAT (not ELF, another build ID than the recorded one),
+ * FM_ERROR_UNAVAILABLE (split DWARF, not x86-64). Missing debug information is not an error. O(n
+ * log n) in the size of the module. */
 FM_MUST_USE bool fm_statics_extract(const char *path, const struct fm_statics_opts *opts,
                                     struct fm_statics **ret, GError **error);
 void fm_statics_free(struct fm_statics *statics); /* NULL is allowed */
@@ -162,7 +163,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(FmStatics, fm_statics_free)
 uint32_t fm_statics_segment_behind(const struct fm_statics *statics, uint64_t address);
 /* Innermost scope at an address, FM_NONE if none. O(log n). */
 uint32_t fm_statics_scope_at(const struct fm_statics *statics, uint64_t address);
-/* The procedure whose own body has the address, inlined bodies counting as part of it; FM_NONE if
+/* The procedure whose own body contains the address, including bodies inlined into it; FM_NONE if
  * none. */
 uint32_t fm_statics_body_at(const struct fm_statics *statics, uint64_t address);
 /* The innermost live scope around a scope, itself included; FM_NONE. physical: struct

@@ -391,7 +391,8 @@ bool fm_compiler_is_foreign(const char *path)
 {
     bool cplusplus, clang;
     g_autofree char *base = g_path_get_basename(path);
-    /* aarch64-linux-gnu-gcc has more than one dash; gcc-12 and x86_64-linux-gnu-gcc are ours. */
+    /* aarch64-linux-gnu-gcc has more than one dash; gcc-12 and x86_64-linux-gnu-gcc compile for
+     * this machine. */
     const char *dash = strchr(base, '-');
     return fm_compiler_name(path, &cplusplus, &clang) && dash != NULL &&
            !g_ascii_isdigit(dash[1]) && !is_our_machine(base);

@@ -41,20 +41,21 @@ struct fm_command_line {
     bool lto;
     bool profiled; /* -pg */
     bool split_dwarf;
-    bool split_stack;    /* -fsplit-stack */
-    bool other_messages; /* -fdiagnostics-format=json and the like: messages are no lines of text */
-    const char *linker;  /* -fuse-ld=; NULL = not given */
-    bool sanitizers;     /* -fsanitize=address, thread, memory */
-    bool language_forced; /* -x holds for what comes behind the last argument too */
+    bool split_stack; /* -fsplit-stack */
+    /* -fdiagnostics-format=json and the like: messages are not lines of text */
+    bool other_messages;
+    const char *linker;   /* -fuse-ld=; NULL = not given */
+    bool sanitizers;      /* -fsanitize=address, thread, memory */
+    bool language_forced; /* -x also applies to files after the last argument */
     const char
         *other_machine;   /* the option that asks for other code than that of x86-64, or NULL */
     GArray *inputs;       /* struct fm_input */
     GPtrArray *arguments; /* all of them, @files opened */
 };
 
-/* argv without the compiler's own name. Caller owns *ret; fm_command_line_free(). Errors:
- * FM_ERROR_LIMIT (@files that open themselves). An @file that cannot be read is left as it is, as
- * the compilers do. */
+/* argv without the compiler's own name. The caller owns *ret; fm_command_line_free(). Errors:
+ * FM_ERROR_LIMIT (response files that include themselves). An @file that cannot be read stays an
+ * argument, as in the compilers. */
 FM_MUST_USE bool fm_command_line_parse(int argc, char **argv, struct fm_command_line **ret,
                                        GError **error);
 void fm_command_line_free(struct fm_command_line *line); /* NULL is allowed */
@@ -65,8 +66,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(FmCommandLine, fm_command_line_free)
 /* Any input that the compiler proper will turn into code? */
 bool fm_command_line_compiles(const struct fm_command_line *line);
 
-/* Is this how a C or C++ compiler is called: gcc, x86_64-linux-gnu-g++-12, clang-14, c++, ...?
- * *ret_cplusplus and *ret_clang tell which, as far as the name does. */
+/* Whether this is the name of a C or C++ compiler: gcc, x86_64-linux-gnu-g++-12, clang-14, c++,
+ * ...? *ret_cplusplus and *ret_clang: which one, as far as the name shows. */
 bool fm_compiler_name(const char *path, bool *ret_cplusplus, bool *ret_clang);
 
 /* A program that runs the compiler behind it: ccache and the like? */

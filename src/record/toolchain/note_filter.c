@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* In English and without colours the note is
  *   cc1: note: disable pass tree-tailc for functions in the range of [0, 4294967295]
- * Translations keep the name of the program, the pass's and the number. */
+ *
+ * Translations keep the name of the program, that of the pass, and the number. */
 #include "record/toolchain/note_filter.h"
 
 #include <string.h>
@@ -35,7 +36,7 @@ static const char *skip_escape(const char *text)
 
 enum beginning { BEGINNING_OTHER, BEGINNING_OPEN, BEGINNING_NOTE };
 
-/* Does the text begin with "cc1:", colours left out? Open: more of it must come to tell. */
+/* Whether the text begins with "cc1:", ignoring colours. Open: more text is needed to decide. */
 static enum beginning compare(const char *text, const char *name)
 {
     while (*name != '\0') {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gcc tells of a pass that an option of fathom's disables, in each compilation, and nothing makes
- * it silent. Build systems take any word on standard error for a warning, so this one line is taken
- * out of what the compiler says. */
+/* gcc prints a note on a pass that an option of fathom's disables, in each compilation, and cannot
+ * be silenced. Build systems take any output on standard error for a warning, so this line is
+ * removed from the compiler's output. */
 #pragma once
 
 #include <glib.h>
@@ -16,12 +16,12 @@ struct fm_note_filter {
 void fm_note_filter_init(struct fm_note_filter *filter);
 void fm_note_filter_done(struct fm_note_filter *filter);
 
-/* Appends to out what may be handed on now: all but the note, and lines of the compiler proper (by
- * its name at their beginning) as soon as they are whole. */
+/* Appends to out what may be passed on now: everything but the note; lines of the compiler proper
+ * (recognised by its name) as soon as they are complete. */
 void fm_note_filter_pass(struct fm_note_filter *filter, const char *bytes, gsize size,
                          GString *out);
 
-/* Nothing comes any more: appends what is held. */
+/* At the end of input: appends the rest. */
 void fm_note_filter_end(struct fm_note_filter *filter, GString *out);
 
 /* Does this compiler's command (NULL at its end) print the note? */

@@ -87,8 +87,8 @@ char *fm_toolchain_runtime_folder(GError **error)
     return NULL;
 }
 
-/* Adds a list of runtime/grades.h, with the folder in place of %L. Archives go in whole: nothing
- * needs them yet when the linker meets them first. */
+/* Adds a list of runtime/grades.h, with the folder in place of %L. Archives are linked completely,
+ * because nothing refers to them yet when the linker reaches them. */
 static void add_all(const struct fm_toolchain *toolchain, GPtrArray *arguments,
                     const char *const *list)
 {
@@ -319,7 +319,7 @@ static bool add_compile_flags(const struct fm_toolchain *toolchain,
     return add_choice(toolchain, line, lists, arguments, error);
 }
 
-/* The runtime stands before all else: its hooks must win over libc's empty ones. */
+/* The runtime comes before all else: its hooks must have priority over libc's empty ones. */
 static void add_runtime(const struct fm_toolchain *toolchain, const struct fm_command_line *line,
                         GPtrArray *arguments)
 {
@@ -348,8 +348,8 @@ static void add_none_forced(const struct fm_command_line *line, GPtrArray *argum
     g_ptr_array_add(arguments, g_strdup("none"));
 }
 
-/* Whether the linker takes what is sent to another name (--wrap) out of archives, wherever that is
- * called: GNU's do. */
+/* Whether the linker takes redirected functions (--wrap) out of archives, wherever they are called:
+ * GNU linkers do. */
 static bool sends_calls_on(const struct fm_command_line *line)
 {
     if (line->linker != NULL)
@@ -367,7 +367,7 @@ static bool is_archive(const char *argument)
            (g_str_has_prefix(argument, "-l") && argument[2] != '\0');
 }
 
-/* The archives and libraries of the command line, once more. */
+/* Adds the archives and libraries of the command line again. */
 static void add_archives(const struct fm_command_line *line, GPtrArray *arguments)
 {
     for (guint i = 0; i < line->arguments->len; i++) {

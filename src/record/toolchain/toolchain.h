@@ -31,7 +31,7 @@ void fm_choice_add(struct fm_choice *choice, const char *pattern);
 void fm_choice_done(struct fm_choice *choice);
 
 /* The folder of libfathom.a: $FATHOM_RUNTIME, beside the program in its build tree, or where it is
- * installed. Caller frees. FM_ERROR_NOT_FOUND. */
+ * installed. The caller frees it. FM_ERROR_NOT_FOUND. */
 FM_MUST_USE char *fm_toolchain_runtime_folder(GError **error);
 
 /* The arguments (compiler first, NULL last; g_strfreev) that carry out line in the grade asked for.
@@ -41,9 +41,9 @@ FM_MUST_USE char **fm_toolchain_arguments(const struct fm_toolchain *toolchain,
                                           const struct fm_command_line *line, int argc, char **argv,
                                           GError **error);
 
-/* Checks a program that was linked: the hooks must be libfathom's, not the empty ones of libc. A
- * file that is no ELF, or calls no hooks, is fine. FM_ERROR_FORMAT says what is wrong. (A shared
- * library takes the hooks of the program that loads it, or of libfathom.so.) */
+/* Checks a linked program: the hooks must be libfathom's, not the empty ones of libc. A file that
+ * is not ELF, or calls no hooks, is accepted. FM_ERROR_FORMAT says what is wrong. (A shared library
+ * uses the hooks of the program that loads it, or of libfathom.so.) */
 FM_MUST_USE bool fm_toolchain_verify(const char *path, GError **error);
 
 /* Does the file call or hold the hooks? */

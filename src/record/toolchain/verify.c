@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looks at a linked file: whose hooks will it call? glibc has empty hooks of the same names, and
- * when they win nothing is recorded, without a word. */
+/* Checks whose hooks a linked file will call. glibc has empty hooks of the same names; with those
+ * nothing is recorded, without any message. */
 #include "record/toolchain/toolchain.h"
 
 #include <fcntl.h>

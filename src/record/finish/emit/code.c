@@ -139,7 +139,7 @@ static GArray *rows_of(const struct fm_nodes *nodes, uint32_t index, const GArra
 struct making {
     struct fm_machine_code *code;
     const GArray *samples;
-    GPtrArray *rows;           /* GArray of struct fm_code_place, per image; NULL = not looked at */
+    GPtrArray *rows;           /* GArray of struct fm_code_place, per image; NULL = not yet read */
     uint32_t *image_at;        /* per image, in the code; FM_NONE */
     GHashTable *files, *names; /* text -> number + 1 */
 };

@@ -12,9 +12,8 @@ struct fm_fallen {
 };
 /* struct fm_fallen, by image and address, one of each. Caller unrefs. */
 GArray *fm_code_samples(const struct fm_raw_recording *recording, const struct fm_images *images);
-/* The code of the procedures that the profile has contexts of. samples: NULL = time was not
- * recorded. ps_ids: of the profile, for each ps. What a file does not tell is noted. Caller owns
- * it. */
+/* The code of the procedures with contexts in the profile. samples: NULL = time was not recorded.
+ * ps_ids: ids in the profile, for each ps. Notes say what a file lacks. The caller owns it. */
 struct fm_machine_code *fm_code_make(const struct fm_nodes *nodes, const GArray *samples,
                                      const uint32_t *ps_ids, const struct fm_profile *profile,
                                      struct fm_finish_notes *notes);

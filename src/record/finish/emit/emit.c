@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The profile, from what was joined. */
+/* Makes the profile of a joined recording. */
 #include "record/finish/emit/emit.h"
 
 #include <assert.h>
@@ -28,10 +28,10 @@ struct emission {
     uint32_t root_ps, root_css;
     uint32_t *ps_ids;
     uint32_t *pd_ids;
-    uint32_t *csd_ids; /* NULL: nobody asks for them */
+    uint32_t *csd_ids; /* NULL: not needed */
     uint32_t *first;   /* edges by caller: [pd_count + 1] into order */
     uint32_t *order;
-    GArray *queue; /* pds whose edges are to be written */
+    GArray *queue; /* pds whose edges are still to be written */
     size_t prefix; /* bytes that all paths of units share */
     bool keep;     /* the numbers */
 };
@@ -226,7 +226,7 @@ static void emit_depths(struct emission *e)
                                    .greatest = of->greatest,
                                    .unknown = of->unknown + pd->depths_unknown};
         memcpy(depths.calls, of->calls, sizeof depths.calls);
-        /* Without a call they are none: the edge that was to count was not made any more. */
+        /* Without calls they are dropped: the edge that should have counted was never made. */
         if (depths.pd != 0 && (depths.greatest != 0 || depths.unknown != 0))
             fm_build_depths(e->build, &depths);
     }

@@ -9,10 +9,10 @@ struct fm_emitted {
 };
 void fm_emitted_done(struct fm_emitted *emitted);
 
-/* Writes the profile from what was joined. Memory is short here: the edges of the recording,
- * nodes->pd_ps and *classes (fm_merge_edges()) are freed once they are in the build, unless the
- * numbers are asked for: ret_emitted. code: whether the notes are to have the machine code. Fills
- * the source map of the notes. FM_ERROR_LIMIT. */
+/* Writes the profile of a joined recording. To save memory, the edges of the recording,
+ * nodes->pd_ps and *classes (fm_merge_edges()) are freed once they are in the build, unless
+ * ret_emitted asks for the ids. code: put machine code into the notes. Fills the source map of the
+ * notes. FM_ERROR_LIMIT. */
 FM_MUST_USE bool fm_emit_profile(struct fm_raw_recording *recording, struct fm_nodes *nodes,
                                  uint32_t **classes, const struct fm_coverage *coverage, bool code,
                                  struct fm_emitted *ret_emitted, struct fm_finish_notes *notes,

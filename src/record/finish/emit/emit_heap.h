@@ -5,7 +5,7 @@
 #include "deep/build.h"
 #include "record/raw/recording.h"
 
-/* csd_ids: of the profile, per csd of the recording; 0 = none. Nothing where what is held was not
+/* csd_ids: ids in the profile, per csd of the recording; 0 = none. No effect if live memory was not
  * recorded. */
 void fm_emit_heap(const struct fm_raw_recording *recording, const uint32_t *csd_ids,
                   struct fm_build *build);

@@ -202,8 +202,8 @@ static void emit_kinds(struct emitting *e, bool blames)
     }
 }
 
-/* While something was recorded. A thread that was killed is last seen when it waits for long: it
- * was there for as long as it ran and waited. */
+/* Wall time while recording was on. A killed thread was last seen at its last long wait: it existed
+ * for as long as it ran and waited. */
 static uint64_t wall_of(const struct fm_raw_thread *thread, uint64_t waited_ns, uint64_t inside_ns)
 {
     uint64_t wall = fm_raw_less(fm_raw_less(thread->end_ns, thread->start_ns), thread->stopped_ns);
@@ -211,9 +211,9 @@ static uint64_t wall_of(const struct fm_raw_thread *thread, uint64_t waited_ns, 
     return thread->end_known ? wall : MAX(wall, busy);
 }
 
-/* How long the thread was found asleep, and how long it was, as far as the looks at it can tell:
- * chance makes what they stand for too little now and then. What they do not explain stays
- * without a place: a program that was stopped, perhaps, or short sleeps before anybody looked. */
+/* Sleep of a thread found by sampling, and its real length, as far as samples show it: by chance,
+ * estimates are sometimes too low. The unexplained rest has no place: the program may have been
+ * stopped, or there were short sleeps before the first sample. */
 struct slept {
     uint64_t samples, found_ns, told_ns;
 };
@@ -281,9 +281,9 @@ static void emit_sleeps(struct emitting *e, const struct slept *slept)
     }
 }
 
-/* Sums of waits by thread: their csds are the thread's own. Queueing after a wake-up is in the
- * wait, so a thread has the rest of it: a sum of several threads cannot tell whose wait it was in.
- */
+/* Sums of waits by thread: their csds are the thread's own. Time in the run queue after a wake-up
+ * is part of the wait, and the thread's other queue time is separate: in a sum of several threads
+ * it is not known whose wait contains it. */
 static void emit_times(struct emitting *e, const char *const *thread_names, struct slept *slept)
 {
     const struct fm_raw_recording *recording = e->recording;

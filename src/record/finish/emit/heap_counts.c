@@ -26,15 +26,15 @@ void fm_heap_counts_begin(struct fm_heap_counts *counts, struct fm_build *build,
 {
     *counts = (struct fm_heap_counts){.build = build, .recording = recording};
     fm_build_rename_measure(build, FM_WORDS, "bytes", "bytes", 1.0);
-    /* No malloc of ours: a fully static program, one with a sanitizer. */
+    /* malloc was not recorded: a fully static program, or one with a sanitizer. */
     bool seen = (recording->header.grade_flags & (FM_REC_ALLOCATION | FM_REC_WILL_HOLD)) != 0;
     if (!seen && recording->heap_count <= 1) {
         fm_build_unknown(build, FM_ALLOCS);
         fm_build_unknown(build, FM_WORDS);
         return;
     }
-    /* A process that allocated nothing has the measures of the program's others, in which it has 0:
-     * they are added up. heaps[0] is none. */
+    /* A process that allocated nothing has the measures of the program's others, with value 0,
+     * because they are added up. heaps[0] is unused. */
     bool nothing = recording->header.version >= 3 && recording->heap_count <= 1;
     enum when now = recording->is_held || nothing ? HELD : NOT_HELD;
     for (unsigned i = 0; i < FM_HEAP_COUNTS; i++) {

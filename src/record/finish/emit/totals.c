@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Totals inside recursions (deep/facts/inclusive.h), of time: contexts of the recording that became
- * one are added up. Of a body that was inlined, and of a function whose code is there more than
- * once, ticks do not tell: their totals stay unknown. */
+/* Totals of time inside recursions (deep/facts/inclusive.h): contexts of the recording that were
+ * joined are added up. Ticks do not distinguish inlined bodies, or functions whose code exists more
+ * than once: their totals stay unknown. */
 #include "record/finish/emit/totals.h"
 
 #include "record/finish/merge.h"

@@ -4,7 +4,8 @@
 
 #include "record/finish/nodes.h"
 
-/* Totals of the recording's pds, if ticks charged them: once, while all is as it was read. */
+/* Finds totals of the recording's pds, if ticks charged them. Call once, before the recording is
+ * changed. */
 void fm_totals_find(struct fm_raw_recording *recording);
 
 struct fm_emit_totals {
@@ -16,5 +17,5 @@ struct fm_emit_totals {
 /* pd_ids: of the profile, by class. */
 void fm_emit_totals_init(struct fm_emit_totals *totals, const struct fm_raw_recording *recording,
                          const struct fm_nodes *nodes, uint32_t *classes, const uint32_t *pd_ids);
-/* When the profile is built, NULL: it failed; frees what totals has. */
+/* Call when the profile has been built, NULL: that failed; frees totals. */
 void fm_emit_totals_tell(struct fm_emit_totals *totals, struct fm_profile *profile);

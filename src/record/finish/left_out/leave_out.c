@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions that the user does not want to see, and the compiler could not leave out: the objects
- * carry the patterns (runtime/front/choice.h). Their code then belongs to the bodies around it, as
- * with functions without hooks; what they called was called by their callers, and what they used is
- * their callers' own. */
+/* Functions that the user excludes but the compiler could not: the objects contain the patterns
+ * (runtime/front/choice.h). Their code then belongs to the bodies around it, as for functions
+ * without hooks; their callees become their callers' callees, and their costs their callers'
+ * own. */
 #include "record/finish/left_out/leave_out.h"
 
 static bool pd_left_out(const struct fm_images *images, uint32_t index)

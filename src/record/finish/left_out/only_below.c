@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Only what happened within calls of one function. */
+/* Keeps only costs within calls of one function. */
 #include "record/finish/left_out/only_below.h"
 
 #include <string.h>
@@ -27,8 +27,8 @@ static bool pd_is_of(const struct fm_images *images, uint32_t pd, const char *fu
            is_called(&fm_images_at(images, image)->statics->procs[proc], function);
 }
 
-/* Makers come before what they made, so one pass forwards finds what is below, and one backwards
- * what leads there. */
+/* Creators come before what they created, so a forward pass finds what is below, and a backward
+ * pass what leads there. */
 static uint32_t find_places(const struct fm_raw_recording *recording,
                             const struct fm_images *images, const char *function,
                             enum place *places)

@@ -16,8 +16,7 @@ static bool counts(const struct fm_raw_recording *recording, const struct fm_raw
            heap_counts(&recording->heaps[csd->heap]);
 }
 
-/* Pds that something was counted in or from, and those that lead there: makers come before what
- * they made. */
+/* Pds with counts, and those that lead to them: creators come before what they created. */
 static bool *find_kept(const struct fm_raw_recording *recording)
 {
     bool *kept = g_new0(bool, recording->pd_count + 1u);

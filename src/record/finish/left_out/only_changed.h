@@ -5,5 +5,5 @@
 
 #include "record/raw/recording.h"
 
-/* gone: the pds that are left out already, NULL if there are none; more are added. */
+/* gone: the pds excluded so far, NULL if there are none; more are added. */
 void fm_only_changed(struct fm_raw_recording *recording, bool **gone);

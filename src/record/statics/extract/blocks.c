@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The assembler's front counts each block at its begin, so a block goes on until the next one is
- * counted, or its stretch of code ends: whatever branches are between are those of hooks, or of
- * asm. What is before the first is run once a call. A block may have code of several bodies that
- * were inlined: it stands for the lines of each. */
+/* The assembler front end counts each block at its begin, so a block extends to the next counted
+ * one, or to the end of its range of code: branches between are those of hooks, or of asm. Code
+ * before the first block runs once a call. A block may have code of several inlined bodies: it
+ * represents the lines of each. */
 #include "record/statics/extract/blocks.h"
 
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static uint64_t hook_of(const struct fm_blocks *blocks, const struct fm_counter 
     return root == FM_NONE ? 0 : blocks->hook_of[root];
 }
 
-/* The code [low, high) of a block, cut into what it has of each body. */
+/* Divides the code [low, high) of a block by the bodies in it. */
 static void add_runs(struct fm_blocks *blocks, uint32_t counter, uint64_t low, uint64_t high,
                      bool physical)
 {

@@ -19,5 +19,5 @@ void fm_blocks_done(struct fm_blocks *blocks);
 /* A row of a table of lines, of a body's own code: false = no counted block has any of it. */
 bool fm_blocks_use_row(struct fm_blocks *blocks, uint32_t owner, uint32_t line, uint64_t low,
                        uint64_t high);
-/* Appends what was found: struct fm_point, by address. */
+/* Appends the results: struct fm_point, by address. */
 void fm_blocks_add_points(struct fm_blocks *blocks, GArray *points);

@@ -111,7 +111,7 @@ void fm_bodies_flatten(struct fm_bodies *bodies)
         if (stack->len > 0) {
             next.high =
                 MIN(next.high, g_array_index(stack, struct fm_interval, stack->len - 1).high);
-            /* Two bodies at one place (identical code folded): the first stands for both. */
+            /* Two bodies at one place (identical code folded): the first represents both. */
             if (next.depth == 0)
                 continue;
         }
@@ -128,8 +128,8 @@ static int entry_order(const void *a, const void *b)
     return left->proc < right->proc ? -1 : left->proc > right->proc;
 }
 
-/* Several procedures at one address are one, the first: same code by the linker's or compiler's
- * doing, and the address alone is what the recording knows. */
+/* Several procedures at one address become one, the first: linker or compiler merged their code,
+ * and the recording has only the address. */
 void fm_bodies_fold_entries(struct fm_bodies *bodies)
 {
     g_array_sort(bodies->entries, entry_order);

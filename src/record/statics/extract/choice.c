@@ -30,7 +30,7 @@ static bool is_left_out(const GPtrArray *choices, const struct fm_proc *proc)
 
 void fm_choice_leave_out(struct fm_statics *statics, const GPtrArray *choices)
 {
-    g_assert(statics->sites == NULL); /* sites go by what is live */
+    g_assert(statics->sites == NULL); /* sites depend on live scopes */
     if (choices->len == 0)
         return;
     for (uint32_t i = 0; i < statics->proc_count; i++) {

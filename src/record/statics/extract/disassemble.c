@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The list of call sites comes from the instructions: at -O0 there are no call-site entries in the
- * debug information, and clang leaves out calls of library functions at any level. */
+/* Call sites are found in the instructions: at -O0 there are no call-site entries in the debug
+ * information, and clang omits calls of library functions at any level. */
 #include "record/statics/extract/disassemble.h"
 
 #include <capstone/capstone.h>
@@ -24,7 +24,7 @@ struct disassembly {
     enum held held[16];
 };
 
-/* An instruction cut into what is needed here. */
+/* The parts of an instruction that are needed here. */
 struct decoded {
     const uint8_t *opcode; /* after the prefixes */
     size_t size;           /* from the opcode on */
@@ -159,7 +159,7 @@ static struct fm_proc *proc_of_scope(struct disassembly *run, uint32_t scope)
     return fm_bodies_proc(run->bodies, scope_of(run, scope)->proc);
 }
 
-/* A hook may itself be inlined: the body that it stands in is the one around the hook's. */
+/* A hook may itself be inlined: the body that contains it is the one around the hook's. */
 static void mark_live(struct disassembly *run, uint32_t scope)
 {
     while (scope != FM_NONE && fm_statics_is_hook(proc_of_scope(run, scope)->linkage))
@@ -280,7 +280,7 @@ static size_t counting_before(const struct decoded *d, const uint8_t *begin, siz
     return 0;
 }
 
-/* ds incq N(%r11), ds movq %rax, N(%r11): the prefix tells them from the program's own. */
+/* ds incq N(%r11), ds movq %rax, N(%r11): the prefix distinguishes them from the program's own. */
 static bool is_counting(const struct decoded *d, const uint8_t *begin)
 {
     return begin[0] == 0x3e && d->has_modrm && (d->rex & 9) == 9 && d->mod != 3 && d->base == 11 &&

@@ -27,14 +27,14 @@ struct fm_counter {
     uint64_t limit;   /* end of the stretch of code */
     uint32_t scope;
     uint32_t block; /* number of its counter; FM_POINT_ENTRY: a hook */
-    bool shared;    /* it only jumps to where a register says: gcc makes one jump of all computed
-                       gotos of a function, and tells it as part of the line before it */
+    bool shared;    /* it only jumps to an address in a register: gcc joins all computed gotos of a
+                       function in one jump, described as part of the line before it */
 };
 
-/* Disassembles all bodies once: calls are appended to machine_sites (struct fm_machine_site), what
- * bounds blocks to bounds (struct fm_block_bound; NULL = not wanted) and counters (struct
- * fm_counter, stretch by stretch in the order of the code; NULL with bounds), and the bodies that
- * call the hooks become live, their procedures instrumented. FM_ERROR_UNAVAILABLE. */
+/* Disassembles all bodies once. Appends calls to machine_sites (struct fm_machine_site), borders of
+ * blocks to bounds (struct fm_block_bound; NULL = not needed) and counters (struct fm_counter, in
+ * the order of the code; NULL with bounds). Bodies that call hooks become live, and their
+ * procedures instrumented. FM_ERROR_UNAVAILABLE. */
 FM_MUST_USE bool fm_disassemble(const struct fm_elf *elf, struct fm_units *units,
                                 const struct fm_bodies *bodies, GArray *machine_sites,
                                 GArray *bounds, GArray *counters, GError **error);

@@ -17,7 +17,7 @@
 #define HOOK_BYTES_MAX 256
 
 struct frame {
-    Dwarf_Die die;    /* next to look at */
+    Dwarf_Die die;    /* the next one to visit */
     Dwarf_Die around; /* its parent; addr NULL: the unit */
     uint32_t scope;   /* around it, FM_NONE */
     uint32_t depth;   /* nesting of scopes */
@@ -33,7 +33,7 @@ struct walk {
     struct fm_units *units;
     struct fm_bodies *bodies;
     GHashTable *proc_by_die, *proc_by_key;
-    GHashTable *lambda_owners; /* address of a class without a name -> what it is defined in */
+    GHashTable *lambda_owners; /* address of an unnamed class -> scope of its definition */
     GArray *lambdas;           /* struct lambda: operators that have no name of their own */
     Dwarf_Die unit;
     uint32_t unit_index; /* into units, FM_NONE until the unit shows code */
@@ -105,8 +105,8 @@ static bool class_of_member(Dwarf_Die *member, Dwarf_Die *ret)
     return false;
 }
 
-/* Parameters stand on the definition when that is not the declaration: both have them, but for a
- * K&R definition. */
+/* Parameters are counted at the definition if that is not the declaration: both have them, except
+ * for a K&R definition. */
 static void count_parameters(Dwarf_Die *die, struct fm_proc *proc)
 {
     Dwarf_Die child;
@@ -139,9 +139,9 @@ static bool is_variadic(Dwarf_Die *die)
     return false;
 }
 
-/* A header's function is described once in each unit that includes it, a unit's own function
- * once. Returns a key that joins the former, NULL for the latter. A C++ function with a linker's
- * name is one wherever it stands. */
+/* A header's function is described once in each unit that includes it, a unit's own function once.
+ * Returns a key that joins the former, NULL for the latter. C++ functions with equal linker names
+ * are one. */
 static char *header_key(const struct fm_proc *proc, const char *unit_file)
 {
     if (proc->external && strncmp(proc->linkage, "_Z", 2) == 0)
@@ -240,7 +240,7 @@ static uint32_t proc_of(struct walk *walk, Dwarf_Die *die)
     return index;
 }
 
-/* Discarded copies stand at 0, 1 or the highest addresses, all outside the code. */
+/* Discarded copies have addresses 0, 1 or the highest ones, all outside of the code. */
 static bool in_code(const struct fm_elf *elf, uint64_t low, uint64_t high)
 {
     size_t size;
@@ -416,7 +416,7 @@ static void name_lambdas(struct walk *walk)
     g_array_set_size(walk->lambdas, 0);
 }
 
-/* Looks at one entry; *ret = the scope for what is below it. False: do not descend. */
+/* Visits one entry; *ret = the scope for entries below it. False: do not descend. */
 static bool visit(struct walk *walk, struct frame *frame, struct frame *ret)
 {
     ret->scope = frame->scope;

@@ -7,7 +7,7 @@
 
 #include "record/statics/statics.h"
 
-/* A piece of code as it stands in the file. */
+/* A range of code in the file. */
 struct fm_elf_code {
     uint64_t address, size;
     const uint8_t *bytes;
@@ -40,7 +40,7 @@ struct fm_elf {
 FM_MUST_USE bool fm_elf_open(struct fm_elf *elf, const char *path, GStringChunk *strings,
                              const struct fm_statics_opts *opts, GError **error);
 void fm_elf_close(struct fm_elf *elf);
-/* Bytes from an address to the end of its piece of code; NULL when there are none. */
+/* Bytes from an address to the end of its range of code; NULL when there are none. */
 const uint8_t *fm_elf_bytes_at(const struct fm_elf *elf, uint64_t address, size_t *ret_size);
 /* The entry of the linkage table at an address, NULL if none. */
 const struct fm_got_entry *fm_elf_got_entry(const struct fm_elf *elf, uint64_t address);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The order in which statics are made. What the steps need of each other lives as long as this;
- * what is left is plain data. */
+/* The order in which statics are made. Data shared by the steps lives as long as this; the result
+ * is plain data. */
 #include <string.h>
 
 #include "base/error.h"
@@ -12,8 +12,8 @@
 #include "record/statics/extract/sites.h"
 #include "record/statics/hooks_named.h"
 
-/* The inline functions of fathom's own headers say that they want no hooks, which debug information
- * does not tell. */
+/* The inline functions of fathom's own headers request no hooks, which debug information does not
+ * contain. */
 static bool is_own_header(const char *file)
 {
     return g_str_has_suffix(file, "/fathom/eventlog.h") ||
@@ -21,7 +21,7 @@ static bool is_own_header(const char *file)
            g_str_has_suffix(file, "/fathom/fathom.h");
 }
 
-/* In which units do hooks stand in functions' own bodies alone? */
+/* Whether, for each unit, hooks are in functions' own bodies only. */
 static bool *units_after_inlining(const struct fm_bodies *bodies)
 {
     uint32_t most = 0;

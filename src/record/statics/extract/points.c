@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Coverage points, and the lines that have code.
  *
- * The compiler calls back at the start of each block of code, so a point stands for the code from
- * there to the first branch, or to the next point, or to where a jump leads: its run. A line is run
- * as often as the block whose run it has code in; it may have code in several. Blocks that hold no
- * statement (a lone break) have no callback, so the count of such a line is not known. The first
- * block of a function holds the entry hook; points before that are as many as the calls. */
+ * The compiler calls back at the start of each block of code, so a point represents the code
+ * from there to the first branch, or to the next point, or to the target of a jump: its run. A
+ * line ran as often as the block whose run contains its code; it may have code in several.
+ * Blocks without statement (a lone break) have no callback, so the count of such a line is not
+ * known. The first block of a function contains the entry hook; code before it ran as often as
+ * there were calls. */
 #include "record/statics/extract/points.h"
 
 #include <stdlib.h>
@@ -61,8 +62,8 @@ static void place_point(struct builder *b, struct fm_point *point)
                         ? FM_NONE
                         : g_array_index(b->bodies->unit_of_scope, uint32_t, point->scope);
     point->file = "";
-    /* A callback without a place of its own (gcc: before the exit hook) looks like what stands
-     * before it. */
+    /* A callback without its own place (gcc: before the exit hook) seems to be at the place before
+     * it. */
     if (!fm_units_place(b->units, unit, point->return_address - 1, &place, &begin) ||
         begin != point->return_address - CALL_BYTES)
         return;
@@ -108,7 +109,7 @@ static void add_point(struct builder *b, const struct fm_block_bound *bound,
     g_array_append_val(b->points, point);
 }
 
-/* Points of one body at one place are told apart by their order in the code. */
+/* Points of one body at one place are distinguished by their order in the code. */
 static int place_order(const void *a, const void *b, void *data)
 {
     const struct fm_point *points = data;
@@ -244,7 +245,7 @@ static void use_row(struct builder *b, Dwarf_Die *unit, Dwarf_Line *row, uint64_
     uint32_t owner = fm_statics_live_around(b->statics, b->physical, scope);
     if (owner == FM_NONE)
         return;
-    /* Code of bodies that are not live is none of the owner's lines. */
+    /* Code of bodies that are not live is not counted for the owner's lines. */
     uint32_t proc = b->statics->scopes[owner].proc;
     const char *file = fm_units_path(b->units, unit, dwarf_linesrc(row, NULL, NULL));
     if (scope != owner || (uint32_t)line < b->statics->procs[proc].line ||
@@ -353,7 +354,7 @@ static int address_order(const void *a, const void *b, void *data)
     return left < right ? -1 : left > right;
 }
 
-/* A file that has both kinds: callbacks stand before the others in the list. */
+/* In a file with both kinds, callbacks come before the others in the list. */
 static void reorder(struct builder *b)
 {
     guint count = b->points->len;

@@ -112,7 +112,7 @@ static int same_site(const struct fm_site *left, const struct fm_site *right)
     if (order == 0)
         order = compare_numbers(left->callee == FM_NONE ? left->kind : 0,
                                 right->callee == FM_NONE ? right->kind : 0);
-    /* Without a line nothing tells two calls apart but where they stand. */
+    /* Without a line, only addresses distinguish two calls. */
     if (order == 0 && left->line == 0)
         order = compare_numbers(left->first_pc, right->first_pc);
     return order;
