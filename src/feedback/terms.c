@@ -149,7 +149,7 @@ static struct fm_term *parse_number(struct fm_parsing *p)
         term->whole = g_ascii_strtoll(text, &end, 10);
     if (*end == '\0' && end != text && (errno == 0 || fraction))
         return term;
-    fail(p, p->line, "'%.40s' is no number", text);
+    fail(p, p->line, "'%.40s' is not a number", text);
     fm_term_free(term);
     return NULL;
 }

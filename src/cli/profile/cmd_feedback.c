@@ -367,7 +367,7 @@ int fm_cmd_feedback(int argc, char **argv)
         "Usage:\n  fathom feedback create [OPTION...] PROFILE FEEDBACK\n"
         "  fathom feedback report [--json|--csv] FEEDBACK\n\n"
         "Finds what is worth running in parallel in a Mercury program, and prints it.\n\n"
-        "`fathom feedback create --help` tells the options.\n\n"
+        "`fathom feedback create --help` explains the options.\n\n"
         "Example:\n  fathom feedback create --implicit-parallelism --report Deep.data "
         "Deep.feedback\n";
     bool creates = argc >= 2 && strcmp(argv[1], "create") == 0;

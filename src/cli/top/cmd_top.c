@@ -130,7 +130,7 @@ int fm_cmd_top(int argc, char **argv)
     };
     int status = fm_cli_parse(&argc, &argv, entries, "pid:N|NAME.rec",
                               "Shows the functions of a recorded program while it runs: time, "
-                              "calls, waits, memory. The program itself takes no part.",
+                              "calls, waits, memory. This does not disturb the program.",
                               "fathom top pid:1234\n"
                               "  fathom top --batch --count 1 --rows 10 server.rec");
     if (status < 0 && argc != 2)

@@ -99,8 +99,8 @@ static bool read_steps(struct fm_reader *in, struct fm_durations *durations, GEr
             return false;
         if ((i > 0 && further == 0) || further >= FM_DURATION_STEP_END - step)
             return fm_reader_fail(in, at, FM_ERROR_FORMAT, error,
-                                  "step of durations is %u further than %u, expected them "
-                                  "ascending and below %u",
+                                  "step of durations is %u after step %u, expected "
+                                  "ascending steps below %u",
                                   further, step, FM_DURATION_STEP_END);
         step += further;
         durations->steps[i].step = step;

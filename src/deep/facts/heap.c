@@ -107,8 +107,9 @@ bool fm_read_flow_time(struct fm_profile_reading *reading, GError **error)
     if (flow->held_ns != 0 && flow->longest_ns <= flow->held_ns)
         return true;
     return fm_reader_fail(in, at, FM_ERROR_FORMAT, error,
-                          "lifetimes of %" G_GUINT64_FORMAT " ns, the longest of %" G_GUINT64_FORMAT
-                          ", expected at least one and no more than all",
+                          "sum of lifetimes is %" G_GUINT64_FORMAT
+                          " ns, the longest %" G_GUINT64_FORMAT
+                          " ns, expected a sum above 0 and not less than the longest",
                           (guint64)flow->held_ns, (guint64)flow->longest_ns);
 }
 

@@ -66,7 +66,8 @@ bool fm_build_finish_recount(struct fm_build *build, struct fm_profile **ret, GE
     if (done)
         *ret = g_steal_pointer(&build->profile);
     else
-        g_set_error(error, FM_ERROR, FM_ERROR_FORMAT, "cannot count again: %s", build->fault);
+        g_set_error(error, FM_ERROR, FM_ERROR_FORMAT,
+                    "cannot reuse the nodes of the earlier profile: %s", build->fault);
     fm_build_free(build);
     return done;
 }

@@ -230,7 +230,7 @@ static void test_errors(void)
         {"Mercury Compiler Feedback\n19\nx\n[foo].",
          "expected fcw_candidate_parallel_conjunctions"},
         {"Mercury Compiler Feedback\n19\nx\n[\"a].", "a string without end"},
-        {"Mercury Compiler Feedback\n19\nx\n[1e].", "is no number"},
+        {"Mercury Compiler Feedback\n19\nx\n[1e].", "is not a number"},
         {"Mercury Compiler Feedback\n19\nx\n[]", "expected '.'"},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
