@@ -38,7 +38,7 @@ struct search {
     GArray *terms;
     uint32_t *up, *down; /* [pd + 1] the outermost CALLS, APPEARED or VANISHED term above it that
                             is positive, negative: index + 1 */
-    bool *settled;       /* [pd + 1] within what appeared or vanished */
+    bool *settled;       /* [pd + 1] within a new or vanished context */
 };
 
 static uint32_t parent_of(const struct fm_compare *c, uint32_t pd)
@@ -57,7 +57,7 @@ static void add_term(struct search *s, struct term term)
     g_array_append_val(s->terms, term);
 }
 
-/* The calls into p whose number changed most: their line is what the reader should look at. */
+/* The calls into p whose number changed most: the reader should look at their line. */
 static uint32_t changed_csd(const struct search *s, uint32_t pd, uint32_t u)
 {
     const struct fm_compare *c = s->c;
@@ -77,7 +77,7 @@ static uint32_t changed_csd(const struct search *s, uint32_t pd, uint32_t u)
     return best;
 }
 
-/* a * b - c * d, exactly: what is equal differs by nothing. */
+/* a * b - c * d, exactly: equal products differ by 0. */
 static double cross(int64_t a, int64_t b, int64_t c, int64_t d)
 {
     return (double)((__int128)a * b - (__int128)c * d);
@@ -206,7 +206,7 @@ static bool is_replacement(const struct search *s, const struct term *appeared,
            fabs((double)s->v.calls[FM_AFTER][appeared->pd] - expected) <= SAME_CALLS * expected;
 }
 
-/* Terms of children of one context stand close together, as contexts come breadth first. */
+/* Terms of children of one context are adjacent, because contexts come breadth first. */
 static void join_replaced(struct search *s)
 {
     for (guint i = 0; i < s->terms->len; i++) {
@@ -292,8 +292,8 @@ static void join_sites(struct search *s)
 
 /* --- opposite signs --- */
 
-/* A smaller difference with the opposite sign below a change of calls is part of that change: what
- * was called twice as often, but initialises once, explains itself. */
+/* A smaller difference with the opposite sign below a change of calls is part of that change: a
+ * function that is called twice as often but initialises once. */
 static void set_term_against(struct search *s, guint number)
 {
     struct term *term = &g_array_index(s->terms, struct term, number);
@@ -316,7 +316,7 @@ static void set_term_against(struct search *s, guint number)
         *outermost = number + 1;
 }
 
-/* Terms stand in the order of their contexts: what is above comes first. */
+/* Terms are in the order of their contexts: those above come first. */
 static void set_against(struct search *s)
 {
     guint next = 0;
@@ -396,7 +396,8 @@ static int by_net(const void *left, const void *right)
     return one != other ? (one > other ? -1 : 1) : a->pd < b->pd ? -1 : a->pd > b->pd;
 }
 
-/* Told first; then by what they explain; equal ones by their first context. */
+/* Significant ones first, then by their share of the difference; equal ones by their first
+ * context. */
 static int by_weight(const void *left, const void *right)
 {
     const struct fm_cause *a = left, *b = right;

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two profiles of a program, perhaps of two builds of it: what differs, in which context, and why.
+/* Compares two profiles of a program, possibly of two builds: the differences, their contexts,
+ * and their causes.
  *
- * Procedures and call sites of the second are paired with those of the first (match.h), then both
- * are laid over one another: one graph, in which contexts of equal paths are one, with the costs
- * of both. Counts are exact, so a difference of counts is one; time is sampled, so a difference of
- * time is told only when chance does not explain it. Definitions: README.md in this folder. */
+ * Procedures and call sites of the second are paired with those of the first (match.h), then
+ * both graphs are joined: contexts with equal paths are one, with the costs of both. Counts are
+ * exact, so every difference of counts is real; time is sampled, so a difference of time is
+ * reported only when chance does not explain it. Definitions: README.md in this folder. */
 #pragma once
 
 #include "deep/profile.h"
 
 enum fm_side { FM_BEFORE, FM_AFTER, FM_SIDES };
 
-/* By what two procedures were taken for one. */
+/* Properties by which two procedures were paired. */
 enum fm_matched {
     FM_MATCHED_SAME,      /* all that is known of them is equal */
-    FM_MATCHED_LINE,      /* but the line */
+    FM_MATCHED_LINE,      /* all but the line */
     FM_MATCHED_FOLDER,    /* name and name of the file */
     FM_MATCHED_SIGNATURE, /* unit and name */
     FM_MATCHED_FILE,      /* the linker's name: another file */
@@ -73,7 +74,7 @@ struct fm_compare {
                         such call: a compiler may have made a loop of it */
     uint32_t *frame; /* [pd + 1] the nearest context above it whose calls both builds count; one
                         stands for all of a function that have one frame */
-    GPtrArray *notes; /* char*: what a reader should know, a sentence each */
+    GPtrArray *notes; /* char*: notes for the reader, a sentence each */
 };
 
 /* Both profiles must outlive *ret. Errors: FM_ERROR_UNAVAILABLE when they cannot be compared (a C
@@ -93,10 +94,10 @@ void fm_compare_free(struct fm_compare *compare); /* NULL is allowed */
 int64_t fm_compare_total(const struct fm_compare *compare, enum fm_measure_id measure,
                          enum fm_side side);
 
-/* One measure of all contexts, of both sides. total: of the context and what lies below it in the
- * spanning tree. calls: how often the context was entered, 1 or more where it has any cost, 0 where
- * it was not; where that was not counted (known[] is false), as often as the context above it, so
- * that only the quotient of both sides has a meaning, and then says that nothing changed. */
+/* One measure of all contexts, for both sides. total: of the context and what is below it in the
+ * spanning tree. calls: number of entries of the context, at least 1 if it has any cost, 0 if it
+ * did not exist; if that was not counted (known[] is false), the number of the context above, so
+ * that only the quotient of both sides is meaningful, and says that nothing changed. */
 struct fm_compare_values {
     int64_t *own[FM_SIDES], *total[FM_SIDES], *calls[FM_SIDES]; /* [pd + 1] */
     bool *known;                                                /* [pd + 1] calls are counts */
@@ -110,8 +111,7 @@ void fm_compare_values_leave_out(struct fm_compare_values *values, const struct 
                                  int64_t ret_out[FM_SIDES]);
 /* Whether both profiles have the measure and it means something to a reader. */
 bool fm_compare_has(const struct fm_compare *compare, enum fm_measure_id measure);
-/* How much of a measure stands for one independent sample: 0 where each event was counted or
- * measured. */
+/* Amount of a measure per independent sample: 0 if each event was counted or measured. */
 double fm_compare_sample(const struct fm_compare *compare, enum fm_measure_id measure,
                          enum fm_side side);
 /* "exact", "sampled", "measured", "estimated". */
@@ -125,11 +125,11 @@ const char *fm_compare_measure_title(const struct fm_compare *compare, enum fm_m
 const char *fm_compare_measure_words(const struct fm_compare *compare, enum fm_measure_id measure);
 /* Factor from a value to the displayed unit: seconds, bytes. */
 double fm_compare_scale(const struct fm_compare *compare, enum fm_measure_id measure);
-/* The measure to look at first: time where it differs by more than chance, else the first of calls,
- * allocations and bytes that differs. */
+/* The measure to show first: time if it differs significantly, else the first of calls, allocations
+ * and bytes that differs. */
 enum fm_measure_id fm_compare_telling_measure(const struct fm_compare *compare);
-/* "main › parse › expr": at most so many innermost functions of the spanning tree's path; g_free.
- */
+/* "main › parse › expr": at most that many innermost functions of the spanning tree's path;
+ * g_free. */
 char *fm_compare_path(const struct fm_compare *compare, uint32_t pd, unsigned steps_max);
 
 /* --- causes --- */
@@ -138,10 +138,10 @@ enum fm_cause_kind {
     FM_CAUSE_CALLS, /* called more or less often from there than the caller's own calls explain */
     FM_CAUSE_SELF,  /* its own code costs more or less a call */
     FM_CAUSE_APPEARED, /* is called from there now */
-    FM_CAUSE_VANISHED, /* is no longer */
+    FM_CAUSE_VANISHED, /* does not exist any more */
     FM_CAUSE_REPLACED, /* one is called where another was */
-    FM_CAUSE_INLINED,  /* by calls: they are counted in one build alone, the other has the body
-                          inlined;  never told, as it is no change of the program */
+    FM_CAUSE_INLINED,  /* by calls: counted in one build only, inlined in the other; never reported,
+                          since the program did not change */
 };
 
 struct fm_cause_context {
@@ -170,7 +170,7 @@ struct fm_causes {
     bool sampled;      /* time: differences are estimated */
     double difference; /* after - before of the whole: the sum of all net */
     double sum;        /* sum of absolute values */
-    GArray *causes;    /* struct fm_cause, largest first; those that cannot be told last */
+    GArray *causes;    /* struct fm_cause, largest first; those that are not significant last */
     double not_told;   /* sum of net of those */
 };
 

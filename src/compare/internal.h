@@ -15,7 +15,7 @@ struct fm_pairs {
 void fm_pairs_init(struct fm_pairs *pairs, const struct fm_profile *before,
                    const struct fm_profile *after, bool renames);
 void fm_pairs_clear(struct fm_pairs *pairs);
-/* Pairs what is left over by its callers and callees. */
+/* Pairs the remaining procedures by their callers and callees. */
 void fm_pairs_find_renames(struct fm_pairs *pairs, const struct fm_profile *before,
                            const struct fm_profile *after);
 /* Call sites of paired procedures: the longest common subsequence. */
@@ -36,8 +36,8 @@ bool fm_compare_is_loop(const struct fm_compare *compare, uint32_t csd);
  * have, or that called what the other's frame now calls:
  * the other has no name for the same code. u: the context above it; 0 = none. */
 bool fm_compare_is_inlined(const struct fm_compare *compare, uint32_t pd, uint32_t u);
-/* [pd + 1] the context whose own code it is: of those that are inlined in one build alone, the one
- * that the other build has it in; g_free. */
+/* [pd + 1] the context to which its own code belongs: for contexts inlined in one build only, the
+ * one that contains it in the other build; g_free. */
 uint32_t *fm_compare_homes(const struct fm_compare *compare);
 
 /* Finds the causes that chance does not explain, of a sampled measure. False: it is not sampled. */

@@ -25,8 +25,8 @@ static void collect(void *user, unsigned run, const double *own, const double *t
     }
 }
 
-/* After's calls by before's: by so much its code would cost more if a call cost the same. 1 where
- * they are not counted. */
+/* Ratio of after's calls to before's, by which costs grow if a call costs the same. 1 if calls are
+ * not counted. */
 static double expected_of(const struct fm_cause *cause)
 {
     double calls[FM_SIDES] = {0, 0};

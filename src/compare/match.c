@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Procedures of two builds: steps of weaker and weaker keys, each of which takes only pairs that
- * are unique on both sides among what is left. */
+/* Pairs procedures of two builds in steps with weaker and weaker keys; each step takes only pairs
+ * that are unique on both sides among the remaining ones. */
 #include <string.h>
 
 #include "compare/internal.h"

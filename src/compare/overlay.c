@@ -14,8 +14,8 @@ static void free_shallow(struct fm_profile *copy)
     g_free(copy);
 }
 
-/* The profile with tables of its own, without what is no cost of a context. Everything else is
- * borrowed. */
+/* The profile with its own tables, without facts that are not costs of a context. Everything else
+ * is borrowed. */
 static struct fm_profile *shallow(const struct fm_profile *p)
 {
     struct fm_profile *copy = g_memdup2(p, sizeof *p);
@@ -35,7 +35,7 @@ static struct fm_profile *shallow(const struct fm_profile *p)
     return copy;
 }
 
-/* before is changed where the builds differ in what they inline: both are of one graph. */
+/* Changes before if the builds inline differently, so that both have one graph. */
 static void take_names(struct fm_profile *after, struct fm_profile *before,
                        const struct fm_pairs *pairs)
 {
@@ -352,7 +352,7 @@ static void span(struct fm_compare *c)
     }
 }
 
-/* --- what was paired --- */
+/* --- result of the pairing --- */
 
 static bool *procs_that_ran(const struct fm_profile *p)
 {

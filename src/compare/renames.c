@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Procedures that were renamed: known by what they call and who calls them, how often. */
+/* Detects renamed procedures by their callees and callers, with call counts. */
 #include <math.h>
 
 #include "compare/internal.h"
@@ -8,7 +8,7 @@
 
 #define LEAST_SIMILARITY 0.6
 #define RIVAL_WITHIN 0.1
-/* A procedure that so many left-over ones call, or that calls so many, tells them not apart. */
+/* A procedure with that many unmatched callers or callees does not distinguish them. */
 #define CROWD 64u
 
 enum direction { CALLS, IS_CALLED_BY };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counts of several runs of each side: exact where all runs of a side agree. Where they do not, as
- * of programs that do not repeat themselves, two sides are told apart by Student's t with all runs'
- * degrees of freedom. Sampled amounts: timing.h. */
+/* Counts of several runs of each side: exact if all runs of a side agree. Otherwise, for programs
+ * that do not repeat themselves, the sides are compared by Student's t with all runs' degrees of
+ * freedom. Sampled amounts: timing.h. */
 #pragma once
 
 #include "deep/profile.h"
@@ -25,5 +25,5 @@ void fm_runs_compare(const double *before, unsigned before_count, const double *
 /* The whole program's amount: "calls", "time" (quanta), "bytes" (words), a measure's own name.
  * False: the profile does not know it. */
 bool fm_runs_total(const struct fm_profile *profile, const char *measure, double *ret);
-/* The run whose amount is in the middle, of an even number the lesser. */
+/* The run with the median amount; of an even number, the lower one. */
 unsigned fm_runs_middle(const double *amounts, unsigned count);

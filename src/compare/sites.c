@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Call sites of two builds of a procedure: in the order of the source, the longest common
- * subsequence of what they call. Where one side does not know the lines, by what is called alone.
- */
+/* Pairs call sites of two builds of a procedure: in the order of the source, by the longest common
+ * subsequence of their callees. If one side lacks lines, only by callees. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +16,7 @@ struct site {
     const char *foreign; /* callbacks: through which function of a library */
 };
 
-/* Sites of one line stand by what they call: what was imported has them in any order. */
+/* Sites on one line are sorted by callee: imported profiles have them in any order. */
 static int by_place(const void *left, const void *right)
 {
     const struct site *one_site = left, *other_site = right;
@@ -60,7 +59,7 @@ static struct site *sites_of(const struct fm_profile *p, uint32_t ps, const uint
                        : identity[callee] != 0         ? identity[callee]
                                                        : UINT32_MAX - callee;
     }
-    if (p->flavour == FM_FLAVOUR_C && of->css_count > 1) /* Mercury's stand in order */
+    if (p->flavour == FM_FLAVOUR_C && of->css_count > 1) /* Mercury's are in order */
         qsort(sites, of->css_count, sizeof *sites, by_place);
     return sites;
 }

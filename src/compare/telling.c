@@ -3,7 +3,7 @@
 #include "compare/internal.h"
 #include "compare/timing.h"
 
-/* Only code that both count is compared; threads that begin are no calls. */
+/* Compares only code that both count; starts of threads are not calls. */
 static bool differs_exactly(const struct fm_compare *c, enum fm_measure_id measure)
 {
     const struct fm_profile *before = c->side[FM_BEFORE], *after = c->side[FM_AFTER];

@@ -9,10 +9,10 @@
 #include "compare/internal.h"
 #include "sampled/tails.h"
 
-#define OTHER_WORK \
-    0.1              /* part of all calls: a larger difference is other work, not another machine */
-#define ONE_RATE 1.5 /* runs whose ticks differ by more were not recorded at one rate */
-#define DISTURBED 0.05                    /* part of a run's time, and beyond: */
+/* part of all calls: a larger difference is other work, not another machine */
+#define OTHER_WORK 0.1
+#define ONE_RATE 1.5   /* runs whose ticks differ by more were recorded at different rates */
+#define DISTURBED 0.05 /* part of a run's time, and beyond: */
 #define DISTURBED_DEVIATIONS (4 * 1.4826) /* times the median of distances */
 #define DISTURBED_OF 4u
 #define LEFT_LEAST 3u
@@ -196,7 +196,7 @@ static void add_run(const struct fm_timing *t, unsigned run, double *own)
     }
 }
 
-/* A measure but time: of the run in the middle, as it lies on the graph. */
+/* For a measure other than time: the middle run's values in the joined graph. */
 static void add_column(const struct fm_timing *t, enum fm_side side, double *own)
 {
     const struct fm_profile *p = t->c->side[side];

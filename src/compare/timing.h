@@ -7,15 +7,15 @@
 #include "compare/compare.h"
 #include "sampled/model.h"
 
-/* Seconds of CPU time that a run took, by the kernel's clock: the recording's own work with it.
- * False: the profile does not know it, and *ret is what was sampled, in the unit that is shown. */
+/* CPU seconds of a run by the kernel's clock, including the recording's own work. False: the
+ * profile does not have it, and *ret is the sampled amount, in the displayed unit. */
 bool fm_timing_seconds(const struct fm_profile *run, double *ret);
 
 /* Means over the runs of a side; false: not all of them know it. */
 bool fm_timing_mean_seconds(const struct fm_compare *compare, enum fm_side side, double *ret);
 
-/* Runs whose time is far from the others' of their side: something else disturbed them. Of 4 runs
- * or more, if 3 remain. left_out: [count]; returns how many. */
+/* Finds runs whose time is far from the others' of their side, because they were disturbed. Needs
+ * at least 4 runs, of which 3 must remain. left_out: [count]; returns the number. */
 unsigned fm_timing_disturbed(const struct fm_profile *const *runs, unsigned count, bool *left_out);
 
 /* One measure of a comparison. */
@@ -23,12 +23,12 @@ struct fm_timing {
     const struct fm_compare *c; /* borrowed */
     enum fm_measure_id measure;
     unsigned runs;           /* both sides' runs, those of before first */
-    bool clock;              /* the whole is known by the clock */
+    bool clock;              /* the total is known by the clock */
     double tick[FM_SIDES];   /* an effective tick, in the unit that is shown */
     double scale;            /* quanta of a mean run times this are in that unit */
     struct fm_sampled model; /* before any row was pooled */
-    uint32_t *home;          /* [pd + 1] the context whose own code it is: its caller's, where one
-                                build inlines what the other calls */
+    uint32_t *home; /* [pd + 1] the context to which its own code belongs: its caller's, if one
+                       build inlines what the other calls */
 };
 /* False: the measure is not sampled: nothing to clear. */
 bool fm_timing_init(struct fm_timing *ret, const struct fm_compare *compare,
@@ -52,15 +52,15 @@ struct fm_timing_row {
 };
 
 struct fm_timing_table {
-    struct fm_sampled model; /* with what the rows tell of how they vary */
-    GArray *rows;            /* struct fm_timing_row of 10 ticks or more, as they were added */
+    struct fm_sampled model; /* including the variation that the rows show */
+    GArray *rows;            /* struct fm_timing_row with at least 10 ticks, in order of adding */
     double weight;           /* sum over all rows */
     unsigned told_count, perhaps_count;
     uint32_t few_count;        /* rows with fewer */
     struct fm_sampled_row few; /* their sum */
 };
 /* ticks: [row][run], row by row. ids, expected (may be NULL: 1), excluded (may be NULL: none): one
- * a row; what is excluded is in the pool but not tested. */
+ * for each row; excluded rows are pooled but not tested. */
 void fm_timing_table_init(struct fm_timing_table *ret, const struct fm_timing *timing,
                           const double *ticks, size_t count, const uint32_t *ids,
                           const double *expected, const bool *excluded);
@@ -68,18 +68,18 @@ void fm_timing_table_clear(struct fm_timing_table *table);
 
 /* Own time of each function. */
 void fm_timing_functions(const struct fm_timing *timing, struct fm_timing_table *ret);
-/* Time with what is called, of functions that do not lead to one that is told by itself. own: the
- * table of own times. */
+/* Total time of functions that do not lead to one with a significant own change. own: the table of
+ * own times. */
 void fm_timing_callers(const struct fm_timing *timing, const struct fm_timing_table *own,
                        struct fm_timing_table *ret);
-/* told[pd] of each context with what it calls; g_free. */
+/* told[pd]: whether the total of each context changed significantly; g_free. */
 bool *fm_timing_contexts(const struct fm_timing *timing);
 
-/* The whole by its clock: told only where both together have ticks enough. */
+/* The whole program by its clock: judged only if both sides together have enough ticks. */
 void fm_timing_whole(const struct fm_timing *timing, struct fm_sampled_whole *ret);
 /* Whether the whole, or a function, differs by more than chance; of a pair of runs, the whole by
  * more than machines do. */
 bool fm_timing_differs(const struct fm_compare *compare, enum fm_measure_id measure);
-/* Whether the rows of a pair of runs that are not told vary by more than those of one build usually
- * do. */
+/* Whether the rows of a pair of runs vary more than those of one build usually do, though no row is
+ * significant. */
 bool fm_timing_is_restless(const struct fm_timing_table *table);

@@ -6,8 +6,8 @@
 #include "compare/timing.h"
 #include "sampled/tails.h"
 
-/* Two builds differ by as much in each function, by where the linker puts it, and no number of runs
- * shows that: no row within this part of what was is told. */
+/* The linker's placement alone changes each function's time between two builds by as much, and no
+ * number of runs shows that: smaller changes are never reported. */
 #define FLOOR 0.02
 #define RARELY_THE_MACHINE 1.5
 #define RESTLESS 0.001
@@ -21,7 +21,7 @@ static bool is_within_floor(const struct fm_timing_table *table, const struct fm
     return fabs(after - before) <= FLOOR * before;
 }
 
-/* Holm at one level; told rows are those of which both hold. */
+/* Holm's test at one level; a row is reported if both tests hold. */
 static void hold(struct fm_timing_table *table, double alpha, bool perhaps)
 {
     guint count = table->rows->len;
@@ -97,7 +97,7 @@ void fm_timing_table_clear(struct fm_timing_table *table)
 
 struct by_function {
     const struct fm_timing *t;
-    const bool *heads; /* NULL: own times; else of contexts that are marked, with what they call */
+    const bool *heads; /* NULL: own times; else totals of the marked contexts */
     double *ticks;     /* [ps][run] */
 };
 
@@ -113,7 +113,7 @@ static void collect_functions(void *user, unsigned run, const double *own, const
     }
 }
 
-/* Threads and signals are no functions: their rows are excluded. excluded: [ps + 1], taken. */
+/* Threads and signals are not functions: their rows are excluded. excluded: [ps + 1], freed. */
 static void table_of_functions(struct by_function *f, bool *excluded, struct fm_timing_table *ret)
 {
     const struct fm_profile *p = f->t->c->side[FM_BEFORE];
@@ -160,7 +160,7 @@ void fm_timing_callers(const struct fm_timing *t, const struct fm_timing_table *
         leads[pd] = leads[pd] || told[p->pd_ps[pd]];
         excluded[p->pd_ps[pd]] = excluded[p->pd_ps[pd]] || leads[pd];
         leads[above] = leads[above] || leads[pd];
-        /* Within a recursion the tree says of its first function alone what lies below it. */
+        /* Within a recursion, the tree has the total below its first function only. */
         heads[pd] =
             c->clique_size[pd] <= 1 || above == 0 || c->clique_size[above] != c->clique_size[pd];
     }

@@ -2,7 +2,7 @@
 /* One measure of all contexts, of both sides. */
 #include "compare/internal.h"
 
-/* Calls are those of fm_profile_calls_of_all(): threads that begin are none. */
+/* Uses fm_profile_calls_of_all(): starts of threads are not calls. */
 static int64_t csd_value(const struct fm_profile *profile, uint32_t csd, enum fm_measure_id measure)
 {
     if (measure != FM_COMPARE_CALLS)
@@ -47,8 +47,8 @@ static void add_up(const struct fm_compare *c, enum fm_measure_id measure, enum 
     }
 }
 
-/* It never returned, recording began inside, or it is an inlined body: as far as anybody knows it
- * ran as often as what it stands in. */
+/* It never returned, recording began inside, or it is an inlined body: it is assumed to have run as
+ * often as its enclosing context. */
 static void suppose(const struct fm_compare *c, struct fm_compare_values *values)
 {
     const struct fm_profile *p = c->side[FM_BEFORE];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How measures, contexts and causes are told. */
+/* Words for measures, contexts and causes. */
 #include <math.h>
 #include <string.h>
 
@@ -36,7 +36,7 @@ static bool is_heap_sampled(const struct fm_profile *p, enum fm_measure_id measu
            fm_profile_is(p, FM_NATURE_HEAP_SAMPLED);
 }
 
-/* A sample of the heap is of so many bytes; how many pieces that is, the mean tells. */
+/* A heap sample represents a number of bytes; the mean block size gives the number of blocks. */
 static double heap_sample(const struct fm_profile *p, enum fm_measure_id measure)
 {
     double period = fmax((double)p->run_info.heap_period, 1), pieces = 0, words = 0;
@@ -84,7 +84,7 @@ bool fm_compare_has(const struct fm_compare *c, enum fm_measure_id measure)
     const struct fm_profile *p = c->side[FM_BEFORE], *after = c->side[FM_AFTER];
     if (measure == FM_COMPARE_CALLS)
         return both_know(c, FM_EXITS);
-    if (measure == FM_QUANTA) /* time, or what another tool sampled: one thing in both */
+    if (measure == FM_QUANTA) /* time, or what another tool sampled: the same on both sides */
         return both_know(c, FM_QUANTA) &&
                (p->ticks_per_second > 0) == (after->ticks_per_second > 0) &&
                (p->ticks_per_second > 0 ||

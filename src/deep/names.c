@@ -166,8 +166,8 @@ static const char *qualified_name_of(const struct fm_ps *ps)
     return ps->qualified_name;
 }
 
-/* The whole name where short ones meet, and the linker's beside it where whole ones do:
- * constructors and destructors have several bodies. */
+/* Full names where short ones are ambiguous, with the linker's where full ones are: constructors
+ * and destructors have several bodies. */
 static void tell_apart(struct fm_profile *profile)
 {
     struct fm_strings *strings = profile->storage->strings;

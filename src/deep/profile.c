@@ -115,7 +115,7 @@ static int compare_numbers(uint64_t a, uint64_t b)
     return a < b ? -1 : a > b;
 }
 
-/* Not by what each costs: of one file that is the same. */
+/* Ignores costs: for one file they are equal. */
 int fm_part_compare(const struct fm_part *a, const struct fm_part *b)
 {
     const struct fm_process_fact *p = &a->process, *q = &b->process;

@@ -8,9 +8,9 @@
  *
  *   pd --slot i--> csd --callee--> pd          slot i of a pd belongs to site i of its ps
  *
- * Id 0 is "none" in every id space and every array below has an unused element 0. All measurements
- * stand on csds. Ids are dense, each csd stands in exactly one slot of one pd, each css in exactly
- * one ps: the reader checks all of this, so whoever holds a profile may rely on it.
+ * Id 0 is "none" in every id space and every array below has an unused element 0. All
+ * measurements belong to csds. Ids are dense, each csd is in exactly one slot of one pd, each
+ * css in exactly one ps: the reader checks all of this, so users of a profile may rely on it.
  *
  * Two flavours share the layout: Mercury's own files, and recordings of C programs, which have
  * their own id line and name their measures in the header. Immutable once read or built. */
@@ -44,7 +44,7 @@ static inline uint64_t fm_column_get(const struct fm_column *column, size_t inde
     return column->width == 4 ? column->u32[index] : column->width == 8 ? column->u64[index] : 0;
 }
 
-/* So many quanta or fewer say nothing of times. */
+/* At most this many quanta are not significant. */
 #define FM_FEW_QUANTA 10
 
 enum fm_flavour { FM_FLAVOUR_MERCURY, FM_FLAVOUR_C };
@@ -58,8 +58,9 @@ enum fm_site_kind {
     FM_SITE_HIGHER_ORDER, /* for C: a call through a pointer */
     FM_SITE_METHOD,       /* for C++: a virtual call */
     FM_SITE_CALLBACK,     /* a call made by foreign code; for C: qsort, signals, threads */
-    FM_SITE_UNKNOWN = 6,  /* C: all calls of the procedure whose places nobody told; which of them
-                             are one call site is not known. 5 stands for something else in files */
+    /* C: all calls of the procedure without known places; which of them share a call site is not
+     * known. 5 has another meaning in files */
+    FM_SITE_UNKNOWN = 6,
     FM_SITE_KINDS,
 };
 
@@ -79,14 +80,14 @@ struct fm_ps {
     const char *def_module;
     const char *name;      /* special: the predicate's name, "__Unify__". C++: demangled */
     const char *type_name; /* special only, else "" */
-    uint32_t arity;        /* C: FM_ARITY_UNKNOWN where debug information does not tell */
+    uint32_t arity;        /* C: FM_ARITY_UNKNOWN if debug information lacks it */
     uint32_t mode;
     const char *file;
     uint32_t line;
     bool in_interface;
-    bool variadic;        /* C only */
-    bool inlined;         /* C only: some calls are not counted: of bodies inlined into others; of
-                             arcs, those by nobody that is known */
+    bool variadic; /* C only */
+    bool inlined;  /* C only: some calls are not counted: those of inlined bodies; for arcs, those
+                      from unknown callers */
     uint32_t css_first;   /* its sites are css_of_ps[css_first .. + css_count] */
     uint32_t css_count;   /* = number of slots of each of its pds */
     uint32_t point_first; /* into fm_profile.points */
@@ -132,8 +133,8 @@ struct fm_mark {
     uint32_t snapshot; /* the number of the snapshot taken then; 0 = a phase begins */
 };
 
-/* The event that a recording sampled by, where quanta are not time: its name is that of the
- * measure, which ticks_per_second of 0 goes with. */
+/* The event by which a recording sampled, when quanta are not time (ticks_per_second is 0); its
+ * name is the measure's. */
 struct fm_tick_event {
     bool recorded;
     bool user_alone; /* without the kernel's part */
@@ -146,9 +147,9 @@ struct fm_tick_event {
 struct fm_extent {
     uint64_t recorded_ns; /* while the recording was not stopped, of a sum the longest; 0 = all the
                              time, or not known */
-    bool unfinished;      /* the program went on: what is held then may have been given back */
-    bool later;           /* it begins at a moment of the run: what is held is what contexts held
-                             more at its end */
+    bool unfinished;      /* the program continued: memory live then may have been freed later */
+    bool later; /* it begins at a moment of the run: live memory is the contexts' increase up to its
+                   end */
 };
 
 /* Facts of a C program's recording beside the graph; all zero for Mercury's profiles. */
@@ -178,10 +179,10 @@ struct fm_part {
 /* The order that parts have, times apart: 0 when both are the same. */
 int fm_part_compare(const struct fm_part *a, const struct fm_part *b);
 
-/* How deep a clique recursed: the calls into one of its proc dynamics by edges other than the one
- * that first led there, by depth. The call that enters the clique has depth 1, one that leads back
- * to where its caller came from one more than the call that it came from: of a procedure that calls
- * itself so many calls are open. calls[k]: depths 2^k to 2^(k + 1) - 1. */
+/* Recursion depth of a clique: calls into one of its proc dynamics by edges other than the one that
+ * created it, by depth. The call that enters the clique has depth 1; one that leads back to its
+ * caller's path has a depth one more than the call from which it came: for a procedure that calls
+ * itself, the number of open calls. calls[k]: depths 2^k to 2^(k + 1) - 1. */
 #define FM_DEPTH_CLASSES 30u
 struct fm_depths {
     uint32_t pd;
@@ -204,15 +205,15 @@ struct fm_run_info {
     uint64_t peak_bytes; /* most heap memory at one moment; 0 = not known */
     /* A sample charges the time since the last one: as many quanta, on most machines about 4. */
     uint64_t sample_count;   /* that charged the program; 0 = not known */
-    uint64_t sample_squares; /* the squares of what each charged, added up */
+    uint64_t sample_squares; /* sum of the squares of the samples' charges */
     /* For a profile imported from another tool's file: its format, and what was done; NULL for
      * recordings. */
     const char *origin;
     uint32_t unknown; /* bit m: measure m, one of the first eight, was not recorded: its zeros say
                          nothing */
     uint32_t nature;  /* enum fm_nature bits */
-    uint64_t
-        heap_period; /* FM_NATURE_HEAP_SAMPLED: bytes that one sample stands for, 0 = not known */
+    /* FM_NATURE_HEAP_SAMPLED: bytes per sample, 0 = not known */
+    uint64_t heap_period;
     struct fm_tick_event tick_event;
     struct fm_heap_info heap_info;
     struct fm_duration_info durations;  /* durations of the traced functions */
@@ -256,12 +257,12 @@ struct fm_profile {
     uint32_t *csd_caller; /* [csd_count + 1] pd */
     uint32_t *csd_callee; /* [csd_count + 1] pd */
     uint32_t *csd_css;    /* [csd_count + 1] css */
-    bool csds_in_order;   /* numbered as they stand in the slots of pd 1, 2, 3, ...: no slot need be
-                             looked at to walk over them in that order */
+    bool csds_in_order; /* numbered in the order of the slots of pd 1, 2, 3, ...: slots need not be
+                           read to walk over them in that order */
     struct fm_column csd_own[FM_MEASURES_MAX]; /* [csd_count + 1] each */
-    /* FM_NATURE_ARCS: what the calls cost with all that they called, as the source says, since it
-     * does not follow from the graph; of inherited measures. Own costs are known by function there
-     * and shared out among the calls of it. [csd_count + 1] each, else empty. */
+    /* FM_NATURE_ARCS: recorded total costs of calls, for inherited measures, since they do not
+     * follow from the graph. Own costs are known by function there, and distributed over its calls.
+     * [csd_count + 1] each, else empty. */
     struct fm_column csd_inclusive[FM_MEASURES_MAX];
 
     struct fm_run_info run_info;
@@ -284,8 +285,7 @@ static inline const uint32_t *fm_profile_slot(const struct fm_profile *profile, 
     return list + 1;
 }
 
-/* All csds of a slot whose site is not FM_SITE_NORMAL are a list even when there are none or one.
- */
+/* All csds of a slot whose site is not FM_SITE_NORMAL are a list, even if there are none or one. */
 
 static inline uint64_t fm_profile_own(const struct fm_profile *profile, uint32_t csd,
                                       enum fm_measure_id measure)
@@ -322,14 +322,14 @@ static inline bool fm_profile_css_uncounted(const struct fm_profile *profile, ui
     return profile->css[css].inlined || !fm_profile_knows(profile, FM_EXITS);
 }
 
-/* False: a thread or a signal, what stands below the root of a C program without a place. It begins
- * with a call that nobody wrote. */
+/* False: a thread or a signal, i.e. a node below the root of a C program without a place. Its first
+ * call is not in the source. */
 static inline bool fm_profile_is_function(const struct fm_profile *profile, uint32_t ps)
 {
     return profile->flavour != FM_FLAVOUR_C || profile->ps[ps].file[0] != '\0' ||
            profile->ps[ps].decl_module[0] != '\0';
 }
-/* Calls without beginnings of threads and signals, which are no calls. */
+/* Calls without starts of threads and signals, which are not calls. */
 static inline int64_t fm_profile_calls_of_code(const struct fm_profile *profile, uint32_t csd)
 {
     return fm_profile_is_function(profile, profile->pd_ps[profile->csd_callee[csd]])
@@ -345,9 +345,9 @@ static inline bool fm_profile_is(const struct fm_profile *profile, enum fm_natur
     return (profile->run_info.nature & nature) != 0;
 }
 
-/* How many quanta stand for one independent sample: what chance does to an amount of time follows
- * from that. 1 without knowledge of the samples, and of Mercury's. Never less than the mean of a
- * sample: the squares of many nanoseconds are more than a number holds. */
+/* Quanta per independent sample, which determines the statistical error of times. 1 if nothing is
+ * known about samples, and for Mercury. Never less than the mean of a sample, because the sum of
+ * squares may overflow. */
 static inline double fm_profile_sample_quanta(const struct fm_profile *profile)
 {
     const struct fm_run_info *run_info = &profile->run_info;
@@ -370,10 +370,10 @@ uint64_t fm_profile_recorded_ns(const struct fm_profile *profile);
 
 /* NULL: not recorded, or it never recursed. */
 const struct fm_depths *fm_profile_depths(const struct fm_profile *profile, uint32_t pd);
-/* Adds what other says of the same proc dynamic. */
+/* Adds the depths of another part for the same proc dynamic. */
 void fm_depths_add(struct fm_depths *depths, const struct fm_depths *other);
 
-/* The parts of a sum, by rank, those without one last, equal ones as they stand: their numbers,
+/* The parts of a sum, by rank, those without one last, equal ones in their order: their indices,
  * from 0; g_free(). */
 uint32_t *fm_profile_places(const struct fm_profile *profile);
 /* The first part of each place of the per-rank statistics (deep/facts/ranks.h); g_free(). */
@@ -383,7 +383,7 @@ uint32_t *fm_profile_rank_places(const struct fm_profile *profile);
 uint32_t fm_profile_ranks_shared(const struct fm_profile *profile);
 /* The rank + 1 that a process, or each part of a sum, has; 0 = none, or several. */
 uint32_t fm_profile_rank(const struct fm_profile *profile);
-/* Takes what info owns. */
+/* Takes ownership of the contents of info. */
 void fm_profile_set_ranks(struct fm_profile *profile, struct fm_rank_info *info);
 /* As above, for totals inside recursions; contexts without a record have none. */
 void fm_profile_set_inclusive(struct fm_profile *profile, struct fm_inclusive_info *info);
@@ -402,7 +402,7 @@ FM_MUST_USE bool fm_profile_read_bytes(const char *name, const uint8_t *bytes, s
                                        const struct fm_progress *progress, struct fm_profile **ret,
                                        GError **error);
 void fm_profile_free(struct fm_profile *profile); /* NULL is allowed */
-/* One more holder of it, who frees it, too; from any thread. */
+/* Adds a reference, to be freed, too; from any thread. */
 struct fm_profile *fm_profile_ref(struct fm_profile *profile);
 
 typedef struct fm_profile FmProfile; /* for g_autoptr(FmProfile) */

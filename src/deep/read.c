@@ -12,7 +12,7 @@
 #define SLOT_BYTES_MIN 2
 #define AHEAD_BYTES ((size_t)8 << 20) /* bytes of arrays that may not be needed completely */
 #define CSDS_LOOKED_AT 1024u
-#define COUNTS_A_BYTES 4 /* a coverage count for so many bytes of the file */
+#define COUNTS_A_BYTES 4 /* at most one coverage count for this number of bytes of the file */
 
 /* Size of the smallest node of each kind in the file, with its token. */
 static size_t node_bytes_min(const struct fm_profile *profile, enum fm_node_token token)
@@ -104,7 +104,7 @@ static bool parse_flags(struct fm_profile_reading *reading, const uint8_t *at, G
     return true;
 }
 
-/* The four counts, which must fit what is left of the file. */
+/* Reads the four counts, which must fit the rest of the file. */
 static bool read_counts(struct fm_profile_reading *reading, GError **error)
 {
     static const enum fm_node_token order[] = {FM_TOKEN_CSD, FM_TOKEN_CSS, FM_TOKEN_PD,

@@ -45,7 +45,7 @@ FM_MUST_USE bool fm_read_facts(struct fm_profile_reading *reading, GError **erro
 /* read.c */
 FM_MUST_USE bool fm_read_header(struct fm_profile_reading *reading, GError **error);
 FM_MUST_USE bool fm_read_alloc_tables(struct fm_profile_reading *reading, GError **error);
-/* Asks for pages that the next nodes will need, where a thread beside does that. */
+/* Prefaults pages that the next nodes will need, if a second thread does that. */
 void fm_read_prefault(struct fm_profile_reading *reading);
 /* One node; *ret_end at the end of the data. */
 FM_MUST_USE bool fm_read_node(struct fm_profile_reading *reading, bool *ret_end, GError **error);

@@ -8,7 +8,7 @@
 #include "deep/read_internal.h"
 
 #define NODES_A_REPORT 65536
-/* Every so many bytes the pages of the file that have been read are given back. */
+/* Interval at which pages of the file that have been read are released. */
 #define RELEASE_BYTES ((size_t)16 << 20)
 
 enum phase {
@@ -39,7 +39,7 @@ struct fm_profile_job {
 
 static void reading_clear(struct fm_profile_reading *reading)
 {
-    fm_prefault_free(reading->prefault); /* before what it asks for */
+    fm_prefault_free(reading->prefault); /* before the arrays that it prefaults */
     g_free(reading->slots.items);
     g_free(reading->multi.items);
     g_free(reading->css_of_ps.items);
@@ -194,7 +194,7 @@ static bool step_resolve(struct fm_profile_job *job, uint32_t budget, GError **e
     return true;
 }
 
-/* Reads again, up to the node that the checks found wrong, to tell where it stands. */
+/* Reads again, up to the node that the checks found wrong, to report its offset. */
 static bool step_find(struct fm_profile_job *job, uint32_t budget, GError **error)
 {
     struct fm_profile_reading *again = &job->again;
@@ -335,7 +335,7 @@ void fm_profile_job_free(struct fm_profile_job *job)
 {
     if (!job)
         return;
-    fm_resolving_clear(&job->resolving); /* before what it looks at */
+    fm_resolving_clear(&job->resolving); /* before the profile that it reads */
     reading_clear(&job->reading);
     reading_clear(&job->again);
     g_free(job->ordered_slots);

@@ -11,8 +11,8 @@ struct fm_profile_job;
 
 /* Reads an open file, which it takes. */
 struct fm_profile_job *fm_profile_job_new_file(struct fm_mapped_file *file);
-/* Before the first step: a thread beside asks for memory, and does half of the checks at the end.
- * What is read is the same. */
+/* Call before the first step: a second thread prefaults memory, and does half of the checks at the
+ * end. The result is the same. */
 void fm_profile_job_set_beside(struct fm_profile_job *job);
 /* While nodes are read, where that thread is: pages of an array that will be filled when they have
  * been. It must outlive the job. */
@@ -22,8 +22,8 @@ void fm_profile_job_ask_for(struct fm_profile_job *job, void *array, size_t byte
 enum fm_job_state fm_profile_job_step(struct fm_profile_job *job, uint32_t nodes, GError **error);
 /* How much of the whole is done, 0 to 1. */
 double fm_profile_job_fraction(const struct fm_profile_job *job);
-/* A profile of which only what stands in the header may be looked at: names, counts, totals; not
- * one node. NULL before the first step, and after taking. */
+/* A profile of which only data from the header may be used: names, counts, totals; no nodes. NULL
+ * before the first step, and after taking. */
 const struct fm_profile *fm_profile_job_header(const struct fm_profile_job *job);
 /* The result, after FM_JOB_DONE; the caller owns it. */
 struct fm_profile *fm_profile_job_take(struct fm_profile_job *job);

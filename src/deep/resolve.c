@@ -8,7 +8,7 @@
 #include "base/worker.h"
 
 #define PDS_A_STRETCH 16384u /* that one thread resolves at a time */
-#define PDS_BESIDE 20000u    /* a step of the thread beside */
+#define PDS_BESIDE 20000u    /* a step of the second thread */
 #define WAIT_US 1000         /* for it, in a step */
 
 FM_PRINTF(5, 6)
@@ -121,7 +121,7 @@ static bool resolve_pd(struct fm_profile *profile, uint32_t pd, struct fm_resolv
     return true;
 }
 
-/* The next contexts that no thread has taken; false: there are none. */
+/* Takes the next contexts that no thread has taken; false: there are none. */
 static bool take_stretch(struct fm_resolving *resolving, struct fm_resolved *part)
 {
     uint32_t count = resolving->profile->pd_count;
@@ -136,12 +136,13 @@ static bool take_stretch(struct fm_resolving *resolving, struct fm_resolved *par
     return true;
 }
 
-/* Stretches are taken in order: when a thread finds a fault, all contexts before it have been
- * looked at, or are by the other one. True when this thread is done. */
+/* Ranges are taken in order: when a thread finds an error, all contexts before it have been
+ * checked, or are being checked by the other thread. True when this thread is done. */
 static bool resolve_stretches(struct fm_resolving *resolving, struct fm_resolved *part,
                               uint32_t budget)
 {
-    struct fm_resolved own = *part; /* the two stand too near each other to write to all the time */
+    /* local copy: the two are too close in memory to be written all the time */
+    struct fm_resolved own = *part;
     bool done = false;
     for (; budget > 0 && !own.failed && !done; budget--) {
         if (own.at < own.end || take_stretch(resolving, &own))
@@ -161,8 +162,7 @@ static bool resolve_beside(void *user)
     return !resolve_stretches(resolving, &resolving->parts[1], PDS_BESIDE);
 }
 
-/* All contexts, with a thread beside or without: the fault is that of the first one that has one.
- */
+/* Checks all contexts, with or without a second thread: the error reported is the first one. */
 static enum fm_job_state resolve_pds(struct fm_resolving *resolving, uint32_t budget,
                                      struct fm_fault *fault)
 {
@@ -204,7 +204,7 @@ static bool check_csd(struct fm_profile *profile, uint32_t csd, struct fm_fault 
     return true;
 }
 
-/* In this order: later ones rely on what earlier ones checked. */
+/* In this order, since later checks rely on earlier ones. */
 static const struct {
     bool (*run)(struct fm_profile *profile, uint32_t id, struct fm_fault *fault);
     size_t count_offset; /* offset of the count in struct fm_profile */
@@ -227,7 +227,7 @@ enum fm_job_state fm_profile_resolve_step(struct fm_profile *profile,
                                           struct fm_resolving *resolving, uint32_t budget,
                                           struct fm_fault *fault)
 {
-    if (resolving->profile == NULL) /* once: the thread beside looks at it */
+    if (resolving->profile == NULL) /* once, because the second thread reads it */
         resolving->profile = profile;
     if (resolving->stage == 0 && resolving->cursor == 0 &&
         (profile->root_pd == 0 || profile->root_pd > profile->pd_count)) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* NAME.lines of a C program: which lines of the source each procedure has code on, and which of
- * its coverage points stand for the blocks that this code lies in. Together with the profile it
- * says how often each line ran: as often as the most frequent of its blocks. docs/format-data.md
+/* NAME.lines of a C program: the source lines with code of each procedure, and the coverage
+ * points of the blocks that contain this code. With the profile it gives the execution count of
+ * each line: that of its most frequent block. docs/format-data.md
  *
- * Recordings made before the file had this name have it as NAME.procrep, which is now the
- * representation of Mercury's procedures alone; fm_source_map_read_beside() reads those too. */
+ * Old recordings have it as NAME.procrep, a name now used only for the bodies of Mercury's
+ * procedures; fm_source_map_read_beside() reads those too. */
 #pragma once
 
 #include "base/files/roots.h"

@@ -17,7 +17,7 @@
 
 static const char id_line[] = "fathom sources version 1\n";
 
-/* One file as it is stored; packed points into the bytes that were read. */
+/* One file as stored; packed points into the bytes that were read. */
 struct stored {
     char *path;
     uint64_t size;

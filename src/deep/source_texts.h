@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* NAME.sources of a C program: the text of the source files that its functions are in, packed, so
- * that a profile that is looked at elsewhere, or later, still shows them. docs/format-data.md */
+/* NAME.sources of a C program: the text of its functions' source files, compressed, so that a
+ * profile that is viewed elsewhere, or later, still shows them. docs/format-data.md */
 #pragma once
 
 #include "base/files/roots.h"
@@ -8,9 +8,9 @@
 
 #define FM_SOURCE_TEXT_BYTES_MAX (UINT64_C(32) << 20) /* limit of one file */
 
-/* Stores the files of the functions that ran. A relative name is meant below folder. Files that
- * cannot be read, or hold what is no text, are left out; *ret_count: how many were stored,
- * *ret_left how many were left out. Writes a new file and renames it to path. */
+/* Stores the files of the functions that ran. Relative names are below folder. Files that cannot be
+ * read, or are not text, are left out; *ret_count: number stored, *ret_left: number left out.
+ * Writes a new file and renames it to path. */
 FM_MUST_USE bool fm_source_texts_write(const struct fm_profile *profile, const char *folder,
                                        const char *path, uint32_t *ret_count, uint32_t *ret_left,
                                        GError **error);

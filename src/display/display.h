@@ -21,26 +21,26 @@ void fm_display_free(struct fm_display *display);
 typedef struct fm_display FmDisplay;
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(FmDisplay, fm_display_free)
 struct fm_list *fm_display_body(struct fm_display *display);
-/* The way to this page, from what is around it: links, the page itself last as text. Pages only. */
+/* The path to this page from enclosing ones: links, the page itself last as text. Pages only. */
 struct fm_list *fm_display_crumbs(struct fm_display *display);
 
-/* JSON's name of the page ("clique") and named facts for scripts, beside what is shown. */
+/* JSON's name of the page ("clique") and named facts for scripts, in addition to what is shown. */
 void fm_display_set_name(struct fm_display *display, const char *name);
 void fm_display_fact_int(struct fm_display *display, const char *name, int64_t value);
 void fm_display_fact_double(struct fm_display *display, const char *name, double value);
 void fm_display_fact_string(struct fm_display *display, const char *name, const char *value);
 void fm_display_fact_bool(struct fm_display *display, const char *name, bool value);
-/* There is none here, where other pages of the kind have one. */
+/* The fact does not exist here, but on other pages of the kind. */
 void fm_display_fact_null(struct fm_display *display, const char *name);
 /* More is being computed: the page says so and is redrawn when it is known. */
 void fm_display_set_incomplete(struct fm_display *display, const char *what);
-/* Links are written as it changes a copy of each command; what it puts there is the buffer's or
- * lasts. Until it is set to NULL. */
+/* Renames links: it changes a copy of each command; its name is in the buffer or permanent. Active
+ * until set to NULL. */
 #define FM_DISPLAY_NAME_BYTES 32
 typedef bool (*fm_display_namer)(const void *user, struct fm_command *command,
                                  char buffer[FM_DISPLAY_NAME_BYTES]);
 void fm_display_set_namer(struct fm_display *display, fm_display_namer namer, const void *user);
-/* Tells the reader first that the page is not the one asked for. */
+/* Shows a notice first, that the page is not the requested one. */
 void fm_display_set_notice(struct fm_display *display, const char *text);
 
 /* --- items --- */
@@ -50,17 +50,17 @@ enum fm_list_class {
     FM_LIST_BULLETS,
     FM_LIST_HORIZONTAL,
     FM_LIST_HORIZONTAL_EXCEPT_TITLE,
-    /* Its items, each a list of the next class, stand side by side in a wide window; elsewhere, and
-     * in other formats, as if their items were the list's around. */
+    /* Its items, each a list of the next class, are columns in a wide window; elsewhere, and in
+     * other formats, their items belong to the enclosing list. */
     FM_LIST_COLUMNS,
     FM_LIST_COLUMN,
 };
 
 /* An item added to a developer list is shown in developer mode only. */
 struct fm_list *fm_add_list(struct fm_list *to, enum fm_list_class list_class, const char *title);
-/* In HTML; a place for scripts and styles. */
+/* In HTML; for scripts and styles. */
 void fm_list_set_id(struct fm_list *list, const char *id);
-/* In HTML: shut until its title is clicked. It has one. */
+/* In HTML: collapsed until its title is clicked. It must have a title. */
 void fm_list_fold(struct fm_list *list);
 struct fm_list *fm_add_developer(struct fm_list *to);
 void fm_add_heading(struct fm_list *to, const char *text);
@@ -69,7 +69,7 @@ void fm_add_paragraph_break(struct fm_list *to);
 void fm_add_verbatim(struct fm_list *to, const char *text);
 /* id: stable identifier of the control in HTML ("box", "sort-callseqs-self"), may be NULL. */
 void fm_add_link(struct fm_list *to, const struct fm_query *query, const char *label);
-/* A link to what is no page of this recording; url is written as it is, escaped for the format. */
+/* A link to a page outside of this recording; url is written unchanged, escaped for the format. */
 void fm_add_href(struct fm_list *to, const char *url, const char *label);
 void fm_add_control(struct fm_list *to, const struct fm_query *query, const char *label,
                     const char *id);
@@ -132,8 +132,8 @@ void fm_table_group(struct fm_table *table, const char *title, enum fm_column_cl
 void fm_table_column(struct fm_table *table, const char *title, const char *name,
                      const struct fm_query *query);
 
-/* Groups of one column each, as most tables have them: the title stands over both header rows.
- * columns: count of them, copied. */
+/* Groups of one column each, as in most tables: the title spans both header rows. columns: count of
+ * them, copied. */
 struct fm_column_head {
     const char *title, *name;
     enum fm_column_class column_class;
@@ -158,7 +158,7 @@ enum fm_memory_unit { FM_UNIT_WORDS, FM_UNIT_BYTES };
 
 void fm_cell_empty(struct fm_table *table);
 void fm_cell_int(struct fm_table *table, int64_t value);
-/* "1,234 + MORE", as a string also in JSON: there is an amount beside it that is not known. */
+/* "1,234 + MORE", as a string also in JSON: a further amount is not known. */
 void fm_cell_int_and(struct fm_table *table, int64_t value, const char *more);
 void fm_cell_float(struct fm_table *table, double value);
 void fm_cell_percent(struct fm_table *table, double fraction); /* 1.0 = all */
@@ -180,9 +180,8 @@ void fm_cell_folded(struct fm_table *table, const char *title, const struct fm_h
 /* More about the cell just added, shown where the reader points at it; in JSON a field of its own,
  * the column's name with "_full" behind. NULL = nothing. */
 void fm_cell_full(struct fm_table *table, const char *text);
-/* Behind the cell before: its number is not known, it is at most what stands there, which is that
- * of where the query leads. why: a sentence. In JSON a member with "_at_most" behind the column's
- * name. */
+/* After a cell: its number is unknown and at most this one, which is that of the page to which
+ * query links. why: a sentence. In JSON a member named like the column with "_at_most". */
 void fm_cell_at_most(struct fm_table *table, const struct fm_query *query, const char *why);
 /* The cell just added spans this many columns. */
 void fm_cell_span(struct fm_table *table, unsigned columns);
@@ -195,10 +194,9 @@ struct fm_html_alternate {
     const char *type;  /* "application/json" */
     const char *url;   /* percent-encoded */
 };
-/* Pages that are read without a server, beside each other or in one file: which queries have one.
- */
+/* Pages that are read without a server, as files or in one file: which queries have one. */
 struct fm_html_kept {
-    /* The address of a query's page; NULL = it is not kept, and what would lead to it is text.
+    /* The address of a query's page; NULL = it is not kept, and links to it become text.
      * preferences: NULL = none. The address is borrowed until the next call. */
     const char *(*address)(void *user, const char *command, const char *preferences);
     void *user;

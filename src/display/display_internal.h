@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tree itself, as the writers of this folder see it. All strings, links, lists and items lie
- * in the page's arena; rows and cells in growing arrays, one pair a table. */
+/* The tree itself, for the writers of this folder. Strings, links, lists and items are in the
+ * page's arena; rows and cells in growing arrays, one pair for each table. */
 #pragma once
 
 #include "base/text/number.h"
@@ -215,7 +215,7 @@ struct fm_display {
     struct fm_table *tables; /* all, newest first: they own arrays */
     GArray *known;           /* struct known_preferences */
     GString *scratch;
-    fm_display_namer namer; /* NULL: links say what they are told */
+    fm_display_namer namer; /* NULL: links are written as given */
     const void *namer_user;
 };
 
@@ -259,7 +259,7 @@ static inline const struct group *fm_table_group_of(const struct fm_table *table
     return column < table->column_count ? &table->groups[table->columns[column].group] : NULL;
 }
 
-/* Whether numbers of this class stand at the right. */
+/* Whether numbers of this class are right-aligned. */
 bool fm_column_class_is_right(enum fm_column_class column_class);
 /* The query of a link as plain text. */
 void fm_link_append_query(GString *out, const struct link *link);

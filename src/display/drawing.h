@@ -10,7 +10,7 @@
 
 struct fm_drawing;
 
-/* id: in HTML, and the hook for scripts; label: what it shows, for those who do not see it. */
+/* id: in HTML, also for scripts; label: alternative text for screen readers. */
 struct fm_drawing *fm_add_drawing(struct fm_list *to, const char *id, const char *label,
                                   unsigned width);
 void fm_drawing_tick(struct fm_drawing *drawing, double at, const char *label);
@@ -34,9 +34,9 @@ void fm_drawing_row(struct fm_drawing *drawing, const struct fm_drawing_row *row
 struct fm_drawing_box {
     double from, to;
     unsigned level;
-    unsigned colour;                /* below FM_DRAWING_COLOURS */
-    bool mixed;                     /* stands for several things */
-    double load;                    /* then: how much of it they filled, 0 to 1: how dark it is */
+    unsigned colour; /* below FM_DRAWING_COLOURS */
+    bool mixed;      /* represents several entries */
+    double load;     /* then: the fraction that they filled, 0 to 1, shown as darkness */
     const char *text, *title, *url; /* each may be NULL */
 };
 void fm_drawing_box(struct fm_drawing *drawing, const struct fm_drawing_box *box);
@@ -44,7 +44,7 @@ void fm_drawing_box(struct fm_drawing *drawing, const struct fm_drawing_box *box
 void fm_drawing_mark(struct fm_drawing *drawing, double at, const char *title, const char *url);
 /* Bars side by side over the whole axis; heights 0 to 1. */
 void fm_drawing_bars(struct fm_drawing *drawing, const double *heights, unsigned count);
-/* An area of one colour between two such heights in each column: layers stand on each other. */
+/* An area of one colour between two heights in each column: layers are stacked. */
 void fm_drawing_layer(struct fm_drawing *drawing, unsigned colour, const double *bottoms,
                       const double *tops, unsigned count, const char *title);
 /* Draws them as a line through steps; NaN = nothing there. */

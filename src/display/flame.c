@@ -69,7 +69,7 @@ void fm_flame_add_legend(struct fm_flame *flame, unsigned colour, const char *la
     flame->legend[flame->legend_count++].label = copy(flame, label);
 }
 
-/* Its label and place stand once in a list, as many boxes have the same. */
+/* Labels and places are stored once in a list, since many boxes share them. */
 static unsigned index_of(GHashTable *known, GPtrArray *texts, const char *text)
 {
     void *place = g_hash_table_lookup(known, text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A flame graph as an item of a page: HTML shows it as SVG that fits any width and whose boxes are
- * links; JSON has the boxes as numbers; text and CSV leave it out, as a table tells the same. */
+/* A flame graph as an item of a page: HTML shows it as SVG of any width whose boxes are links; JSON
+ * has the boxes as numbers; text and CSV omit it, since a table has the same data. */
 #pragma once
 
 #include "display/display.h"
@@ -10,7 +10,7 @@ struct fm_flame;
 enum fm_flame_box_flags {
     FM_BOX_RECURSION = 1, /* functions that call each other */
     FM_BOX_MEMBER = 2,    /* one of them, below it */
-    FM_BOX_JOINED = 4,    /* stands for several too narrow to show */
+    FM_BOX_JOINED = 4,    /* represents several boxes too narrow to show */
     FM_BOX_NEW = 8,       /* only the second of two compared runs has it */
     FM_BOX_GONE = 16,     /* the first alone has it */
 };
@@ -32,7 +32,7 @@ struct fm_flame_box {
     int64_t own, total, calls;
     int64_t spread;    /* half the width of total's 95 % interval, if it was sampled; 0 = exact */
     const char *place; /* place of its source; NULL = not known */
-    uint32_t proc;     /* the procedure whose page tells more; 0 = none */
+    uint32_t proc;     /* the procedure whose page has details; 0 = none */
 };
 
 /* Data for scripts, to request more boxes and to write amounts. */
@@ -40,15 +40,15 @@ struct fm_flame_scale {
     const struct fm_query *query; /* the page that is this graph alone */
     const char *measure;          /* as addresses call it: "time" */
     double unit_seconds;          /* time of one unit of an amount; 0 = it is not a time */
-    double sample;                /* units that a sample stands for; 0 = it was not sampled */
+    double sample;                /* units per sample; 0 = not sampled */
     int64_t whole;                /* total of the program, in the same unit */
 };
 
-/* id: in HTML; label: what it shows, for those who do not see it. */
+/* id: in HTML; label: alternative text for screen readers. */
 struct fm_flame *fm_add_flame(struct fm_list *to, const char *id, const char *label);
 /* Once; the texts are copied. */
 void fm_flame_set_scale(struct fm_flame *flame, const struct fm_flame_scale *scale);
-/* Row 0 stands at the bottom: for callers, above what they call. */
+/* Row 0 is at the bottom: for callers, above their callees. */
 void fm_flame_set_upwards(struct fm_flame *flame);
 /* Boxes in any order. */
 void fm_flame_add_box(struct fm_flame *flame, const struct fm_flame_box *box);

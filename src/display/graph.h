@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A graph of boxes and arrows as an item of a page. HTML carries it for a script that lays it out;
- * Graphviz has a format of its own for it; the other formats leave it out, as tables tell the same.
- */
+/* A graph of boxes and arrows as an item of a page. HTML contains it for a script that lays it out;
+ * Graphviz has its own format; other formats omit it, since tables have the same data. */
 #pragma once
 
 #include "display/display.h"

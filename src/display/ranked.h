@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables of ranked rows: numbers at the left, what they are about last, as a path whose parts are
- * links. Their columns have one unit each, written in the heading; which columns a narrow window
- * shows goes by priority. The other formats have all columns, and exact values. */
+/* Tables of ranked rows: numbers at the left, names last, as a path whose parts are links. Each
+ * column has one unit, given in the heading; narrow windows hide columns by priority. Other formats
+ * have all columns, and exact values. */
 #pragma once
 
 #include "display/display.h"
@@ -27,7 +27,7 @@ void fm_cell_share(struct fm_table *table, double fraction);
 void fm_cell_ratio(struct fm_table *table, double value);
 /* "96.0 MiB"; below 10 KiB plain bytes. */
 void fm_cell_bytes(struct fm_table *table, int64_t bytes);
-/* Not enough was measured for a number: "few"; null for programs. */
+/* Too few samples for a number: "few"; null for programs. */
 void fm_cell_few(struct fm_table *table);
 /* It was not recorded: a dash; null for programs. */
 void fm_cell_unknown(struct fm_table *table);

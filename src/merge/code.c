@@ -9,7 +9,7 @@
 
 struct image {
     const char *path, *build_id;
-    uint32_t number; /* in the result */
+    uint32_t number; /* number in the result */
 };
 
 struct row {
@@ -93,7 +93,7 @@ static uint32_t text_of(struct fm_merge *m, const char *text)
     return code->texts->len - 1;
 }
 
-/* A file is known by its build-id, wherever it lies; the least path is shown. */
+/* A file is identified by its build ID, wherever it is; the smallest path is shown. */
 static uint32_t image_of(struct fm_merge *m, const struct fm_code_image *image)
 {
     struct fm_merged_code *code = m->code;

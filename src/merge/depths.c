@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How deep recursions went. What several classes know is added up when they have become one, at the
+/* Depths of recursions. Values of several classes are added when these have been joined, at the
  * end. */
 #include "merge/internal.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Facts beside the graph by context: waits, locks, threads, the heap, durations. Each
- * input's is appended with the edges that its csds became; what is of one thing is added up now and
- * then, so that the lists are not much longer than the sum's own. Contexts in here are edges + 1, 0
- * = none. */
+/* Facts by context: waits, locks, threads, the heap, durations. Each input's are appended with the
+ * edges of its csds; entries with equal keys are added up from time to time, so that the lists are
+ * not much longer than the sum's own. Contexts in here are edges + 1, 0 = none. */
 #include <string.h>
 
 #include "deep/build.h"
@@ -105,8 +104,8 @@ static int compare_threads(const void *a, const void *b)
     return order != 0 ? order : p->queue_known - q->queue_known;
 }
 
-/* Threads of one name are one line of a sum; those whose time without a processor is not known are
- * one of their own. */
+/* Threads of one name are one line of a sum; those with unknown run queue time are a line of their
+ * own. */
 static void add_thread(void *to, const void *from)
 {
     struct fm_thread_time *sum = to;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Contexts as classes of a union-find. Two are one when they are reached from one context by one
- * call site and are of one procedure, and when they are of one procedure and lie in one clique.
- * What is united brings its edges, which may bring further contexts together. */
+/* Contexts as classes of a union-find. Two are joined when they are reached from one context by one
+ * call site and belong to one procedure, and when they belong to one procedure and are in one
+ * clique. A joined context brings its edges, which may join further contexts. */
 #include <string.h>
 
 #include "merge/internal.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All that decides what a profile fits, as a hash. Costs and contexts are no part of it. */
+/* Everything that decides which profiles fit, as a hash. Costs and contexts are not included. */
 #include <string.h>
 
 #include "merge/internal.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inputs one after the other: what does not fit changes nothing, else its graph is walked. */
+/* Handles inputs one after the other: one that does not fit changes nothing; otherwise its graph is
+ * walked. */
 #include "merge/merge.h"
 
 #include <string.h>
@@ -172,7 +173,7 @@ static void choose_columns(struct adding *a, uint64_t quanta_factor)
     }
 }
 
-/* The node of the input's root: the root, or below it the procedure that stands for its program. */
+/* The node of the input's root: the root, or below it the procedure that represents its program. */
 static uint32_t root_for(struct adding *a)
 {
     struct fm_merge *m = a->m;
@@ -196,8 +197,8 @@ static uint32_t root_for(struct adding *a)
     return node;
 }
 
-/* A root and nothing else: what merging nothing gives. A process that called nothing has a duration
- * and whatever else is known of it, and is added as any other. */
+/* Only a root: the result of merging nothing. A process without calls has a duration and other
+ * facts, and is added like any other. */
 bool fm_merge_is_empty(const struct fm_profile *profile)
 {
     const struct fm_run_info *run_info = &profile->run_info;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Profiles added up. The result depends on which profiles are merged, not on their order or
- * grouping, to the last byte: it is the graph of all of them in which contexts are one that no
- * recording could tell apart (README.md). One profile alone gives its canonical form. Profiles are
+/* Adds up profiles. The result depends on which profiles are merged, not on their order or
+ * grouping, to the last byte: it is the graph of all of them, with contexts joined that no
+ * recording could distinguish (README.md). A single profile gives its canonical form. Profiles are
  * added one at a time, so only the result and one input are in memory. */
 #pragma once
 
@@ -16,8 +16,8 @@ struct fm_merge_options {
     bool sites_by_key;   /* Mercury's call sites by place and callee, not by their number: of a
                             procedure that may have other sites in another build */
     bool union_programs; /* other programs are kept apart, below one root */
-    bool places;         /* no costs are added: fm_merge_finish_places() tells where each input's
-                            are in the graph of all */
+    bool places; /* no costs are added: fm_merge_finish_places() says where each input's contexts
+                    are in the graph of all */
 };
 
 /* Places of the added profile in the result. */
@@ -38,16 +38,15 @@ void fm_merge_free(struct fm_merge *merge); /* NULL is allowed */
  * differs: another program, other measures, another tick rate, other procedures of one name. */
 FM_MUST_USE bool fm_merge_add(struct fm_merge *merge, const struct fm_profile *profile,
                               const char *name, GError **error);
-/* Identifies the profile added last from now on, if it is no sum of parts itself, by the
- * SHA-256 of its file. Of an empty profile nothing is kept, nor of a Mercury program's. */
+/* Identifies the last added profile by the SHA-256 of its file from now on, unless it is itself a
+ * sum of parts. Not stored for an empty profile, nor for a Mercury program's. */
 void fm_merge_add_part(struct fm_merge *merge, const struct fm_profile *profile,
                        const uint8_t hash[FM_PART_HASH_BYTES]);
-/* Whether a profile of this process is in the sum already: known by the hash of its file, or in it
- * as a part. What no process is known of (hash may be NULL) may be another run that gave the same.
- */
+/* Whether a profile of this process is already in the sum: by the hash of its file, or as a part.
+ * If no process is known (hash may be NULL), it may be another run with the same result. */
 bool fm_merge_has_part(const struct fm_merge *merge, const struct fm_profile *profile,
                        const uint8_t hash[FM_PART_HASH_BYTES]);
-/* Files of one kind fit the same others: what is checked before a profile is added, as a hash. */
+/* Files of one kind fit the same others: a hash of what is checked before a profile is added. */
 void fm_merge_kind(const struct fm_merge *merge, const struct fm_profile *profile,
                    uint8_t ret[FM_PART_HASH_BYTES]);
 /* The lines of the source that belong to the profile added last, which must be of a C program. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The merged graph with ids that depend on nothing but what is in it. */
+/* Gives the merged graph ids that depend only on its contents. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Totals inside recursions (deep/facts/inclusive.h). A context that is in a recursion in the sum
- * may be in none in an input, where its total follows from the graph: so what each context of an
- * input adds to its function's total is added up, recorded or not. Where an input does not know it
- * of a context nothing is said of that; where it knows it of none, nothing of the measure. */
+ * may be in none in an input, where its total follows from the graph. So each context's
+ * contribution to its function's total is added up, recorded or not. If an input lacks it for a
+ * context, it is unknown in the sum; if it lacks it for all, so is the measure. */
 #include <string.h>
 
 #include "deep/build.h"

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Totals inside recursions, by context. A profile keeps one context for all depths of a recursion,
- * so what a function in one costs with all that it calls does not follow from the graph: only who
- * saw the stacks knows it. */
+/* Totals inside recursions, by context. A profile has one context for all depths of a recursion, so
+ * the total of a function in one does not follow from the graph: it must be recorded when the
+ * stacks are seen. */
 #pragma once
 
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The cost of all stacks that hold the function of a proc dynamic, whose outermost activation on
- * them is in that proc dynamic. So each stack counts once for a function, and the sum over the proc
- * dynamics of a function is the function's total.
+/* The cost of all stacks that contain the function of a proc dynamic and whose outermost
+ * activation of it is in that proc dynamic. So each stack counts once for a function, and the
+ * sum over the proc dynamics of a function is the function's total.
  *
- * Proc dynamics of recursions of several have a record, or their totals are not known. Another has
- * one only if its function may be active above it, in another context: its total as a context
- * follows from the graph, and what it adds to its function's total is the record. */
+ * Proc dynamics in recursions of several functions have a record, or their totals are not known.
+ * Others have one only if their function may be active above, in another context: their total as
+ * a context follows from the graph, and the record is their contribution to the function's
+ * total. */
 struct fm_inclusive_info {
     uint32_t measures; /* bit m: recorded of measure m */
     unsigned width;    /* how many these are */

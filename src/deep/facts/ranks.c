@@ -58,7 +58,7 @@ static double to_double(const uint64_t *words, unsigned count)
 
 void fm_rank_moments_see(struct fm_rank_moments *moments, uint64_t value, uint32_t place)
 {
-    if (value == 0) { /* most are: no sum changes, and the greatest is another's */
+    if (value == 0) { /* as most are: no sum changes, and another value is the maximum */
         moments->least = 0;
         return;
     }
@@ -158,7 +158,7 @@ void fm_rank_info_keep(struct fm_rank_info *info, const bool *rows, const bool *
     info->strip_count = strip_count;
 }
 
-/* Drops what other does not have. */
+/* Removes what other does not have. */
 static void keep_common(struct fm_rank_info *info, const struct fm_rank_info *other)
 {
     g_autofree bool *rows = g_new0(bool, info->row_count + 1u);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Statistics of a sum over the profiles in it, the ranks of an MPI program mostly: for a context
- * and a measure how what each profile has there is spread. A profile that never came there has 0.
- * All are sums, least or greatest values of whole numbers, so they do not depend on the order
- * either. */
+/* Statistics of a sum over its profiles, usually the ranks of an MPI program: for a context and a
+ * measure, the distribution of the profiles' values. A profile that never reached the context has
+ * 0. All are integer sums, minima or maxima, so they do not depend on the order. */
 #pragma once
 
 #include <glib.h>
@@ -15,9 +14,9 @@
 
 #define FM_RANK_MEASURES_MAX 16u
 
-/* Profiles are numbered by their places: by rank, those of no known rank last, equal ones as the
- * parts of the sum stand. Where all have a rank and some are of one, such as its children, their
- * costs together are that rank's, and each rank has a place (fm_profile_rank_places()). */
+/* Profiles are numbered by place: by rank, those of no known rank last, equal ones in the order of
+ * the sum's parts. If all have a rank and some share one, such as its children, their costs are
+ * added, and each rank has one place (fm_profile_rank_places()). */
 struct fm_rank_moments {
     uint64_t sum[2];     /* least significant first */
     uint64_t squares[3]; /* likewise */
@@ -66,7 +65,7 @@ void fm_rank_info_keep(struct fm_rank_info *info, const bool *rows, const bool *
  * False: they are of other measures or places. */
 FM_MUST_USE bool fm_rank_info_add(struct fm_rank_info *info, const struct fm_rank_info *other);
 
-/* UINT32_MAX: there is none of it. */
+/* UINT32_MAX: it has none. */
 uint32_t fm_rank_info_row(const struct fm_rank_info *info, uint32_t pd);
 uint32_t fm_rank_info_strip(const struct fm_rank_info *info, uint32_t row);
 double fm_rank_sum(const struct fm_rank_moments *moments);
@@ -76,7 +75,7 @@ double fm_rank_deviation(const struct fm_rank_moments *moments, uint64_t count);
 /* Imbalance, the cost lost while the others wait for the maximum: (maximum - mean) x
  * count. */
 double fm_rank_lost(const struct fm_rank_moments *moments, uint64_t count);
-/* Whether least <= mean <= greatest, and the squares are at least those of equal values. */
+/* Whether minimum <= mean <= maximum, and the squares are at least those of equal values. */
 bool fm_rank_moments_hold(const struct fm_rank_moments *moments, uint64_t count);
 
 /* The bytes of fact 41 behind its kind (docs/format-data.md). pd_max, measure_end: of the profile

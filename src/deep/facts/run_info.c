@@ -300,7 +300,7 @@ static bool peek_at(struct fm_reader in, struct fm_process_fact *ret)
     return true;
 }
 
-/* Begin of the fact of a child of fork, before the last fact; end: there is none. */
+/* Begin of the fact about a child of fork, before the last fact; end: there is none. */
 static const uint8_t *peek_forked(const uint8_t *first, const uint8_t *end)
 {
     for (const uint8_t *at = end; at > first; at--) {
@@ -315,7 +315,7 @@ static const uint8_t *peek_forked(const uint8_t *first, const uint8_t *end)
     return end;
 }
 
-/* The rank that stands before the last fact, which begins at end: 0 = there is none. */
+/* The rank before the last fact, which begins at end: 0 = none. */
 static uint32_t peek_rank(const uint8_t *first, const uint8_t *end)
 {
     for (const uint8_t *at = end; at > first; at--) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Facts about waiting in a C program beside the measures `waits` and `wait_ns`. Kinds
- * are words: "mutex", "read", "sleep" (FM_REC_WAIT_KINDS in runtime/recording_format.h lists those
- * that are recorded today). Strings belong to the profile. */
+/* Facts about waiting in a C program, besides the measures `waits` and `wait_ns`. Kinds are words:
+ * "mutex", "read", "sleep" (FM_REC_WAIT_KINDS in runtime/recording_format.h lists those recorded
+ * today). Strings belong to the profile. */
 #pragma once
 
 #include <stdbool.h>
@@ -15,13 +15,13 @@ struct fm_waiting {
     uint64_t waits;
     uint64_t ns; /* that the waits took, all together */
     uint64_t longest_ns;
-    uint64_t short_ns;   /* that calls took which were no waits, where it was looked at */
+    uint64_t short_ns;   /* time of calls that were not waits, if the clock was read */
     uint64_t cpu_quanta; /* CPU time of these calls, by samples: part of the csd's quanta */
     uint64_t left;       /* waits left by longjmp, cancellation or an exception */
     uint64_t open;       /* waits that were not over at the end */
 };
 
-/* A lock that somebody had to wait for. */
+/* A lock for which some thread waited. */
 struct fm_lock {
     const char *name; /* "cache_lock", "queue+0x28"; "" = not known: the address is all there is */
     uint64_t address;
@@ -31,7 +31,7 @@ struct fm_lock {
 struct fm_blame {
     uint32_t csd; /* the csd whose callee waited */
     const char *kind;
-    uint32_t lock;   /* from 1; 0 = one of many that were not told apart */
+    uint32_t lock;   /* from 1; 0 = one of several that were not distinguished */
     uint32_t holder; /* csd whose callee held it when the wait began; 0 = not known */
     uint64_t waits, ns, longest_ns;
 };
@@ -63,7 +63,7 @@ struct fm_wait_info {
     struct fm_sleep *sleeps;
 };
 
-/* The part of a thread's time that is in no other column: it slept where nobody looked. */
+/* The part of a thread's time in no other column: it slept while not sampled. */
 uint64_t fm_thread_time_unseen(const struct fm_thread_time *time);
-/* Not more than what is left beside CPU time and waits: queueing after a wake-up is in the wait. */
+/* At most the time besides CPU time and waits: queueing after a wake-up is part of the wait. */
 uint64_t fm_thread_time_queued(const struct fm_thread_time *time);

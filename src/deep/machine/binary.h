@@ -10,8 +10,8 @@
 #include "base/compiler.h"
 
 struct fm_binary;
-/* build_id in hexadecimal. Errors: FM_ERROR_IO; FM_ERROR_FORMAT: no such file, another build-id, or
- * build_id is "", so that it cannot be told. */
+/* build_id in hexadecimal. Errors: FM_ERROR_IO; FM_ERROR_FORMAT: no such file, another build ID, or
+ * build_id is "", so that it cannot be verified. */
 FM_MUST_USE bool fm_binary_open(const char *path, const char *build_id, struct fm_binary **ret,
                                 GError **error);
 void fm_binary_close(struct fm_binary *binary); /* NULL is allowed */

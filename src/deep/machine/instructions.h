@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Machine code as text (x86-64, Intel's order of operands without the sizes that registers tell).
- */
+/* Machine code as text (x86-64, Intel's operand order, without sizes implied by registers). */
 #pragma once
 
 #include <glib.h>
@@ -12,7 +11,7 @@ enum fm_instruction_kind {
     FM_INSTRUCTION_CALL,
     FM_INSTRUCTION_JUMP,
     FM_INSTRUCTION_HOOK, /* all that fathom wrote into the function at one place, as one */
-    FM_INSTRUCTION_BAD,  /* a byte that is no instruction */
+    FM_INSTRUCTION_BAD,  /* a byte that is not an instruction */
 };
 
 struct fm_instruction {
@@ -23,8 +22,8 @@ struct fm_instruction {
     char *text;      /* NULL for hooks */
 };
 
-/* All instructions of the code that begins at an address: struct fm_instruction, ascending; they
- * cover every byte. At most max of them, *ret_all tells whether they are all. Caller unrefs. NULL
- * when the disassembler cannot be started. */
+/* All instructions of the code at an address: struct fm_instruction, ascending; they cover every
+ * byte. At most max of them; *ret_all: whether these are all. The caller unrefs it. NULL when the
+ * disassembler cannot be started. */
 GArray *fm_instructions(const uint8_t *bytes, uint64_t size, uint64_t address, uint32_t max,
                         bool *ret_all);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* NAME.code of a C program: where the instructions of its procedures are, which lines of the source
- * they are from, and how much time fell on which of them. The instructions themselves are in the
- * program's files, which are known by path and build-id, or stored here, packed.
- * docs/format-data.md */
+/* NAME.code of a C program: where its procedures' instructions are, from which source lines they
+ * are, and the time spent on each. The instructions themselves are in the program's files,
+ * identified by path and build ID, or stored here, compressed. docs/format-data.md */
 #pragma once
 
 #include "base/files/roots.h"
@@ -35,13 +34,13 @@ struct fm_code_row {
     uint32_t line;    /* 0 = not known */
 };
 
-/* Time that fell on an instruction; its address may lie within the instruction. */
+/* Time spent on an instruction; its address may be inside the instruction. */
 struct fm_code_sample {
     uint64_t address; /* ascending within a part */
     uint64_t quanta;
 };
 
-/* A call of what another file holds. */
+/* A call of a function in another file. */
 struct fm_code_call {
     uint64_t address; /* that it returns to; ascending within a part */
     uint32_t name;    /* into names */
