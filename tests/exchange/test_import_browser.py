@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Traces in Chrome's format and profiles of V8: figures known by construction, and those of files of
+"""Traces in Chrome's format, profiles of V8 and of Firefox: figures known by construction, and those of files of
 others beside the values that another reader got.
 
 usage: test_import_browser.py FATHOM"""
@@ -203,12 +203,78 @@ def test_profiles_in_traces():
     check("a frame within itself is refused", told.returncode == 1 and "or one within itself" in told.stderr, told)
 
 
+STRINGS = ["main", "f (a.js:7:2)", "0x1010", "g", "b.js"]
+GECKO = {"meta": {"version": 20, "interval": 1}, "libs": [{"name": "libx.so", "start": 0x1000, "end": 0x2000}],
+         "threads": [{"name": "GeckoMain", "pid": 7, "stringTable": STRINGS,
+                      "frameTable": {"schema": {"line": 0, "location": 1}, "data": [[0, 0], [0, 1], [0, 2]]},
+                      "stackTable": {"schema": {"prefix": 0, "frame": 1}, "data": [[None, 0], [0, 1], [1, 2]]},
+                      "samples": {"schema": {"time": 0, "stack": 1}, "data": [[1, 2], [2, 1], [3, None], [4], [5, 2]]}}]}
+PROCESSED = {"meta": {"interval": 1, "preprocessedProfileVersion": 60, "sampleUnits": {"threadCPUDelta": "µs"}},
+             "libs": [{"name": "libx.so"}],
+             "shared": {"stringArray": STRINGS, "sources": {"filename": [4]},
+                        "frameTable": {"func": [0, 1, 2]},
+                        "funcTable": {"name": [0, 3, 2], "source": [None, 0, None], "lineNumber": [None, 9, None],
+                                      "resource": [-1, -1, 0]},
+                        "resourceTable": {"lib": [0]},
+                        "stackTable": {"frame": [0, 1, 2], "prefix": [None, 0, 1]}},
+             "threads": [{"name": "a", "pid": "1", "samples": {"stack": [2, 1, None], "weight": [3, None, 1],
+                                                               "threadCPUDelta": [100, None, 7]}},
+                         {"name": "a", "pid": "1", "samples": {"stack": [0], "threadCPUDelta": [5]}},
+                         {"name": "idle", "pid": "1", "samples": {"stack": []}}]}
+
+
+def test_firefox():
+    told = imported(GECKO)
+    check("Firefox: Gecko's rows", told.returncode == 0 and
+          {name: self_of(name) for name in ("main", "f", "[libx.so]", "(no stack)")} ==
+          {"main": 0, "f": 1, "[libx.so]": 2, "(no stack)": 2} and "2 of 5 samples have no stack" in told.stderr,
+          (told, rows()))
+    check("Firefox: a script's place is its file", any(cells["proc"] == "a.js:f" for cells in rows()), rows())
+    nested = {"meta": {"version": 20, "interval": 1}, "threads": [],
+              "processes": [GECKO, {"threads": [{**GECKO, "meta": {}}]}]}
+    told = imported(nested)
+    check("Firefox: processes, and processes among threads", told.returncode == 0 and self_of("f") == 2, (told, rows()))
+    told = imported({"meta": {"interval": 1}, "libs": [], "threads": [json.dumps(GECKO)]})
+    check("Firefox: a process as text", told.returncode == 0 and self_of("f") == 1, (told, rows()))
+    told = imported({"meta": {"interval": 1}, "libs": [], "threads": ["{]"]})
+    check("Firefox: that is not JSON", told.returncode == 1 and "within this text, at 1: expected" in told.stderr, told)
+    told = imported({"fileType": "Recorded Performance Data", "profile": GECKO})
+    check("Firefox: a recording of the developer tools", told.returncode == 0 and self_of("f") == 1, told)
+    told = imported(PROCESSED)
+    found = {name: (self_of(name), round(self_of(name, "cpu_time_self_s") * 1e6))
+             for name in ("main", "g", "[libx.so]", "(no stack)")}
+    check("Firefox: columns, weights and CPU time", told.returncode == 0 and
+          found == {"main": (1, 5), "g": (1, 0), "[libx.so]": (3, 100), "(no stack)": (1, 7)}, (told, rows()))
+    check("Firefox: threads of one name", sorted(cells["proc"] for cells in rows() if cells["proc"].startswith("a ")) ==
+          ["a (1)", "a (1), 2"], rows())
+    shared = {**PROCESSED["shared"], "stackTable": {"frame": [0, 1, 2], "prefixOffset": [0, 1, 1]}}
+    told = imported({**PROCESSED, "shared": shared})
+    check("Firefox: callers by their distance", told.returncode == 0 and cells_of("g")[0]["time_total_ticks"] == 4,
+          (told, rows()))
+    thread = PROCESSED["threads"][0]
+    timed = {**PROCESSED, "threads": [{**thread, "samples": {"stack": [1], "weight": [2.5], "weightType": "tracing-ms"}}]}
+    told = imported(timed)
+    check("Firefox: milliseconds", told.returncode == 0 and self_of("g") == 2500000, (told, rows()))
+    for changed, said in (({"stack": [9]}, "sample 0 of a (1) is of stack 9, of 3"),
+                          ({"stack": [1], "weight": [-1]}, "a difference of two profiles"),
+                          ({"stack": [1], "weight": [1e300]}, "the weights of a (1) are too large"),
+                          ({"stack": []}, "no sample is in it")):
+        told = imported({**PROCESSED, "threads": [{**thread, "samples": changed}]})
+        check(f"Firefox: {said}", told.returncode == 1 and "trace.json: " in told.stderr and said in told.stderr, told)
+    told = imported({**PROCESSED, "shared": {**shared, "stackTable": {"frame": [0, 1, 2], "prefix": [1, 2, 0]}}})
+    check("Firefox: stacks that call each other are refused", told.returncode == 1 and
+          "expected a frame, and a caller in front of it" in told.stderr, told)
+    told = imported({"meta": {"interval": 1}, "threads": 7, "libs": []})
+    check("Firefox: without threads", told.returncode == 1 and 'expected "threads"' in told.stderr, told)
+
+
 # Self times of single spans in it hang on names that end others', which readers decide unlike.
 AMBIGUOUS = {"simple_trace.json"}
 
 
 def test_samples():
-    paths = sorted(glob.glob(os.path.join(SAMPLES, "chrome-trace", "*.expected.json")))
+    paths = [path for kind in ("chrome-trace", "firefox")
+             for path in sorted(glob.glob(os.path.join(SAMPLES, kind, "*.expected.json")))]
     if not paths:
         skip("files of others", "FATHOM_SAMPLE_DATA has no profiles")
     for path in paths:
@@ -234,6 +300,8 @@ def test_samples():
             check(f"{name}: {main['name']}", samples == main["total"], (samples, main))
         if build is None and name not in AMBIGUOUS:
             for row in expected.get("largest_self", []):
+                if "firefox" in path and (" (" in row["name"] or row["name"].startswith("0x")):
+                    continue  # a place is taken off, addresses are their library's
                 check(f"{name}: {row['name']}", self_of(row["name"]) == row["value"], (self_of(row["name"]), row))
 
 
@@ -247,6 +315,7 @@ with tempfile.TemporaryDirectory() as folder:
     test_cpuprofile()
     test_heapprofile()
     test_profiles_in_traces()
+    test_firefox()
     test_samples()
     os.chdir("/")
 end()

@@ -207,7 +207,7 @@ KNOWN = {  # content: what is said
     b"heap profile:  1:  10 [ 1: 10] @ heap_v2/524288\n": ("a heap profile of gperftools", "--collapsed"),
     b"heap_v2/524288\n  t*: 1: 10 [0: 0]\n": ("a heap profile of jemalloc", "jeprof --collapsed"),
     b"FLR\x00\x00\x02": ("Java's Flight Recorder", "jfrconv"),
-    b'{"meta":{"preprocessedProfileVersion":40},"threads":[]}': ("the Firefox Profiler", "speedscope"),
+    b'{"profileJSON":{},"symbolicationTable":{}}': ("a profile of Firefox of before 2013", "shows it"),
     b'{"some":"thing"}': ("JSON of another tool", "speedscope"),
     b"BZh91AY": ("compressed by bzip2", "bunzip2"),
     b"PK\x03\x04" + bytes(30): ("a zip archive", "unzip"),

@@ -23,13 +23,14 @@ struct fm_import_input {
 typedef bool fm_import_read(const struct fm_import_input *input, struct fm_profile **ret,
                             GError **error);
 fm_import_read fm_import_callgrind, fm_import_chrome, fm_import_cpuprofile, fm_import_dhat,
-    fm_import_heapprofile, fm_import_folded, fm_import_gmon, fm_import_gperftools,
-    fm_import_heaptrack, fm_import_massif, fm_import_perf, fm_import_pprof, fm_import_speedscope;
+    fm_import_firefox, fm_import_heapprofile, fm_import_folded, fm_import_gmon,
+    fm_import_gperftools, fm_import_heaptrack, fm_import_massif, fm_import_perf, fm_import_pprof,
+    fm_import_speedscope;
 typedef bool fm_import_is(const struct fm_import_input *input);
 fm_import_is fm_import_is_callgrind, fm_import_is_chrome, fm_import_is_cpuprofile,
-    fm_import_is_dhat, fm_import_is_heapprofile, fm_import_is_folded, fm_import_is_gmon,
-    fm_import_is_gperftools, fm_import_is_heaptrack, fm_import_is_massif, fm_import_is_perf,
-    fm_import_is_pprof, fm_import_is_speedscope;
+    fm_import_is_dhat, fm_import_is_firefox, fm_import_is_heapprofile, fm_import_is_folded,
+    fm_import_is_gmon, fm_import_is_gperftools, fm_import_is_heaptrack, fm_import_is_massif,
+    fm_import_is_perf, fm_import_is_pprof, fm_import_is_speedscope;
 
 /* --- lines of text --- */
 
@@ -55,7 +56,7 @@ bool fm_import_number(const char *text, size_t size, uint64_t *ret);
 
 /* The one value that the input is. */
 bool fm_import_json(const struct fm_import_input *input, struct fm_json_value *ret, GError **error);
-/* "NAME: offset N: " + the text; at.at NULL: of no place. */
+/* "NAME: offset N: " + the text; without offset if at is not in the input. */
 bool fm_import_json_fail(const struct fm_import_input *input, struct fm_json_value at,
                          GError **error, const char *format, ...) FM_PRINTF(4, 5);
 

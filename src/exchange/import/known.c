@@ -76,11 +76,8 @@ static const struct {
     const char *members[2];
     struct fm_import_known known;
 } objects[] = {
-    {{"\"preprocessedProfileVersion\"", NULL},
-     {"a profile of the Firefox Profiler",
-      "www.speedscope.app opens it, and exports JSON that can be imported"}},
-    {{"\"meta\"", "\"samples\""},
-     {"a profile of Firefox (Gecko)", "profiler.firefox.com shows it"}},
+    {{"\"profileJSON\"", "\"symbolicationTable\""},
+     {"a profile of Firefox of before 2013", "that version's profiler shows it"}},
     {{"\"resourceProfiles\"", NULL},
      {"profiles of OpenTelemetry as JSON", "export pprof from their collector"}},
     {{"\"flamebearer\"", NULL},

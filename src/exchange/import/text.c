@@ -61,7 +61,7 @@ bool fm_import_json_fail(const struct fm_import_input *input, struct fm_json_val
     g_autofree char *message = g_strdup_vprintf(format, arguments);
     va_end(arguments);
     g_autofree char *place =
-        at.at == NULL
+        at.at < (const char *)input->bytes || at.at > (const char *)input->bytes + input->size
             ? g_strdup("")
             : g_strdup_printf("offset %zu: ",
                               input->skipped + (size_t)(at.at - (const char *)input->bytes));
