@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fathom cgi, also run as fathom.cgi: one request, from a web server's environment or from the
  * command line. */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -309,24 +311,43 @@ static char *find_by_hand(const char *name)
     return ret;
 }
 
-/* Servers of this user are asked by the protocol, so that none that just starts is missed; others,
- * and those of other builds, by a signal. */
+/* Asks the servers of this user by the protocol, so that none that just starts is missed. */
+static bool ask_own(struct cgi *cgi, const struct settings *settings, const char *path)
+{
+    g_autofree char *own = fm_cgi_directory_path(cgi->config.runtime_dir);
+    struct stat status;
+    if (stat(own, &status) != 0 || status.st_uid != geteuid())
+        return true;
+    g_autofree char *folder = g_path_get_dirname(path);
+    GError *error = NULL;
+    int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (!fm_roots_add(cgi->config.roots, folder, &error) || nowhere < 0) {
+        if (nowhere >= 0)
+            close(nowhere);
+        return error == NULL || (fm_cli_fail("cgi", error), false);
+    }
+    const struct fm_request request = {.method = "GET", .path = "/deep", .query = path};
+    struct fm_cgi_options options;
+    fill_options(settings, cgi, &options);
+    (void)fm_cgi_quit(&options, path, &request, nowhere);
+    close(nowhere);
+    return true;
+}
+
+/* Other users' servers, and those of other builds, are told by a signal. */
 static int quit(struct cgi *cgi, const struct settings *settings, const char *name)
 {
     const char *runtime_dir = cgi->config.runtime_dir;
     g_autofree char *found = find_by_hand(name);
     g_autofree char *path = found != NULL ? g_strdup(found) : g_canonicalize_filename(name, NULL);
-    g_autofree char *own = fm_cgi_directory_path(runtime_dir);
-    unsigned servers = fm_cgi_servers_of(runtime_dir, path);
-    int nowhere =
-        found != NULL && access(own, F_OK) == 0 ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
-    if (nowhere >= 0) {
-        const struct fm_request request = {.method = "GET", .path = "/deep", .query = path};
-        struct fm_cgi_options options;
-        fill_options(settings, cgi, &options);
-        (void)fm_cgi_quit(&options, path, &request, nowhere);
-        close(nowhere);
+    if (runtime_dir != NULL && access(runtime_dir, R_OK | X_OK) != 0 && errno != ENOENT) {
+        fm_cli_print_error("fathom cgi: runtime directory %s: %s, so its servers are not known\n",
+                           runtime_dir, g_strerror(errno));
+        return FM_EXIT_FAILED;
     }
+    unsigned servers = fm_cgi_servers_of(runtime_dir, path);
+    if (found != NULL && !ask_own(cgi, settings, path))
+        return FM_EXIT_FAILED;
     (void)fm_cgi_end_servers_of(runtime_dir, path);
     unsigned left = fm_cgi_servers_of(runtime_dir, path);
     if (left > 0) {

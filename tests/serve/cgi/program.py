@@ -23,6 +23,10 @@ from harness import Answer, is_running, run_tests  # noqa: E402  (looks at sys.a
 from patience import PATIENCE, wait_until  # noqa: E402
 
 
+NOBODY = 65534
+AS_NOBODY = (f"setpriv --reuid={NOBODY} --regid={NOBODY} --clear-groups".split() if os.geteuid() == 0 else [])
+
+
 class Place:
     def __init__(self, configuration=""):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="fathom-cgi-"))
@@ -132,6 +136,26 @@ def case_another_program_gets_another_server():
         assert p.names() == [], "both have ended"
         again = p.by_hand("--quit", str(p.data))
         assert (again.returncode, again.stdout) == (0, f"No server of {p.data} is running.\n"), again
+
+
+def case_quit_says_what_it_did_and_nothing_else():
+    with place() as p:
+        p.configuration.write_text(f"[cgi]\nruntime = {p.runtime}\n")  # roots are for pages
+        p.by_hand(str(p.data))
+        out = p.by_hand("--quit", str(p.data))
+        assert (out.returncode, out.stdout, out.stderr) == (0, f"1 server of {p.data} ended.\n", ""), out
+        p.folder.chmod(0o755)
+        p.runtime.chmod(0)
+        if p.by_hand("--version", program=(*AS_NOBODY, FATHOM)).returncode == 0:  # where that can be run
+            closed = p.by_hand("--quit", str(p.data), program=(*AS_NOBODY, FATHOM, "cgi"))
+            assert (closed.returncode, closed.stdout) == (1, ""), closed
+            assert closed.stderr == (f"fathom cgi: runtime directory {p.runtime}: Permission denied, "
+                                     "so its servers are not known\n"), closed
+        p.runtime.chmod(0o700)
+        if os.geteuid() == 0:  # the web server's
+            os.chown(p.runtime, NOBODY, NOBODY)
+            out = p.by_hand("--quit", str(p.data))
+            assert (out.returncode, out.stdout, out.stderr) == (0, f"No server of {p.data} is running.\n", ""), out
 
 
 def case_old_suffix_and_options_of_the_original():
