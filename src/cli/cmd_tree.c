@@ -49,7 +49,7 @@ int fm_cmd_tree(int argc, char **argv)
     const GOptionEntry entries[] = {
         {"by", 'b', 0, G_OPTION_ARG_STRING, &options.by,
          "Order by time, calls, bytes, allocs, waiting, live (bytes held at the end) or peak (held "
-         "at the peak); default: time from 100 samples on, else calls",
+         "at the peak); default: time from 20 samples on, else calls",
          "MEASURE"},
         {"from", 0, 0, G_OPTION_ARG_STRING, &options.from,
          "Start at function NAME, or at the one context clique/main/f/g", "NAME"},

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHARE_SAID 0.1       /* of all time: less is not worth a sentence */
+#define SHARE_SAID 0.1 /* of all time: less is not worth a sentence */
+#define SAMPLES_SAID 20
 #define FILE_SHARE_SAID 0.01 /* of all time: of one file */
 #define FILES_SAID 4
 #define FILE_SHARE_ADVISED 0.05
@@ -101,6 +102,8 @@ struct fm_unhooked_digest *fm_unhooked_digest_new(const struct fm_profile *profi
     digest->caller = find_caller(profile, NULL, &digest->caller_quanta);
     if (profile->user_quanta > 0)
         digest->share = MIN((double)digest->quanta / (double)profile->user_quanta, 1);
+    digest->tells = digest->share >= SHARE_SAID &&
+                    fm_profile_samples(profile, (double)profile->user_quanta) >= SAMPLES_SAID;
     return digest;
 }
 
@@ -175,7 +178,7 @@ char *fm_unhooked_sentence(const struct fm_profile *profile)
 {
     g_autoptr(FmUnhookedDigest) digest = fm_unhooked_digest_new(profile);
     double all = (double)profile->user_quanta;
-    if (!digest->recorded || digest->share < SHARE_SAID)
+    if (!digest->tells)
         return NULL;
     g_autoptr(GString) files = g_string_new(NULL);
     bool all_foreign = true;

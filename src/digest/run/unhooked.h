@@ -20,6 +20,7 @@ struct fm_unhooked_digest {
     uint64_t quanta; /* of all files */
     uint64_t unknown;
     double share;  /* of the profile's quanta, 0 to 1 */
+    bool tells;    /* worth saying: a tenth or more, of 20 samples or more */
     GArray *files; /* struct fm_unhooked_file, most time first */
     uint32_t caller;
     uint64_t caller_quanta;

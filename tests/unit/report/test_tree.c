@@ -46,7 +46,7 @@ static void downwards(void)
 
 static void the_most_telling_measure(void)
 {
-    struct fm_deep_recording *recording = world_c(NULL); /* 40 samples say too little */
+    struct fm_deep_recording *recording = world_c(NULL); /* 10 samples say too little */
     struct page page = page_of(recording, "tree/auto/down/5/all");
     g_assert_cmpstr(fact_string(&page, "measure"), ==, "calls");
     g_assert_cmpstr(page_text(&page), ==, "Calls\n"); /* the others are links */

@@ -166,6 +166,9 @@ struct fm_deep_recording *world_c(const char *source_folder)
     edge(build, pd_worker, 0, pd_insert2, 7);
     fm_build_header(build)->duration_ns = 5000000000;
     fm_build_header(build)->peak_bytes = 65536;
+    /* As few as say nothing, of 4 quanta each. */
+    fm_build_header(build)->sample_count = 10;
+    fm_build_header(build)->sample_squares = 160;
     fm_build_mark(build, &(struct fm_mark){"load", 1000000000, 10, 0});
     fm_build_mark(build, &(struct fm_mark){"half", 1500000000, 20, 1});
     fm_build_mark(build, &(struct fm_mark){"sort", 2000000000, 30, 0});

@@ -16,6 +16,8 @@
 #define STEPS_MAX 64u
 #define STEPS_SHOWN 5u
 #define PARTS_MAX (STEPS_SHOWN + 4)
+#define FLAT_ROWS 10u
+#define FLAT_SHARE 0.1
 #define THREADS_AMONG 20u /* rows of threads that are left out of a list of functions */
 
 /* --- paths, without their common beginning --- */
@@ -133,16 +135,21 @@ unsigned fm_add_hot_paths(struct fm_page *page, const struct fm_measured *measur
 }
 
 static void add_hot_memory(struct fm_page *page, enum fm_query_measure by, const char *heading,
-                           const char *column, const char *name, unsigned rows)
+                           const char *column, const char *name, const bool *only, unsigned rows)
 {
     const struct fm_hot_path *paths;
+    struct fm_hot_path kept[FM_HOT_MAX];
     struct fm_measured bytes;
+    unsigned kept_count = 0;
     if (by != FM_QUERY_BY_BYTES && !fm_measure_is_recorded(page->recording, by))
         return;
     fm_measured_init(&bytes, page->recording, by);
     unsigned count = fm_hot_paths(page->recording->hot, bytes.measure, true, &paths);
     unsigned wrappers = fm_hot_wrappers(page->recording->hot);
-    if (count == 0)
+    for (unsigned i = 0; i < count; i++)
+        if (only == NULL || only[paths[i].ps])
+            kept[kept_count++] = paths[i];
+    if (kept_count == 0)
         return;
     fm_add_heading(page->body, heading);
     if (wrappers > 0) {
@@ -151,27 +158,55 @@ static void add_hot_memory(struct fm_page *page, enum fm_query_measure by, const
             wrappers == 1 ? "" : "s", wrappers == 1 ? "s" : "", wrappers == 1 ? "is" : "are");
         fm_add_text(page->body, text);
     }
-    add_paths_table(page, &bytes, name, column, paths, MIN(count, rows));
+    add_paths_table(page, &bytes, name, column, kept, MIN(kept_count, rows));
 }
 
 void fm_add_hot_allocators(struct fm_page *page, unsigned rows)
 {
     add_hot_memory(page, FM_QUERY_BY_BYTES, "Most memory allocated", "Allocated", "hot_allocators",
-                   rows);
+                   NULL, rows);
+}
+
+static void add_holders(struct fm_page *page, const bool *only, unsigned rows)
+{
+    add_hot_memory(page, FM_QUERY_BY_LIVE, fm_held_words(page->profile)->heading, "Live",
+                   "hot_holders", only, rows);
 }
 
 void fm_add_hot_holders(struct fm_page *page, unsigned rows)
 {
-    add_hot_memory(page, FM_QUERY_BY_LIVE, fm_held_words(page->profile)->heading, "Live",
-                   "hot_holders", rows);
+    add_holders(page, NULL, rows);
+}
+
+void fm_add_never_freed(struct fm_page *page, unsigned rows)
+{
+    g_autoptr(FmHeldDigest) held = fm_held_digest_new(page->profile, page->recording->hot);
+    if (held->bytes > 0)
+        add_holders(page, held->has, rows);
 }
 
 void fm_add_hot_at_peak(struct fm_page *page, unsigned rows)
 {
-    add_hot_memory(page, FM_QUERY_BY_PEAK, "Live at the peak", "At the peak", "hot_at_peak", rows);
+    add_hot_memory(page, FM_QUERY_BY_PEAK, "Live at the peak", "At the peak", "hot_at_peak", NULL,
+                   rows);
 }
 
 /* --- functions --- */
+
+/* The first may as well be the tenth: the order says nothing. ps: of functions, most own first. */
+static bool is_flat(const struct fm_page *page, const struct fm_measured *measured,
+                    const uint32_t *ps, uint32_t count)
+{
+    struct fm_cost first, tenth;
+    if (!measured->is_time || measured->sample <= 0 || count < FLAT_ROWS)
+        return false;
+    fm_analysis_ps_cost(page->analysis, ps[0], &first);
+    fm_analysis_ps_cost(page->analysis, ps[FLAT_ROWS - 1], &tenth);
+    int64_t most = first.own[measured->measure], least = tenth.own[measured->measure];
+    return fm_measured_share(measured, most) < FLAT_SHARE &&
+           (double)most - fm_measured_spread(measured, most) <=
+               (double)least + fm_measured_spread(measured, least);
+}
 
 static void add_functions_table(struct fm_page *page, const struct fm_measured *measured,
                                 const char *heading, const char *name, unsigned rows)
@@ -192,6 +227,9 @@ static void add_functions_table(struct fm_page *page, const struct fm_measured *
     count = kept;
     if (count > 0) {
         fm_add_heading(page->body, heading);
+        if (is_flat(page, measured, ps, count))
+            fm_add_text(page->body, "No function stands out: the order of these is chance. A run "
+                                    "ten times as long tells 1 % from 2 %.");
         struct fm_table *table = fm_add_table(page->body, FM_BOX_NEVER, name);
         fm_table_ranked(table, NULL);
         fm_measured_column(table, measured, "Self", "self", 1);

@@ -4,9 +4,12 @@
 #include <math.h>
 #include <string.h>
 
-#define SAMPLES_DOMINANT 100
+#include "digest/run/held.h"
+
+#define SAMPLES_DOMINANT 20
+#define HELD_DOMINANT (16 << 20) /* bytes; and at least half of the peak */
 #define SAMPLES_FEW 10
-#define WAITED_WORTH_SAYING 0.05 /* seconds */
+#define WAITED_WORTH_SAYING 0.02 /* seconds */
 
 /* FM_EXITS, by which no tree is drawn: the profile does not have it. */
 static enum fm_measure_id measure_id(const struct fm_profile *profile,
@@ -54,17 +57,31 @@ bool fm_waiting_dominates(const struct fm_deep_recording *recording)
     return waited >= WAITED_WORTH_SAYING && waited > 2 * worked;
 }
 
+bool fm_held_dominates(const struct fm_deep_recording *recording)
+{
+    const struct fm_profile *profile = recording->profile;
+    uint64_t least = MAX(HELD_DOMINANT, profile->run_info.peak_bytes / 2);
+    if (!fm_measure_is_recorded(recording, FM_QUERY_BY_LIVE) ||
+        (uint64_t)fm_cost_total(&recording->analysis->root_total,
+                                measure_id(profile, FM_QUERY_BY_LIVE)) < least)
+        return false;
+    g_autoptr(FmHeldDigest) held = fm_held_digest_new(profile, NULL);
+    return held->bytes >= least;
+}
+
 enum fm_query_measure fm_dominant_measure(const struct fm_deep_recording *recording)
 {
     const struct fm_profile *profile = recording->profile;
-    if (fm_profile_samples(profile, (double)profile->user_quanta) >= SAMPLES_DOMINANT &&
-        profile->ticks_per_second > 0)
-        return FM_QUERY_BY_TIME;
     /* events were requested */
     if (profile->run_info.tick_event.recorded && profile->user_quanta > 0)
         return FM_QUERY_BY_TIME;
     if (fm_waiting_dominates(recording))
         return FM_QUERY_BY_WAITING;
+    if (fm_profile_samples(profile, (double)profile->user_quanta) >= SAMPLES_DOMINANT &&
+        profile->ticks_per_second > 0)
+        return FM_QUERY_BY_TIME;
+    if (fm_held_dominates(recording))
+        return FM_QUERY_BY_LIVE;
     if (!fm_profile_knows(profile, FM_CALLSEQS))
         return fm_profile_knows(profile, FM_QUANTA)  ? FM_QUERY_BY_TIME
                : fm_profile_knows(profile, FM_WORDS) ? FM_QUERY_BY_BYTES

@@ -24,8 +24,12 @@ void fm_measured_init(struct fm_measured *ret, const struct fm_deep_recording *r
 /* Whether all threads together waited more than twice as long as they worked, and not just for a
  * moment. */
 bool fm_waiting_dominates(const struct fm_deep_recording *recording);
-/* The measure that pages begin with: time where there are 100 samples, else waiting where that
- * dominates, else calls. */
+/* What was never freed, by the rule of digest/run/held.h, is much, and at least half of the peak.
+ */
+bool fm_held_dominates(const struct fm_deep_recording *recording);
+/* The measure that pages begin with: waiting where that dominates, else time where there are 20
+ * samples, else what was never freed where that dominates, else calls. Below 20 samples the order
+ * of two functions, of 50 and of 25 %, is wrong in more than a tenth of all runs. */
 enum fm_query_measure fm_dominant_measure(const struct fm_deep_recording *recording);
 /* Whether there is any of it. Of a profile that has quanta but not their length (another tool's
  * samples, instructions), time is shown as a number of them. */

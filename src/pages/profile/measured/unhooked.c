@@ -3,7 +3,6 @@
 #include "digest/run/unhooked.h"
 #include "pages/profile/measured/hot_tables.h"
 
-#define SHARE_SHOWN 0.1
 #define ROW_SHARE 0.01
 
 static void add_row(struct fm_page *page, struct fm_table *table,
@@ -43,7 +42,7 @@ void fm_add_unhooked(struct fm_page *page, unsigned rows)
     g_autoptr(FmUnhookedDigest) digest = fm_unhooked_digest_new(page->profile);
     struct fm_measured time;
     fm_measured_init(&time, page->recording, FM_QUERY_BY_TIME);
-    if (!digest->recorded || digest->share < SHARE_SHOWN)
+    if (!digest->tells)
         return;
     fm_add_heading(page->body, "Code without hooks, by file");
     struct fm_table *table = fm_add_table(page->body, FM_BOX_NEVER, "unhooked");

@@ -304,8 +304,12 @@ static void add_picture(struct fm_page *page, const struct fm_measured *measured
     flame.command.measure = tree.command.measure = measured->asked;
     flame.command.name = tree.command.name = (char *)(uintptr_t) "all";
     tree.command.depth = 3;
+    bool not_time = page->profile->flavour == FM_FLAVOUR_C &&
+                    measured->asked == FM_QUERY_BY_CALLS &&
+                    fm_profile_knows(page->profile, FM_QUANTA);
     g_autofree char *heading =
-        g_strdup_printf("Where the %s go%s", measured->name, measured->is_time ? "es" : "");
+        g_strdup_printf("Where the %s go%s%s", measured->name, measured->is_time ? "es" : "",
+                        not_time ? " (not time)" : "");
     fm_add_heading(page->body, heading);
     fm_flame_add(page, &wish, &deeper);
     struct fm_list *list = fm_add_list(page->body, FM_LIST_HORIZONTAL, NULL);
@@ -368,6 +372,13 @@ static void add_ranks(struct fm_page *page)
     fm_add_ranks_link(page, "all", "How the ranks differ");
 }
 
+/* The recording has ticks: if calls lead, there were too few. */
+static bool has_ticks(const struct fm_profile *profile)
+{
+    return fm_profile_knows(profile, FM_QUANTA) && profile->ticks_per_second > 0 &&
+           profile->run_info.origin == NULL;
+}
+
 static void add_answers(struct fm_page *page)
 {
     struct fm_measured measured;
@@ -384,6 +395,11 @@ static void add_answers(struct fm_page *page)
         fm_add_text(page->body, unhooked);
     if (waiting)
         fm_add_text(page->body, waiting);
+    if (measured.asked == FM_QUERY_BY_CALLS && has_ticks(page->profile))
+        fm_add_text(page->body,
+                    "Too short for samples, so nothing here says where time goes: calls "
+                    "and bytes are exact. Give it more to do, or sample more often: "
+                    "`fathom record --tick=cycles`.");
     if (digest->waits > 0) {
         struct fm_query waits = fm_page_link(page, FM_CMD_WAITS, 0);
         fm_add_link(page->body, &waits, "Waits and locks");
@@ -403,6 +419,9 @@ static void add_answers(struct fm_page *page)
         return;
     }
     add_picture(page, &measured);
+    bool held_second = fm_held_dominates(page->recording);
+    if (held_second)
+        fm_add_never_freed(page, ROWS_SHOWN / 2);
     bool waits_first = fm_waiting_dominates(page->recording);
     if (waits_first)
         fm_add_waiting_contexts(page, digest, ROWS_SHOWN);
@@ -427,7 +446,8 @@ static void add_answers(struct fm_page *page)
     }
     page->body = fm_add_list(columns, FM_LIST_COLUMN, NULL);
     fm_add_hot_allocators(page, ROWS_SHOWN);
-    fm_add_hot_holders(page, ROWS_SHOWN / 2);
+    if (!held_second)
+        fm_add_never_freed(page, ROWS_SHOWN / 2);
     page->body = body;
     if (!waits_first && digest->ns >= WAITED_SHOWN_NS)
         fm_add_waiting_contexts(page, digest, ROWS_SHOWN);

@@ -8,6 +8,7 @@
 #include "digest/processes/roles.h"
 #include "digest/run/run.h"
 
+#define HELD_BY_ONE 0.9  /* share of what was never freed */
 #define WAITED_SHARE 0.5 /* minimum share of the run that is mentioned */
 
 /* Counts the call trees that begin with different functions: those called by the root. */
@@ -64,24 +65,38 @@ static const char *s_of(int64_t count)
     return count == 1 ? "" : "s";
 }
 
+/* "; 45.7 MiB of it never freed, nearly all by open_session, which kept 800,000 of 1,200,000
+ * blocks". What few contexts hold is said behind, and nothing where there is no more than that. */
 static void append_held(const struct fm_page *page, GString *lead)
 {
-    const struct fm_hot_path *paths;
-    const struct fm_held_words *words = fm_held_words(page->profile);
-    unsigned measure = fm_profile_measure(page->profile, FM_LIVE_BYTES);
+    const struct fm_profile *profile = page->profile;
+    const struct fm_held_words *words = fm_held_words(profile);
+    unsigned measure = fm_profile_measure(profile, FM_LIVE_BYTES);
     if (measure == 0)
         return;
-    int64_t held = fm_cost_total(&page->analysis->root_total, (enum fm_measure_id)measure);
-    if (held == 0) {
+    if (fm_cost_total(&page->analysis->root_total, (enum fm_measure_id)measure) == 0) {
         g_string_append_printf(lead, ", %s", words->all);
         return;
     }
-    unsigned places = fm_hot_paths(page->recording->hot, (enum fm_measure_id)measure, true, &paths);
-    g_autofree char *bytes = fm_format_bytes_said(held);
+    g_autoptr(FmHeldDigest) held = fm_held_digest_new(profile, NULL);
+    if (held->bytes == 0)
+        return;
+    g_autofree char *bytes = fm_format_bytes_said((int64_t)held->bytes);
     g_string_append_printf(lead, "; %s of it %s", bytes, words->held);
-    if (places > 0)
-        g_string_append_printf(lead, ", from %u%s place%s", places,
-                               places == FM_HOT_MAX ? " or more" : "", places == 1 ? "" : "s");
+    double share = (double)held->ps_bytes / (double)held->bytes;
+    if (share >= HELD_BY_ONE) {
+        g_autofree char *kept = fm_format_int((int64_t)held->ps_blocks);
+        g_autofree char *made = fm_format_int((int64_t)held->ps_allocs);
+        g_string_append_printf(lead, ", %s by %s, which kept %s of %s blocks",
+                               share >= 1 ? "all" : "nearly all",
+                               profile->ps[held->ps].unqualified_name, kept, made);
+    }
+    if (held->once_blocks > 0) {
+        g_autofree char *more = fm_format_bytes_said((int64_t)held->once_bytes);
+        g_autofree char *count = fm_format_int((int64_t)held->once_blocks);
+        g_string_append_printf(lead, "; %s more in %s block%s, few in each place", more, count,
+                               s_of((int64_t)held->once_blocks));
+    }
 }
 
 char *fm_summary_lead(const struct fm_page *page)
