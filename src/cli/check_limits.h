@@ -14,7 +14,7 @@ struct fm_limits_wish {
     gboolean strict, json;
 };
 
-/* Returns an exit status: 0 kept (or not told), 1 broken, 2 an error in the limits. paths: the runs
- * that are judged, one or more, ended by NULL. */
+/* Returns an exit status: 0 when all limits are kept (or cannot be judged), 1 when one is broken, 2
+ * after an error in the limits. paths: the runs to judge, one or more, ended by NULL. */
 int fm_check_limits(const struct fm_limits_wish *wish, char *const *paths);
 void fm_limits_wish_clear(struct fm_limits_wish *wish);

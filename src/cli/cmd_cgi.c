@@ -31,7 +31,7 @@ struct cgi {
 static void note_failure(void *user, const GError *error)
 {
     struct cgi *cgi = user;
-    (void)error; /* each page tells it */
+    (void)error; /* the page itself reports the error */
     cgi->failed = true;
 }
 
@@ -89,7 +89,8 @@ static int print_message(const struct fm_request *request, unsigned status, cons
     return FM_EXIT_DONE;
 }
 
-/* Without PATH_INFO relative links would lead beside the program: send on to below it. */
+/* Without PATH_INFO relative links would lead out of the program's address: redirects to an address
+ * below it. */
 static int redirect(const struct fm_request *request)
 {
     const char *script = g_getenv("SCRIPT_NAME");

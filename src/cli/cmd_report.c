@@ -26,7 +26,7 @@ static int report(const struct fm_page_output *output, const char *query_text, c
     return status;
 }
 
-/* With --html, a name that ends so and is no query is the file to write. */
+/* With --html, an argument that ends in .html and is no query is the output file. */
 static bool is_html_file(const char *text)
 {
     struct fm_command command = {0};

@@ -57,7 +57,8 @@ static void tell_failure(void *user, const GError *error)
     fm_cli_notice("view", error->message);
 }
 
-/* The newest of the runs that `fathom record --keep=N -o NAME` has kept. False: there are none. */
+/* Adds the newest of the runs that `fathom record --keep=N -o NAME` has kept. False when there are
+ * none. */
 static bool add_newest_run(struct fm_server *server, const char *name, int *status)
 {
     if (g_file_test(name, G_FILE_TEST_EXISTS))
@@ -71,7 +72,7 @@ static bool add_newest_run(struct fm_server *server, const char *name, int *stat
     return profiles->len > 0;
 }
 
-/* Tells of each that cannot be opened, a line each. Returns the exit status. */
+/* Reports each file that cannot be opened on a line. Returns the exit status. */
 static int add_all(struct fm_server *server, char **paths, char **roots,
                    struct fm_cli_imported *imported, struct fm_cli_growing *growing)
 {
@@ -169,8 +170,8 @@ static int view(char **paths, const struct view_options *options)
     struct fm_cli_imported imported = {0};
     struct fm_cli_growing *growing = fm_cli_growing_new();
     char *base[] = {options->base, NULL};
-    int status =
-        add_all(server, base, NULL, &imported, growing); /* the first one: what it was before */
+    /* The first of the two is the earlier profile. */
+    int status = add_all(server, base, NULL, &imported, growing);
     if (status == FM_EXIT_DONE)
         status = add_all(server, paths, options->roots, &imported, growing);
     fm_cli_growing_begin(growing, server);

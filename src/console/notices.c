@@ -21,8 +21,8 @@ static struct {
     char *before; /* the last line */
 } notices = {.fd = -1};
 
-/* Whether writing blocks is a matter of the open file, which others (the shell) have, too: so it is
- * opened anew. */
+/* Whether writing blocks is a flag of the open file description, which other processes (the shell)
+ * share: so the file is opened again. */
 static void begin(void)
 {
     struct stat status;
@@ -43,7 +43,7 @@ static void write_unless_blocked(const char *bytes, size_t size)
         wrote = write(notices.fd, bytes, size);
     else if (poll(&poll_fd, 1, 0) == 1 && (poll_fd.revents & POLLOUT) != 0)
         wrote = write(STDERR_FILENO, bytes, size);
-    (void)wrote; /* whoever does not read does without */
+    (void)wrote; /* a line that nobody reads is lost */
 }
 
 void fm_cli_notice(const char *command, const char *text)

@@ -6,5 +6,5 @@
 
 /* Errors of both: FM_ERROR_IO. The caller ends *ret with finish or fm_writer_discard(). */
 FM_MUST_USE bool fm_cli_output_begin(const char *output, struct fm_writer **ret, GError **error);
-/* Nothing stands there before this, which frees the writer. */
+/* Puts the new file in its place, where until now nothing was written; frees the writer. */
 FM_MUST_USE bool fm_cli_output_finish(const char *output, struct fm_writer *writer, GError **error);

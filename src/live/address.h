@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The address of a server: told, and opened. */
+/* Opens the address that a server listens at, and prints it. */
 #pragma once
 
 #include <stdbool.h>

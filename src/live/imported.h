@@ -16,5 +16,5 @@ struct fm_cli_imported {
 /* Puts a profile's path, g_free, in the place of the path when the file is one of another tool's;
  * else leaves it. Errors: those of fm_import() and of writing. */
 bool fm_cli_imported_take(struct fm_cli_imported *imported, char **path, GError **error);
-/* Removes what was made. */
+/* Removes the profiles that were made. */
 void fm_cli_imported_clear(struct fm_cli_imported *imported);

@@ -51,7 +51,7 @@ void fm_making_free(struct fm_making *making)
     g_free(making);
 }
 
-/* The lines first: whoever sees the new profile has them. */
+/* Writes the source lines first: so whoever sees the new profile finds them. */
 static bool write_all(struct fm_making *making, struct fm_profile *profile,
                       const struct fm_finish_notes *notes,
                       struct fm_prepared_profile **ret_prepared, GError **error)

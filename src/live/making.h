@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One recording, made into a profile again and again: what its files say is read once. */
+/* Makes a profile of one recording again and again; the program's files are read once. */
 #pragma once
 
 #include <glib.h>

@@ -21,5 +21,5 @@ struct fm_cli_now {
  * those of profiles. fm_cli_now_clear(), also after an error. Errors: those of fm_control_path(),
  * of fm_finish() and of writing. */
 FM_MUST_USE bool fm_cli_now_take(const char *name, struct fm_cli_now *ret, GError **error);
-/* Removes what was made. */
+/* Removes the profiles that were made. */
 void fm_cli_now_clear(struct fm_cli_now *now);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether processors have time that nobody wants. */
+/* Tells whether processors have idle time. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,7 +10,7 @@ struct fm_spare {
     uint64_t idle_ns, own_ns, at_ns; /* at the look before; at_ns 0: there was none */
 };
 
-/* Looks at what the kernel tells. What this process took itself counts as left over. */
+/* Reads the kernel's counters of idle time. The time that this process used counts as idle. */
 void fm_spare_look(struct fm_spare *spare);
-/* From now on the calling thread takes little more than what nobody else wants. */
+/* From now on the calling thread uses little more than idle time. */
 void fm_spare_only(void);

@@ -26,7 +26,7 @@ static const struct {
     {"types", fm_cmd_log_types, "list the known event types with fields and units", false},
 };
 
-/* Says which files lack events that a LOG.live file beside them has. */
+/* Reports the files that lack events which a LOG.live file beside them has. */
 static void tell_of_live(const char *command, int argc, char **argv)
 {
     for (int i = 2; i < argc; i++) {

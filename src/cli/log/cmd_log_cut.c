@@ -105,7 +105,7 @@ static int cut_source(struct cut *cut, struct fm_eventlog_source *source)
         } else if (status == FM_EVENTLOG_FAILED) {
             good = false;
         } else if (status == FM_EVENTLOG_FINISHED) {
-            (void)fm_eventlog_writer_end(cut->writer, &error); /* error tells */
+            (void)fm_eventlog_writer_end(cut->writer, &error); /* error says why */
             break;
         }
     }

@@ -59,7 +59,8 @@ static void begin_log(struct follow *follow, struct fm_eventlog_header *header)
     follow->header = fm_eventlog_header_ref(header);
 }
 
-/* Names are learnt as they come: a definition may carry a later time than its first use. */
+/* Takes names from definitions as they arrive: a definition may have a later time than its first
+ * use. */
 static void take_event(struct follow *follow, const struct fm_eventlog_event *event)
 {
     if (follow->hold_s <= 0) { /* in the order of arrival */
@@ -70,7 +71,7 @@ static void take_event(struct follow *follow, const struct fm_eventlog_event *ev
     fm_eventlog_reorder_push(follow->reorder, event, (uint64_t)g_get_monotonic_time());
 }
 
-/* Prints what the reader has. Returns false when the log is over. */
+/* Prints the items that the reader has. Returns false at the end of the log. */
 static bool print_items(struct follow *follow, struct fm_eventlog_source *source, GError **error)
 {
     struct fm_eventlog_reader *reader = fm_eventlog_source_reader(source);
@@ -109,7 +110,8 @@ static bool print_items(struct follow *follow, struct fm_eventlog_source *source
     return false;
 }
 
-/* Waits for more bytes. Returns false when there will be none, or we were asked to stop. */
+/* Waits for more bytes. Returns false when none will come, or when this process was asked to
+ * stop. */
 static bool wait_for_more(struct follow *follow, struct fm_eventlog_source *source, GError **error)
 {
     while (!fm_cmd_log_stop) {

@@ -29,6 +29,6 @@ bool fm_cmd_log_printer_begin(struct fm_cmd_log_printer *printer, GError **error
 void fm_cmd_log_printer_event(struct fm_cmd_log_printer *printer,
                               const struct fm_eventlog_event *event,
                               const struct fm_eventlog_header *header);
-/* Writes what is held back. */
+/* Writes the lines that are held back. */
 void fm_cmd_log_printer_flush(struct fm_cmd_log_printer *printer);
 void fm_cmd_log_printer_done(struct fm_cmd_log_printer *printer);

@@ -182,7 +182,7 @@ static void refuse(int fd, uint8_t status)
         shutdown(fd, SHUT_WR);
 }
 
-/* Waits for the token that clients must send first; tells who has not the right one. */
+/* Waits for the token, which clients must send first; reports a client that sends a wrong one. */
 static bool has_token(int fd, const char *token, GError **error)
 {
     uint8_t status = FM_REFUSAL_TOKEN_NEEDED;
@@ -219,7 +219,7 @@ static void *serve_client(void *data)
     if ((datagrams || link->sender->token == NULL ||
          has_token(link->fd, link->sender->token, &error)) &&
         send_file(link, &error)) {
-        /* The peer reads to the end before the connection goes. */
+        /* The peer reads to the end before the connection is closed. */
         shutdown(link->fd, SHUT_WR);
     } else if (error != NULL) {
         fm_cli_print_error("fathom log send: %s", error->message);

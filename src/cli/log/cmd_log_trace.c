@@ -365,7 +365,7 @@ static void **sorted_keys(GHashTable *table, int (*compare)(const void *, const 
     return keys;
 }
 
-/* "none", "3"; g_free. Of a key of counted.lanes. */
+/* Returns the name of a lane, "none" or a number, of a key of counted.lanes; g_free(). */
 static char *lane_name(const void *key)
 {
     int lane = GPOINTER_TO_INT(key) - 1;

@@ -12,7 +12,7 @@ bool fm_cmd_log_is_folder(const char *path);
 
 struct fm_cmd_log_trace {
     struct fm_trace *trace;
-    struct fm_state *state; /* NULL: nobody wants it */
+    struct fm_state *state; /* NULL: no state is needed */
     bool wants_state;
     struct fm_filter *filter;
     uint64_t from_ns, to_ns;

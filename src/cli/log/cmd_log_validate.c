@@ -8,7 +8,7 @@
 #include "eventlog/log/validate.h"
 
 struct report {
-    const char *path; /* as it is shown */
+    const char *path; /* as it is printed */
     int shown, shown_max;
     bool quiet;
 };

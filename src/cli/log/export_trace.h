@@ -4,7 +4,7 @@
 
 #include "exchange/trace/trace_export.h"
 
-/* Reads the trace at path and writes it to out, which stays the caller's. What could not be read of
- * it goes to standard error. Returns an exit status. */
+/* Reads the trace at path and writes it to out, which the caller keeps and frees. What could not be
+ * read is reported on standard error. Returns an exit status. */
 int fm_export_trace(const struct fm_trace_export_format *format, const char *path,
                     struct fm_writer *out);

@@ -13,7 +13,7 @@ struct diffing {
     char *by;
     int rows, contexts;
     gboolean no_renames, all_runs;
-    double variation; /* per cent; 0 = what is usual */
+    double variation; /* per cent; 0: the default */
 };
 
 #define VARIATION_MAX 100.0

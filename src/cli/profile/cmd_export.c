@@ -61,7 +61,8 @@ static bool write_file(const struct exporting *o, const struct fm_export_format 
     return false;
 }
 
-/* A trace that is damaged is written as far as it could be read, and the status tells. */
+/* A damaged trace is written as far as it could be read; the exit status says that it is
+ * damaged. */
 static int export_trace(const struct exporting *o, const struct fm_trace_export_format *format,
                         const char *path)
 {
@@ -146,7 +147,7 @@ static int run(struct exporting *o, const char *path)
     return FM_EXIT_DONE;
 }
 
-/* An option that another format has no use for is not what was meant. */
+/* Refuses options that the chosen format does not use. */
 static int check_format_alone(const struct exporting *o)
 {
     const struct {

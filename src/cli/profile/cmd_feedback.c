@@ -64,7 +64,7 @@ static void check_verbosity(const char *command, int verbosity)
                 VERBOSITY_MAX);
 }
 
-/* All that is wrong is told. */
+/* Reports all wrong values, not only the first. */
 static bool set_params(struct creating *options)
 {
     struct fm_feedback_params *params = &options->params;

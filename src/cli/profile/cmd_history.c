@@ -28,8 +28,8 @@ static bool add_folder(const char *folder, GPtrArray *paths, GError **error)
     return true;
 }
 
-/* A file that cannot be read is told, and the others are shown without it. Returns the status that
- * the command ends with then; 0 = all were read. */
+/* Reports each file that cannot be read, and shows the others without it. Returns the exit status;
+ * 0 = all were read. */
 static int read_all(const GPtrArray *paths, GArray *entries)
 {
     int status = 0;

@@ -34,7 +34,7 @@ static void tell_notes(const struct fm_profile *profile)
             "fathom import: note: the file has no numbers of calls: pages show a dash\n");
 }
 
-/* Nobody named it, so what stands there already must be an earlier profile: "prof.data" may be
+/* Nobody named the output, so it may only replace an earlier profile: "prof.data" may be a file of
  * perf's. */
 static int check_default(const char *output)
 {

@@ -48,9 +48,9 @@ static bool is_repeat(GHashTable *seen, const char *path)
                                                    (unsigned long)status.st_ino));
 }
 
-/* A file is read while the one before it is added: two inputs are in memory, not more. What was
- * added is freed by the thread that reads, before it reads: that takes as long as reading, nearly.
- */
+/* The next file is read while the one before it is added, so at most two inputs are in memory. The
+ * reading thread frees the added one before it reads, as freeing takes nearly as long as
+ * reading. */
 struct reading {
     GThread *thread;
     struct fm_profile *added; /* NULL = none */
@@ -73,15 +73,15 @@ static gpointer read_file(gpointer data)
         g_clear_pointer(&reading->profile, fm_profile_free);
     if (reading->profile != NULL && reading->profile->flavour == FM_FLAVOUR_C &&
         !fm_source_map_read_beside(NULL, reading->path, reading->profile, &reading->lines, NULL))
-        reading->lines = NULL; /* the profile alone then: its pages say what is wrong with them */
+        reading->lines = NULL; /* the profile is merged without: its pages say what is wrong */
     if (reading->profile != NULL && reading->profile->flavour == FM_FLAVOUR_C &&
         !fm_machine_code_read_beside(NULL, reading->path, reading->profile, &reading->code, NULL))
         reading->code = NULL;
     return NULL;
 }
 
-/* Files of Mercury's tools do not say which process they are of: what has the same bytes is taken
- * for a copy. *ret: the path of the first. */
+/* Files of Mercury's tools do not name their process: a file with the same bytes as an earlier one
+ * is taken for a copy. *ret: the path of the earlier one. */
 static bool is_copy(GHashTable *contents, const struct reading *done, const char **ret)
 {
     if (done->profile->flavour != FM_FLAVOUR_MERCURY)
@@ -131,7 +131,7 @@ static void see_ranks(struct seen *seen, struct fm_profile *profile, const char 
     g_array_append_val(seen->ranks_of, rank);
 }
 
-/* A file that was read and is no repeat. */
+/* Adds a file that was read and is no copy of an earlier one. */
 static bool add_profile(struct fm_merge *merge, struct seen *seen, const struct reading *done,
                         const struct fm_merge_body *body, GError **error)
 {
@@ -151,7 +151,7 @@ static bool add_profile(struct fm_merge *merge, struct seen *seen, const struct 
     return true;
 }
 
-/* One that is in it already, as far as can be told. */
+/* Whether the same process is in the sum already, as far as the files tell. */
 static bool is_again(const struct fm_merge *merge, const struct seen *seen,
                      const struct reading *done, GError **error)
 {
@@ -173,8 +173,8 @@ static void clear_beside(struct reading *reading)
     g_clear_pointer(&reading->code, fm_machine_code_free);
 }
 
-/* The file that is being read; *reading goes on with the next, unless it is NULL. *added: the
- * profile added before, then this one. */
+/* Adds the file that was read; *reading goes on with the next file, unless it is NULL. *added: the
+ * profile added before on entry, this one on return. */
 static bool add_file(const struct merging *o, struct fm_merge *merge, struct seen *seen,
                      struct reading *reading, const char *next, struct fm_profile **added,
                      GError **error)
@@ -264,7 +264,7 @@ static bool write_profile(const struct fm_profile *profile, const char *output, 
            fm_cli_output_finish(output, writer, error);
 }
 
-/* Nothing stands beside a stream. */
+/* A stream has no files beside it. */
 static bool write_beside(const struct fm_merge_beside *beside, const struct fm_profile *profile,
                          const char *output, GError **error)
 {
@@ -454,8 +454,8 @@ static int pass_names(const GPtrArray *paths, GError **error)
     return ok ? descriptor : -1;
 }
 
-/* Goes on as the program that talks to the other processes: under mpirun this process is one of
- * many. It returns only when that cannot be. */
+/* Replaces this process with the program that talks to the others: under mpirun this process is one
+ * of many. Returns only when it cannot be run. */
 static int merge_on_mpi(const struct merging *o, const GPtrArray *paths)
 {
     const struct {

@@ -121,7 +121,7 @@ static void write_proc(struct listing *listing, uint32_t proc, const struct fm_b
     }
     fm_json_end(json);
     fm_json_uint(json, "depth", body->depth);
-    /* Each goal tells its whole path. */
+    /* Each goal is printed with its whole path. */
     if (body->depth > FM_BODY_PRINTED_DEPTH_MAX) {
         fm_json_null(json, "goals");
     } else {

@@ -6,10 +6,10 @@
 
 struct fm_merge_ranks {
     struct fm_merge_options options; /* that the sum is made with */
-    bool asked;                      /* also where the profiles have no ranks */
-    bool kept;                       /* some of the files have statistics: as if asked for, but
-                                        that they are left out is no failure */
-    bool no;                         /* never */
+    bool asked;                      /* even where the profiles have no ranks */
+    bool kept; /* some of the files have statistics: as if asked for, but it is no failure when they
+                  have to be left out */
+    bool no;   /* never */
 };
 
 /* Adds the statistics to sum; paths: all files that were added to it, each of one process or of

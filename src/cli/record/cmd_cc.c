@@ -111,7 +111,7 @@ static bool read_environment(struct wrapper *wrapper, GError **error)
     return fm_grade_check(grade, error);
 }
 
-/* "cc" says nothing about who it is: what it links to does. */
+/* The name "cc" does not say which compiler it is, but the file that it links to does. */
 static void identify(struct wrapper *wrapper)
 {
     struct fm_toolchain *toolchain = &wrapper->toolchain;

@@ -69,7 +69,7 @@ static int print_status(const char *path)
     return FM_EXIT_DONE;
 }
 
-/* Says on standard error when the program has not run since: that is no failure. */
+/* Reports on standard error when the program has not run since the request, which is no failure. */
 static int tell(enum fm_control_answer answer, const char *path, const char *what, double seconds,
                 GError *error)
 {
@@ -113,7 +113,7 @@ static int ask(const char *path, size_t index, const char *label, double seconds
         g_autofree char *shown = fm_text_escaped(copy);
         printf("%s\n", shown);
     } else if (copy != NULL) {
-        printf("%s\n", copy); /* scripts take it as it is */
+        printf("%s\n", copy); /* for scripts, without any other text */
     }
     fflush(stdout);
     return tell(answer, path, "the mark of the snapshot", seconds, error);

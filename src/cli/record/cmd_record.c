@@ -25,7 +25,7 @@
 #include "record/raw/of_run.h"
 #include "record/running/looks.h"
 
-/* The shell's statuses for what could not be run. */
+/* Exit statuses of the shell for programs that could not be run. */
 enum { CANNOT_RUN = 126, NOT_FOUND = 127 };
 
 #define RUNS_MAX 100000u
@@ -146,7 +146,7 @@ static int run(char **argv, struct fm_looks *looks, struct fm_live_run *live,
     return status;
 }
 
-/* Ends as the program did, so that who called us sees no difference. */
+/* Ends as the program did (same status or signal), so that the caller sees no difference. */
 static int end_like(int wait_status)
 {
     g_assert(WIFEXITED(wait_status) || WIFSIGNALED(wait_status));
@@ -206,7 +206,7 @@ static void set_moment(const char *variable, uint64_t ns)
     g_setenv(variable, text, TRUE);
 }
 
-/* The moments hold for all programs of the run. Returns an exit status, or -1 to go on. */
+/* The times apply to all programs of the run. Returns an exit status, or -1 to go on. */
 static int set_times(const struct times *times)
 {
     uint64_t after = 0, for_ = 0;
@@ -256,7 +256,7 @@ static char *base_of(const char *name)
 /* How the runs of a service are kept. */
 struct keeping {
     const char *name;            /* NAME, with its folder */
-    unsigned keep;               /* so many; 0: there is one, which takes the place of the last */
+    unsigned keep;               /* number of runs to keep; 0: only one, which replaces the last */
     struct fm_rotation rotation; /* keep 0: a run is one */
 };
 
@@ -313,8 +313,8 @@ static int record(struct fm_finishing *how, const char *base, const struct keepi
  * and its profiles would take the place of those of the last run that worked. */
 #define COMES_UP_US (INT64_C(60) * G_USEC_PER_SEC)
 
-/* How a program failed by itself soon after its start; g_free(). NULL: it did not. What others send
- * to end it is no failure. */
+/* Says how a program failed by itself soon after its start; g_free(). NULL when it did not. Signals
+ * sent to end it are no failure. */
 static char *early_failure(int wait_status, gint64 lived_us)
 {
     double seconds = (double)lived_us / G_USEC_PER_SEC;
@@ -558,7 +558,7 @@ static int take(struct record_options *options)
     return status >= 0 ? status : tell_runtime(options);
 }
 
-/* Before the program runs, perhaps for hours. -1: go on. */
+/* Checks before the program runs, perhaps for hours. Returns an exit status, or -1 to go on. */
 static int check_output(const char *base)
 {
     g_autofree char *folder = g_path_get_dirname(base);

@@ -33,7 +33,8 @@ static void choose_middle(struct fm_given_runs *runs, const char *by)
     runs->middle = fm_runs_middle(amounts, runs->profiles->len);
 }
 
-/* Runs whose time is far from the others': something else disturbed them. */
+/* Leaves out runs whose time is far from the others': something else on the machine disturbed
+ * them. */
 static void leave_out(struct fm_given_runs *runs, GString *told)
 {
     g_autofree bool *disturbed = g_new0(bool, runs->profiles->len);

@@ -7,7 +7,7 @@
 struct fm_given_runs {
     GPtrArray *paths;    /* char*, borrowed */
     GPtrArray *profiles; /* struct fm_profile, owned; those that were not left out */
-    unsigned middle;     /* the run whose counts are compared */
+    unsigned middle;     /* index of the run whose counts are compared */
 };
 
 void fm_given_runs_init(struct fm_given_runs *ret);

@@ -48,7 +48,7 @@ enum fm_cli_file_kind fm_cli_file_kind(const char *path)
     if (size == 0 && fm_import_recognises(path))
         return FM_FILE_FOREIGN;
     while (skipped < size && (head[skipped] == '\r' || head[skipped] == '\n'))
-        skipped++; /* the id line of a data file stands in a line of its own */
+        skipped++; /* the id line of a data file is a line of its own */
     for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
         size_t length = strlen(kinds[i].begins);
         if (size - skipped >= length && memcmp(head + skipped, kinds[i].begins, length) == 0)

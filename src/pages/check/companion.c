@@ -45,7 +45,8 @@ static void check_every_body(const struct fm_procrep *procrep, GArray *facts)
              g_strdup_printf("%u of %u", procrep->proc_count - lost, procrep->proc_count));
 }
 
-/* Version 5 comes out as the compiler wrote it; of version 6 names may stand elsewhere. */
+/* Version 5 must come out byte for byte as the compiler wrote it; in version 6 the names may be at
+ * other positions. */
 static void check_written_again(const struct fm_procrep *procrep, const struct fm_mapped_file *file,
                                 GArray *facts)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files that are no profiles but come of one: bodies of Mercury procedures and feedback files. */
+/* Files that belong to a profile: bodies of Mercury procedures and feedback files. */
 #pragma once
 
 #include <glib.h>
@@ -13,7 +13,7 @@ struct fm_companion_fact {
     char *detail;
 };
 
-/* Reads the whole file and writes it again. facts: struct fm_companion_fact, whose details are
- * freed with the array. False when it cannot be read. */
+/* Reads the whole file and writes it again to compare. facts: elements: struct fm_companion_fact;
+ * their details are freed with the array. False when the file cannot be read. */
 bool fm_companion_check(const char *path, enum fm_cli_file_kind kind, GArray **ret_facts,
                         GError **error);

@@ -8,7 +8,7 @@
 
 /* A file that was loaded, however often. */
 struct fm_image {
-    const struct fm_raw_module *raw; /* one of its loadings */
+    const struct fm_raw_module *raw; /* one of the times that it was loaded */
     struct fm_statics *statics;      /* NULL: could not be read, or not asked for yet */
     bool statics_kept;               /* they belong to the cache */
     bool unreadable;                 /* was tried in vain: the file is gone, or another one */

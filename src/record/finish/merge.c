@@ -157,7 +157,9 @@ static void add_edge(struct merger *merger, uint32_t index)
     place_edge(merger, index);
 }
 
-/* A pd that is found to be entered within itself: its depths are those of a part of the clique. */
+/* Discards the depths of a pd that is found to be recursive: they are those of a part of its
+ * clique.
+ */
 static void forget_depths(struct fm_raw_recording *recording, uint32_t pd)
 {
     struct fm_raw_pd *forgotten = &recording->pds[pd];

@@ -154,7 +154,7 @@ struct fm_raw_point {
     uint32_t epoch;
     uint32_t pd;
     uint32_t block; /* number of the counter; FM_RAW_NONE: of a callback */
-    uint32_t place; /* made by finishing, of counted ones: into the image's points, FM_RAW_NONE */
+    uint32_t place; /* set by finishing, for counters: index of the image's points, FM_RAW_NONE */
 };
 /* The block in front of those that have counters, which runs as often as the function is called. */
 #define FM_RAW_BLOCK_ENTRY (FM_RAW_NONE - 1)

@@ -34,7 +34,7 @@ static struct fm_group *group_new(GPtrArray *groups)
     return group;
 }
 
-/* The group that a program's processes are in; made when there is none. */
+/* Returns the group that a program's processes belong to; makes it when there is none. */
 static struct fm_group *group_of(GPtrArray *groups, enum fm_join join, GHashTable *of_program,
                                  const char *program)
 {
@@ -175,7 +175,8 @@ static void take_before(struct fm_group *group, struct fm_profile *profile, bool
         group->before = profile;
         return;
     }
-    for (guint i = 0; i < group->members->len; i++) { /* made anew, of all of them */
+    /* the profile is made again from all recordings */
+    for (guint i = 0; i < group->members->len; i++) {
         fm_group_member(group, i)->done = false;
         fm_group_member(group, i)->part = NULL;
     }

@@ -55,7 +55,7 @@ static char *one_line(const char *command)
     return g_string_free(text, FALSE);
 }
 
-/* The sources beside the profile, or none of an older one. */
+/* Stores the source files beside the profile, or removes those of an older profile. */
 static bool keep_sources(const struct fm_finishing *how, const struct fm_profile *profile,
                          const char *data_path, GError **error)
 {

@@ -13,26 +13,26 @@
 enum fm_join {
     FM_JOIN_NONE,    /* each process has a profile of its own */
     FM_JOIN_PROGRAM, /* one profile for all processes of a program, */
-    FM_JOIN_ALL,     /* or for all of the run */
+    FM_JOIN_ALL,     /* or one profile of the whole run */
 };
 
 struct fm_finishing {
     const char *command;    /* for messages */
     const char *debug_path; /* folders of separate debug files; NULL */
-    const char *when;       /* only what is below this function; NULL: all */
-    const char *since;      /* an earlier copy of the recording: only what came then; NULL */
-    const char *again;      /* command that makes the profile of a running process again; NULL */
-    enum fm_join join;      /* several recordings */
-    bool keep;              /* do not remove the raw recording */
-    bool keep_sources;      /* store the source files beside the profile */
-    bool quiet;             /* no summary */
-    bool all;               /* children that only became another program, too */
-    bool brief;             /* a line instead of the summary */
-    bool apart;             /* they are not joined, and nobody asked for that: to be told */
-    bool several;           /* notes name the recording that they are of */
-    unsigned lost;          /* recordings of processes of the run that are gone */
-    uint64_t ended_ns;      /* when the program ended, by CLOCK_MONOTONIC; 0 = not known */
-    uint64_t began_ns;      /* when it was started, since 1970; its process */
+    const char *when;       /* only calls below this function; NULL: all */
+    const char *since; /* an earlier copy of the recording: only what came after it; NULL: all */
+    const char *again; /* command that makes the profile of a running process again; NULL */
+    enum fm_join join; /* several recordings */
+    bool keep;         /* do not remove the raw recording */
+    bool keep_sources; /* store the source files beside the profile */
+    bool quiet;        /* no summary */
+    bool all;          /* children that only became another program, too */
+    bool brief;        /* a line instead of the summary */
+    bool apart;        /* processes are not joined although nobody asked for that: to be reported */
+    bool several;      /* notes name the recording that they are of */
+    unsigned lost;     /* recordings of processes of the run that are gone */
+    uint64_t ended_ns; /* when the program ended, by CLOCK_MONOTONIC; 0 = not known */
+    uint64_t began_ns; /* when it was started, since 1970; its process */
     uint32_t pid;
     struct fm_known *known; /* facts about program files, shared by several recordings; NULL */
     GHashTable *profiles;   /* to be filled: path of a recording -> of the profile that has it, both

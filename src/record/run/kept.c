@@ -209,7 +209,7 @@ static void make_newest(const char *folder, struct run *own, GPtrArray *runs)
     g_ptr_array_sort(runs, by_time);
 }
 
-/* Beside its profile, so that it is known when other runs end. */
+/* Stored beside the profile, so that later runs find it. */
 static void mark_failed(const char *base, const char *failure, struct run *own)
 {
     g_autofree char *path = g_strconcat(base, FAILED, NULL);

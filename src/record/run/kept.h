@@ -11,7 +11,7 @@
 /* A run that is being recorded. */
 struct fm_kept_run {
     char *base; /* prefix of its files */
-    int lock;   /* held until it is ended: nobody removes files of it */
+    int lock;   /* held until the run is ended: so nobody removes its files */
 };
 
 /* Takes a name for a run that begins now. base: NAME, with its folder. Errors: FM_ERROR_IO. */

@@ -17,7 +17,7 @@
 #include "record/raw/recording.h"
 #include "record/running/control.h"
 
-/* A recording as it was at the end of a phase. */
+/* A copy of a recording, made at the end of a phase. */
 struct copy {
     char *path;
     uint64_t ns; /* when it was made, by CLOCK_MONOTONIC */
@@ -32,7 +32,7 @@ struct fm_rotating {
     char *folder;            /* folder of the copies */
     GHashTable *copies;      /* path of a recording -> struct copy of the latest phase's end */
     GHashTable *taken;       /* paths of snapshots that were a phase's end */
-    struct fm_kept_run kept; /* the phase that goes on */
+    struct fm_kept_run kept; /* the phase that is recorded now */
     unsigned number;         /* number of copies */
     uint64_t next_ns;
 };
@@ -160,7 +160,8 @@ static void take_copies(struct phase *phase)
     g_hash_table_unref(phase->copies);
 }
 
-/* False: it is no sum with the others. A process that ended before the phase began is no part. */
+/* False: the profile cannot be added to the others. A process that ended before the phase began is
+ * left out. */
 static bool add_to_sum(struct phase *phase, const struct fm_profile *profile,
                        const struct fm_finish_notes *notes, const char *recording, GError **error)
 {
@@ -279,7 +280,7 @@ static void begin_next(struct fm_rotating *rotating)
         fm_cli_print_error("fathom record: %s", error->message);
 }
 
-/* A snapshot that is new, and whole; NULL: there is none. */
+/* Returns a snapshot that is new and complete; NULL when there is none. */
 static char *new_snapshot(struct fm_rotating *rotating)
 {
     g_autofree char *folder = g_path_get_dirname(rotating->run);

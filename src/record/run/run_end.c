@@ -141,7 +141,8 @@ static guint take_astray(const struct fm_finishing *how, const char *base, GPtrA
         const char *path = of_run->pdata[i];
         g_autofree char *name = g_strconcat(base, path + strlen(prefix), NULL);
         if (fm_raw_recording_writer(path) != 0 || g_rename(path, name) != 0) {
-            g_ptr_array_add(others, g_strdup(path)); /* whoever writes it knows it by its name */
+            /* the path that the writing process knows it by */
+            g_ptr_array_add(others, g_strdup(path));
             continue;
         }
         g_ptr_array_add(found, g_steal_pointer(&name));

@@ -120,12 +120,12 @@ static void write_all(const GString *text)
             struct pollfd full = {.fd = STDERR_FILENO, .events = POLLOUT};
             (void)poll(&full, 1, -1);
         } else if (errno != EINTR) {
-            return; /* nobody to tell */
+            return; /* nobody reads the output any more */
         }
     }
 }
 
-/* Hands on what there is; false at the end of it. */
+/* Passes on the available output; false at its end. */
 static bool hand_on(struct compiling *self)
 {
     char bytes[16384];

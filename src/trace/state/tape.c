@@ -9,7 +9,7 @@
 #include "trace/state/state_internal.h"
 
 enum {
-    BATCHES = 8, /* under way at a time; 2 when nobody is beside */
+    BATCHES = 8, /* number of batches in work at a time; 2 without a second thread */
     /* About, as those of one event stay together, and so does what is read while there is no room
      * for another batch. */
     BATCH_EVENTS = 2048,
@@ -30,7 +30,7 @@ struct taker {
     fm_tape_take *take;
     void *user;
     uint64_t taken; /* batches */
-    bool busy;      /* somebody takes one for it now */
+    bool busy;      /* a thread takes a batch for this taker at the moment */
 };
 
 struct fm_tape {
@@ -40,18 +40,18 @@ struct fm_tape {
     unsigned places;
     struct batch *writing;
     bool ended;
-    struct fm_worker *worker; /* NULL = none beside */
+    struct fm_worker *worker; /* NULL: there is no second thread */
     struct taker takers[TAKERS_MAX];
     unsigned taker_count;
-    pthread_mutex_t lock;   /* guards what follows, and `taken` and `busy` */
-    pthread_cond_t changed; /* somebody is no longer busy */
+    pthread_mutex_t lock;   /* guards the members below, and `taken` and `busy` of the takers */
+    pthread_cond_t changed; /* signalled when a taker is no longer busy */
     uint64_t written;       /* batches */
 };
 
 /* --- taking --- */
 
-/* The one that is farthest behind of those that nobody is busy for; NULL = there is nothing to do.
- * Locked. */
+/* Returns the taker that is farthest behind, of those that no thread takes a batch for; NULL when
+ * there is nothing to do. Call it with the lock held. */
 static struct taker *choose(struct fm_tape *tape)
 {
     struct taker *chosen = NULL;
@@ -64,7 +64,8 @@ static struct taker *choose(struct fm_tape *tape)
     return chosen;
 }
 
-/* Takes one batch for one of them; false when there is none to take. Locked, but not meanwhile. */
+/* Takes one batch for one of the takers; false when there is none to take. Call it with the lock
+ * held; it is released while the taker works. */
 static bool take_one(struct fm_tape *tape)
 {
     struct taker *taker = choose(tape);
@@ -147,7 +148,7 @@ static bool is_full(const struct batch *batch)
     return batch->event_count >= BATCH_EVENTS || batch->change_count >= BATCH_CHANGES;
 }
 
-/* A full batch is handed over; false while there is no room for the next. */
+/* Hands over a full batch; false while there is no room for the next. */
 static bool make_room(struct fm_tape *tape)
 {
     if (tape->worker == NULL) {
