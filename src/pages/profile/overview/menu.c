@@ -433,10 +433,10 @@ static void add_answers(struct fm_page *page)
         page->body = fm_add_list(columns, FM_LIST_COLUMN, NULL);
     }
     fm_add_hot_functions(page, &measured, ROWS_SHOWN);
-    fm_add_unhooked(page, UNHOOKED_SHOWN);
     if (measured.asked == FM_QUERY_BY_WAITING)
         fm_add_busy_functions(page, ROWS_SHOWN);
     link_functions(page, &measured);
+    fm_add_unhooked(page, UNHOOKED_SHOWN);
     columns = fm_add_list(body, FM_LIST_COLUMNS, NULL);
     page->body = fm_add_list(columns, FM_LIST_COLUMN, NULL);
     if (fm_add_hot_recursions(page, &measured, ROWS_SHOWN / 2) > 0) {
