@@ -87,8 +87,8 @@ class Faults(unittest.TestCase):
         texts = [each["text"] for each in page["text"]]
         told = [found for found in map(re.compile(
             r"([\d.]+) s wall: ([\d.]+) s CPU, ([\d.]+) s waiting \(mutex ([\d.]+), [^)]*\)"
-            r"(?:, up to [\d.]+ s ready but without a processor)?, all threads "
-            r"together\.").fullmatch, texts) if found]
+            r"(?:, about [\d.]+ s of other sleep)?(?:, up to [\d.]+ s ready but without a processor)?"
+            r", all threads together\.").fullmatch, texts) if found]
         self.assertEqual(len(told), 1, texts)
         wall, cpu, waiting, mutex = map(float, told[0].groups())
         self.assertGreaterEqual(wall, 800 * 0.0006)
