@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text/distance.h"
 #include "cli/cli.h"
 
 /* GLib takes "--switch=no" for "--switch". The name of such an option, or NULL. */
@@ -17,6 +18,30 @@ static const char *switch_with_value(const GOptionEntry *entries, char **argumen
                 strncmp(entry->long_name, *at + 2, size) == 0)
                 return entry->long_name;
         }
+    }
+    return NULL;
+}
+
+#define CHANGES_MAX 2u /* of letters, in a word that was meant */
+
+/* The option most like the first of the words that is none of them; NULL = none is. */
+static const char *nearest_option(const GOptionEntry *entries, char **words)
+{
+    for (; *words != NULL && strcmp(*words, "--") != 0; words++) {
+        if (!g_str_has_prefix(*words, "--"))
+            continue;
+        g_autofree char *word = g_strndup(*words + 2, strcspn(*words + 2, "="));
+        const char *best = NULL;
+        unsigned least = CHANGES_MAX + 1;
+        for (const GOptionEntry *entry = entries; entry->long_name != NULL; entry++) {
+            unsigned changes = fm_text_distance(word, entry->long_name);
+            if (changes < least && changes < strlen(word)) {
+                least = changes;
+                best = entry->long_name;
+            }
+        }
+        if (least > 0) /* at 0 it is one of them */
+            return best;
     }
     return NULL;
 }
@@ -43,8 +68,14 @@ int fm_cli_parse(int *argc, char ***argv, const GOptionEntry *entries, const cha
     const char *wrong = switch_with_value(entries, *argv + 1);
     if (wrong != NULL)
         return fm_cli_usage(name, "--%s takes no value", wrong);
-    if (!g_option_context_parse(context, argc, argv, &error))
-        return fm_cli_usage(name, "%s", error->message);
+    if (!g_option_context_parse(context, argc, argv, &error)) {
+        bool unknown = g_error_matches(error, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION);
+        const char *meant = unknown ? nearest_option(entries, *argv + 1) : NULL;
+        return meant != NULL
+                   ? fm_cli_usage(name, "%s; perhaps --%s is meant", error->message, meant)
+                   : fm_cli_usage(name, "%s; `fathom %s --help` lists the options", error->message,
+                                  name);
+    }
     if (help) {
         g_autofree char *text = g_option_context_get_help(context, TRUE, NULL);
         fputs(text, stdout);

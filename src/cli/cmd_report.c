@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/text/shell.h"
 #include "cli/cli.h"
 #include "console/files/hint.h"
 #include "live/now.h"
@@ -10,12 +11,23 @@
 #include "recording/profile.h"
 #include "site/site.h"
 
+/* Whether a function may be called so. */
+static bool is_like_name(const char *text)
+{
+    return (g_ascii_isalpha(*text) || *text == '_') && text[strcspn(text, "/&?#%")] == '\0';
+}
+
 static int report(const struct fm_page_output *output, const char *query_text, const char *path)
 {
     GError *error = NULL;
     struct fm_query query;
     if (!fm_query_parse(query_text, &query, &error)) {
         int status = fm_cli_fail("report", error);
+        if (is_like_name(query_text) && fm_cli_file_kind(path) == FM_FILE_PROFILE) {
+            g_autofree char *page = g_strconcat("proc/", query_text, NULL);
+            g_autofree char *word = fm_shell_word(page), *file = fm_shell_word(path);
+            fprintf(stderr, "The page of a function: fathom report %s %s\n", word, file);
+        }
         if (g_file_test(query_text, G_FILE_TEST_EXISTS))
             fprintf(stderr, "The query stands before the file: fathom report %s %s\n", path,
                     query_text);

@@ -5,7 +5,12 @@
 
 #include "base/files/standard_streams.h"
 #include "base/files/unfinished.h"
+#include "base/text/distance.h"
+#include "base/text/shell.h"
 #include "cli/cli.h"
+#include "console/files/hint.h"
+
+#define CHANGES_MAX 2u /* of letters, in a word that was meant */
 
 static fm_cli_run list_commands;
 
@@ -57,11 +62,52 @@ static void print_help(FILE *stream)
     fprintf(stream, "\n`fathom COMMAND --help` explains a command.\n");
 }
 
+/* By letters, or as other tools call it; NULL = none is like it. */
+static const char *nearest_command(const char *word)
+{
+    static const char *const others[][2] = {
+        {"compare", "diff"},    {"show", "report"},  {"run", "record"}, {"stat", "report"},
+        {"annotate", "report"}, {"script", "dump"},  {"serve", "view"}, {"open", "view"},
+        {"gcc", "cc"},          {"g++", "c++"},      {"build", "cc"},   {"gate", "check"},
+        {"flamegraph", "view"}, {"print", "report"}, {"attach", "ctl"},
+    };
+    const char *best = NULL;
+    unsigned least = CHANGES_MAX + 1;
+    for (size_t i = 0; i < G_N_ELEMENTS(others); i++) {
+        if (strcmp(others[i][0], word) == 0)
+            return others[i][1];
+    }
+    for (const struct fm_cli_command *command = commands; command->name != NULL; command++) {
+        unsigned changes = fm_text_distance(word, command->name);
+        if (changes < least && changes + 1 < strlen(command->name)) {
+            least = changes;
+            best = command->name;
+        }
+    }
+    return best;
+}
+
 static int run(int argc, char **argv)
 {
     for (const struct fm_cli_command *command = commands; command->name != NULL; command++) {
         if (strcmp(argv[0], command->name) == 0)
             return command->run(argc, argv);
+    }
+    const char *meant = nearest_command(argv[0]);
+    if (meant != NULL)
+        return fm_cli_usage(NULL, "there is no command '%s'; perhaps `fathom %s` is meant", argv[0],
+                            meant);
+    g_autofree char *source = fm_cli_source_help(argv[0]);
+    if (source != NULL)
+        return fm_cli_usage(NULL, "there is no command '%s'\n%s", argv[0], source);
+    if (g_file_test(argv[0], G_FILE_TEST_IS_REGULAR)) {
+        bool profile = fm_cli_file_kind(argv[0]) != FM_FILE_OTHER;
+        bool bare = !profile && strchr(argv[0], '/') == NULL;
+        g_autofree char *path = g_strconcat(bare ? "./" : "", argv[0], NULL);
+        g_autofree char *word = fm_shell_word(path);
+        return fm_cli_usage(NULL, "there is no command '%s'; `fathom %s %s` %s", argv[0],
+                            profile ? "view" : "record --", word,
+                            profile ? "shows a profile or a trace" : "records a program");
     }
     return fm_cli_usage(NULL, "there is no command '%s'; `fathom --help` lists them", argv[0]);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/text/shell.h"
 #include "cli/cli.h"
 #include "cli/page_output.h"
 #include "compare/given/given_runs.h"
@@ -12,7 +13,7 @@
 struct diffing {
     char *by;
     int rows, contexts;
-    gboolean no_renames, all_runs;
+    gboolean no_renames, all_runs, anyway;
     double variation; /* per cent; 0: the default */
 };
 
@@ -28,6 +29,41 @@ static int choose_measure(const struct diffing *o, const struct fm_compare *comp
     return -1;
 }
 
+/* Profiles of one program have this part of their functions in common, or more. */
+#define COMMON_PART 0.2
+
+static unsigned functions_of(const struct fm_profile *p)
+{
+    unsigned count = 0;
+    for (uint32_t ps = 1; ps <= p->ps_count; ps++)
+        count += *p->ps[ps].file != '\0';
+    return count;
+}
+
+/* False: the profiles are of two programs, by their names and by their functions; a message was
+ * printed. */
+static bool are_of_one_program(const struct fm_compare *c, const struct fm_given_runs *sides)
+{
+    const struct fm_profile *before = c->given[FM_BEFORE], *after = c->given[FM_AFTER];
+    g_autofree char *one = g_path_get_basename(before->program_name);
+    g_autofree char *other = g_path_get_basename(after->program_name);
+    unsigned of_before = functions_of(before), of_after = functions_of(after), common = 0;
+    for (guint i = 0; i < c->matches->len; i++) {
+        const struct fm_match *match = &g_array_index(c->matches, struct fm_match, i);
+        common += match->how != FM_MATCHED_RENAMED && *before->ps[match->before].file != '\0';
+    }
+    unsigned most = MAX(of_before, of_after);
+    bool same = strcmp(one, other) == 0 || common >= COMMON_PART * most;
+    g_autofree char *first = fm_shell_word(sides[FM_BEFORE].paths->pdata[sides[FM_BEFORE].middle]);
+    g_autofree char *second = fm_shell_word(sides[FM_AFTER].paths->pdata[sides[FM_AFTER].middle]);
+    if (!same)
+        fm_cli_print_error("fathom diff: two programs: %s is of %s, %s of %s, and of %u functions "
+                           "they have %u in common\n"
+                           "To compare them all the same: fathom diff --anyway %s %s\n",
+                           first, one, second, other, most, common, first, second);
+    return same;
+}
+
 static int print_diff(const struct diffing *o, const struct fm_page_output *output,
                       const struct fm_given_runs *sides, const char *left_out)
 {
@@ -40,6 +76,10 @@ static int print_diff(const struct diffing *o, const struct fm_page_output *outp
                                                    fm_given_runs_compared(after)};
     if (!fm_compare_new_runs(runs, &options, &compare, &error))
         return fm_cli_fail("diff", error);
+    if (!o->anyway && !are_of_one_program(compare, sides)) {
+        fm_compare_free(compare);
+        return FM_EXIT_FAILED;
+    }
     struct fm_compare_page_options page = {
         .causes_max = (unsigned)o->rows,
         .contexts_max = (unsigned)o->contexts,
@@ -123,6 +163,8 @@ int fm_cmd_diff(int argc, char **argv)
         {"variation", 0, 0, G_OPTION_ARG_DOUBLE, &o.variation,
          "Assume that times vary by PERCENT from run to run, until runs show more (default: 2)",
          "PERCENT"},
+        {"anyway", 0, 0, G_OPTION_ARG_NONE, &o.anyway,
+         "Compare profiles of two programs, which have few functions in common", NULL},
         {"all-runs", 0, 0, G_OPTION_ARG_NONE, &o.all_runs,
          "Keep runs whose time is far from that of the others of their side", NULL},
         {0},

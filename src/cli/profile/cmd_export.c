@@ -141,7 +141,7 @@ static int run(struct exporting *o, const char *path)
     if (o->options.min_share > 0 && !format->stacks)
         return fm_cli_usage("export", "--min cannot be used with --to=%s", format->name);
     if (!export_profile(o, format, path, notes, &error))
-        return fm_cli_fail("export", error);
+        return fm_cli_fail_file("export", path, FM_FILE_PROFILE, error);
     for (guint i = 0; i < notes->len; i++)
         fm_cli_print_error("fathom export: note: %s\n", (const char *)g_ptr_array_index(notes, i));
     return FM_EXIT_DONE;

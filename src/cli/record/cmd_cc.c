@@ -25,7 +25,8 @@ static const char help[] =
     "Usage:\n"
     "  fathom %s [OPTION...] [COMPILER] ARGUMENT...\n\n"
     "Compiles and links like the compiler, so that the program records itself.\n\n"
-    "Options (before all others; the rest is the compiler's):\n"
+    "Options (before all others; the rest is the compiler's. --grade, --exclude, --only\n"
+    "and --include-system are also taken among these):\n"
     "  --grade=GRADE           Count calls at GRADE:\n"
     "                          deep (default): of functions that exist after inlining; inlined\n"
     "                          bodies are shown, but not counted\n"
@@ -97,6 +98,25 @@ static bool take_option(struct wrapper *wrapper, const char *argument, GError **
     } else {
         return false;
     }
+    return true;
+}
+
+/* Those that no compiler has are ours behind its arguments, too. */
+static bool take_options_behind(struct wrapper *wrapper, int *argc, char **argv, GError **error)
+{
+    static const char *const ours[] = {"--grade=", "--exclude=", "--only=", "--include-system"};
+    int kept = 0;
+    for (int i = 0; i < *argc; i++) {
+        bool taken = false;
+        for (unsigned k = 0; k < G_N_ELEMENTS(ours) && !taken; k++)
+            taken = g_str_has_prefix(argv[i], ours[k]) && take_option(wrapper, argv[i], error);
+        if (*error != NULL)
+            return false;
+        if (!taken)
+            argv[kept++] = argv[i];
+    }
+    *argc = kept;
+    argv[kept] = NULL;
     return true;
 }
 
@@ -220,8 +240,11 @@ static int run_wrapper(struct wrapper *wrapper, int argc, char **argv)
         return fm_cli_usage(wrapper->name,
                             "expected the compiler's arguments; see `fathom %s --help`",
                             wrapper->name);
+    argc -= at;
+    if (!take_options_behind(wrapper, &argc, argv + at, &error))
+        return fm_cli_fail(wrapper->name, error);
     identify(wrapper);
-    int status = carry_out(wrapper, argc - at, argv + at, &error);
+    int status = carry_out(wrapper, argc, argv + at, &error);
     if (error != NULL)
         return fm_cli_fail(wrapper->name, error);
     return status;

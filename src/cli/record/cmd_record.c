@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/text/shell.h"
 #include "cli/cli.h"
+#include "console/files/hint.h"
 #include "live/run.h"
 #include "live/token.h"
 #include "record/run/call_log.h"
@@ -138,8 +139,7 @@ static int run(char **argv, struct fm_looks *looks, struct fm_live_run *live,
     if (live != NULL && asked_to_end)
         fm_live_run_quit(live);
     if (failure != 0) {
-        g_autofree char *shown = fm_text_escaped(argv[0]);
-        fprintf(stderr, "fathom record: %s: %s\n", shown, g_strerror(failure));
+        fm_cli_cannot_run("record", argv[0], failure);
         *ret_exit = failure == ENOENT ? NOT_FOUND : CANNOT_RUN;
         return -1;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "console/files/hint.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -78,6 +79,47 @@ static char *helps(const struct reader *readers, const char *command, const char
     return g_string_free(text, FALSE);
 }
 
+char *fm_cli_source_help(const char *path)
+{
+    static const char *const endings[][2] = {{".c", "cc"},    {".cc", "c++"}, {".cpp", "c++"},
+                                             {".cxx", "c++"}, {".C", "c++"},  {".c++", "c++"}};
+    for (size_t i = 0; i < G_N_ELEMENTS(endings); i++) {
+        if (!g_str_has_suffix(path, endings[i][0]) || !g_file_test(path, G_FILE_TEST_IS_REGULAR))
+            continue;
+        g_autofree char *base = g_path_get_basename(path);
+        base[strlen(base) - strlen(endings[i][0])] = '\0';
+        g_autofree char *source = fm_shell_word(path), *name = fm_shell_word(base);
+        return g_strdup_printf("It is source code: fathom %s -g %s -o %s builds it, then "
+                               "fathom record -- ./%s makes a profile",
+                               endings[i][1], source, name, name);
+    }
+    return NULL;
+}
+
+void fm_cli_cannot_run(const char *command, const char *program, int failure)
+{
+    g_autofree char *source = fm_cli_source_help(program);
+    g_autofree char *here = g_strconcat("./", program, NULL);
+    g_autofree char *word = fm_shell_word(here);
+    g_autofree char *shown = fm_text_escaped(program);
+    fm_cli_print_error("fathom %s: %s: %s\n", command, shown, g_strerror(failure));
+    if (source != NULL)
+        fm_cli_print_error("%s\n", source);
+    else if (failure == ENOENT && strchr(program, '/') == NULL &&
+             g_file_test(here, G_FILE_TEST_IS_EXECUTABLE))
+        fm_cli_print_error("Programs of this folder need ./: fathom %s -- %s\n", command, word);
+}
+
+/* "prog" where "prog.data" was meant. */
+static void name_profile_beside(const char *path)
+{
+    g_autofree char *data = g_strconcat(path, ".data", NULL);
+    if (!g_file_test(data, G_FILE_TEST_IS_REGULAR))
+        return;
+    g_autofree char *word = fm_shell_word(data);
+    fm_cli_print_error("A profile lies beside it: perhaps %s is meant\n", word);
+}
+
 int fm_cli_fail_file(const char *command, const char *path, enum fm_cli_file_kind wanted,
                      GError *error)
 {
@@ -107,8 +149,12 @@ int fm_cli_fail_file(const char *command, const char *path, enum fm_cli_file_kin
     enum fm_cli_file_kind kind = fm_cli_file_kind(path);
     if (kind == FM_FILE_OTHER) {
         g_autofree char *known = fm_import_describe(path);
-        if (known != NULL && strcmp(command, "import") != 0)
+        g_autofree char *source = fm_cli_source_help(path);
+        if (source != NULL)
+            fm_cli_print_error("%s\n", source);
+        else if (known != NULL && strcmp(command, "import") != 0)
             fm_cli_print_error("It is %s\n", known);
+        name_profile_beside(path);
         return status;
     }
     if (kind == wanted || (kind == FM_FILE_CTF && wanted == FM_FILE_EVENT_LOG) ||

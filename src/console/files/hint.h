@@ -15,6 +15,10 @@ enum fm_cli_file_kind {
     FM_FILE_CTF,     /* a folder */
     FM_FILE_FOREIGN, /* a profile of another tool */
 };
+/* What to do with a source file of C or C++, with the commands; NULL = it is none; g_free. */
+char *fm_cli_source_help(const char *path);
+/* Says that a program could not be run (an errno), and what to run where it is plain. */
+void fm_cli_cannot_run(const char *command, const char *program, int failure);
 /* By the first bytes. */
 enum fm_cli_file_kind fm_cli_file_kind(const char *path);
 /* As fm_cli_fail(), of a file that was to be a profile, recording or log (wanted), with a line that

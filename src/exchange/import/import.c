@@ -90,7 +90,10 @@ static char *program_of(const char *name)
 static char *sentence(const struct fm_import_known *known, const char *path,
                       const struct fm_import_packing *packing)
 {
-    g_autofree char *word = packing != NULL ? g_strdup("FILE") : fm_shell_word(path);
+    bool bare = strchr(path, '/') == NULL; /* which a shell would look for in PATH */
+    g_autofree char *given =
+        g_strconcat(bare && strstr(known->help, "record -- ") != NULL ? "./" : "", path, NULL);
+    g_autofree char *word = packing != NULL ? g_strdup("FILE") : fm_shell_word(given);
     g_auto(GStrv) parts = g_strsplit(known->help, "%s", -1);
     g_autofree char *help = g_strjoinv(word, parts);
     return packing != NULL ? g_strdup_printf("%s within %s (%s makes a FILE of it): %s",

@@ -236,6 +236,7 @@ static void print_hooks_share(const struct fm_profile *profile)
     double hooks = (double)profile->instrumentation_quanta * unit;
     fprintf(stderr, "%.2f s of the program, %.2f s of fathom's hooks", own, hooks);
     g_autofree uint64_t *calls = g_new0(uint64_t, profile->ps_count + 1);
+    g_autofree uint64_t *quanta = g_new0(uint64_t, profile->ps_count + 1);
     uint64_t all = 0;
     uint32_t most = 0;
     for (uint32_t csd = 1; csd <= profile->csd_count; csd++) {
@@ -243,14 +244,23 @@ static void print_hooks_share(const struct fm_profile *profile)
         uint64_t some = (uint64_t)fm_profile_calls(profile, csd);
         g_assert(ps <= profile->ps_count);
         calls[ps] += some;
+        quanta[ps] += fm_profile_own(profile, csd, FM_QUANTA);
         all += some;
         most = calls[ps] > calls[most] ? ps : most;
     }
     print_hooks_cause(profile, own, hooks, all);
     if (profile->instrumentation_quanta > profile->user_quanta && calls[most] > all / 2) {
         g_autofree char *name = short_name(profile, most);
-        fprintf(stderr, "; %s made %.0f %% of the calls: --exclude it when building", name,
-                100.0 * (double)calls[most] / (double)all);
+        double share = 100.0 * (double)calls[most] / (double)all;
+        /* Without it the profile would not show where the time went. */
+        if (quanta[most] > profile->user_quanta / 2)
+            fprintf(stderr,
+                    "; %s made %.0f %% of the calls and has most of the time: calls of it are what "
+                    "is to be made fewer",
+                    name, share);
+        else
+            fprintf(stderr, "; %s made %.0f %% of the calls: --exclude it when building", name,
+                    share);
     }
     fputs("\n", stderr);
 }

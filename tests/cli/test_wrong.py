@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Words and files in the wrong place: each message names the command that comes next, and that
+command does what was meant.
+
+usage: test_wrong.py FATHOM"""
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from patience import PATIENCE  # noqa: E402
+
+FATHOM = os.path.abspath(sys.argv[1])
+number = failures = 0
+
+HELLO = """
+#include <stdio.h>
+__attribute__((noinline)) int greet(int n) { return printf("%d\\n", n); }
+int main(void) { return greet(1) < 0; }
+"""
+OTHER = "__attribute__((noinline)) int {0}(int n) {{ return n + 1; }}\n"
+
+
+def check(name, holds, detail=""):
+    global number, failures
+    number += 1
+    failures += not holds
+    print(f"{'ok' if holds else 'not ok'} {number} {name}{'' if holds else ': ' + str(detail)[:2000]}")
+
+
+def run(*arguments):
+    return subprocess.run([FATHOM, *arguments], capture_output=True, text=True, timeout=PATIENCE)
+
+
+def must(*arguments):
+    told = run(*arguments)
+    if told.returncode != 0:
+        raise SystemExit(f"Bail out! {arguments}: {told.returncode} {told.stderr}")
+    return told
+
+
+def refused(name, arguments, status, said):
+    told = run(*arguments)
+    check(name, told.returncode == status and said in told.stderr and not told.stdout,
+          (told.returncode, told.stdout, told.stderr))
+    return told.stderr
+
+
+def commands_in(text):
+    """Of a message: what stands behind each "fathom " up to the word that goes on."""
+    found = []
+    for part in text.split("fathom ")[1:]:
+        words = []
+        for word in shlex.split(part.split("`")[0].split(" builds it")[0].split(" makes a")[0]):
+            words.append(word)
+        found.append(words)
+    return found
+
+
+def program(name, *sources):
+    with open(name + ".c", "w") as file:
+        file.write("".join(sources))
+    must("cc", "-g", "-O1", name + ".c", "-o", name)
+    must("record", "-q", "-o", name, "--", "./" + name)
+
+
+def files():
+    for command in (["report"], ["view"], ["dump"], ["diff", "hello.data"], ["export", "--to=folded"]):
+        text = refused(f"{command[0]} of a program", [*command, "hello"], 1,
+                       "fathom record -- ./hello makes a profile")
+        check("names the profile beside it", "perhaps hello.data is meant" in text, text)
+        refused(f"{command[0]} of a source file", [*command, "hello.c"], 1,
+                "fathom cc -g hello.c -o hello builds it, then fathom record -- ./hello")
+    refused("diff of two programs' files", ["diff", "hello", "other"], 1,
+            "fathom record -- ./hello makes a profile")
+    for path, status in ("hello.c", 127), ("./hello.c", 126):
+        refused(f"record of {path}", ["record", "--", path], status, "fathom record -- ./hello")
+    refused("record of a program without its folder", ["record", "hello"], 127,
+            "fathom record -- ./hello")
+    refused("and of none at all", ["record", "nothing"], 127, "No such file")
+    os.mkdir("built")
+    text = refused("what is said of a source file", ["record", "--", "hello.c"], 127, "source code")
+    build, record = commands_in(text)[-2:]
+    build[build.index("hello")] = "built/hello"
+    must(*build)
+    must("record", "-q", "-o", "built/hello", "--", "built/hello")
+    check("does what it says", os.path.exists("built/hello.data") and record[0] == "record", text)
+
+
+def words():
+    refused("a command with a wrong letter", ["reprot", "hello.data"], 2, "`fathom report` is meant")
+    refused("another tool's command", ["compare", "a", "b"], 2, "`fathom diff` is meant")
+    refused("a word like none", ["xyzzyxyzzy"], 2, "`fathom --help` lists them")
+    refused("a profile for a command", ["hello.data"], 2, "`fathom view hello.data`")
+    refused("a program for a command", ["hello"], 2, "`fathom record -- ./hello`")
+    refused("a source file for a command", ["hello.c"], 2, "fathom cc -g hello.c -o hello")
+    refused("an option with a wrong letter", ["report", "--jsn", "hello.data"], 2,
+            "perhaps --json is meant")
+    refused("one with a value", ["diff", "--buy=calls", "a", "b"], 2, "perhaps --by is meant")
+    refused("an option like none", ["report", "--xyzzyxyzzy", "hello.data"], 2,
+            "`fathom report --help` lists the options")
+    text = refused("a function for a page", ["report", "greet", "hello.data"], 2,
+                   "fathom report proc/greet hello.data")
+    check("and that is its page", "greet" in must(*commands_in(text)[-1]).stdout, text)
+    text = run("report", "greet", "hello.c").stderr
+    check("not of what is no profile", "proc/greet" not in text, text)
+
+
+def compiling():
+    before = must("cc", "--show", "--grade=full", "-O2", "hello.c").stdout
+    check("as one in front is", must("cc", "--show", "-O2", "hello.c", "--grade=full").stdout == before,
+          before)
+    refused("a grade that is none", ["cc", "hello.c", "--grade=ful"], 2, "expected one of: deep")
+    left = must("cc", "--show", "hello.c", "--exclude=greet", "-c").stdout
+    check("what is left out, too", left == must("cc", "--show", "--exclude=greet", "hello.c", "-c").stdout,
+          left)
+
+
+def two_programs():
+    text = refused("diff of two programs' profiles", ["diff", "hello.data", "other.data"], 1,
+                   "hello.data is of hello, other.data of other")
+    check("says how many functions they have in common", "they have 1 in common" in text, text)
+    told = must(*commands_in(text)[-1])
+    check("and compares them when asked to", "main calls function_5 now" in told.stdout, told.stdout)
+    os.rename("other.data", "moved.data")
+    check("one program is compared whatever its file is called",
+          run("diff", "other2.data", "moved.data").returncode == 0)
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    program("hello", HELLO)
+    names = [f"function_{i}" for i in range(12)]
+    source = [OTHER.format(name) for name in names]
+    main = "int main(void) { int n = 0;" + "".join(f" n = {name}(n);" for name in names)
+    program("other", *source, main + " return n != 12; }\n")
+    program("other2", *source, main + f" n = {names[0]}(n); return n != 13; }}\n")
+    files()
+    words()
+    compiling()
+    two_programs()
+    os.chdir("/")
+print(f"1..{number}")
+sys.exit(failures > 0)
