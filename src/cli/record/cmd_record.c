@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/text/shell.h"
 #include "cli/cli.h"
+#include "cli/record/starting/recorded_times.h"
 #include "console/files/hint.h"
 #include "live/run.h"
 #include "live/token.h"
@@ -176,58 +177,6 @@ static const char *rank_of_process(void)
     return NULL;
 }
 
-/* Parses the times of recording options: "2s", "500ms", "1.5m"; without a unit: seconds. */
-static bool parse_duration(const char *text, uint64_t *ret_ns)
-{
-    static const struct {
-        const char *unit;
-        double ns;
-    } units[] = {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"m", 60e9}, {"h", 3600e9}};
-    char *end;
-    double number = g_ascii_strtod(text, &end);
-    for (size_t i = 0; i < G_N_ELEMENTS(units); i++) {
-        if (end == text || strcmp(end, units[i].unit) != 0 || !(number >= 0) ||
-            number * units[i].ns > 1e18)
-            continue;
-        *ret_ns = (uint64_t)(number * units[i].ns);
-        return true;
-    }
-    return false;
-}
-
-struct times {
-    gboolean begin_stopped;
-    char *after, *for_; /* NULL = not given */
-};
-
-static void set_moment(const char *variable, uint64_t ns)
-{
-    g_autofree char *text = g_strdup_printf("%" G_GUINT64_FORMAT, (guint64)ns);
-    g_setenv(variable, text, TRUE);
-}
-
-/* The times apply to all programs of the run. Returns an exit status, or -1 to go on. */
-static int set_times(const struct times *times)
-{
-    uint64_t after = 0, for_ = 0;
-    if (times->after != NULL && !parse_duration(times->after, &after))
-        return fm_cli_usage("record", "--after=%s: expected a time such as 2s or 500ms",
-                            times->after);
-    if (times->for_ != NULL && (!parse_duration(times->for_, &for_) || for_ == 0))
-        return fm_cli_usage("record", "--for=%s: expected a time such as 10s or 500ms",
-                            times->for_);
-    if (times->begin_stopped && (times->after != NULL || times->for_ != NULL))
-        return fm_cli_usage("record", "--begin-stopped cannot be used with --after or --for");
-    uint64_t now = (uint64_t)g_get_monotonic_time() * 1000;
-    if (times->begin_stopped)
-        g_setenv("FATHOM_RECORDING", "off", TRUE);
-    if (times->after != NULL)
-        set_moment("FATHOM_START_AT", now + after);
-    if (times->for_ != NULL)
-        set_moment("FATHOM_STOP_AT", now + after + for_);
-    return -1;
-}
-
 /* A run whose program has ended, to be finished. */
 struct ended_run {
     struct fm_finishing *how;
@@ -380,7 +329,7 @@ struct record_options {
     unsigned runs; /* that are kept; 0 = one, without a time in its name */
     struct fm_rotation rotation;
     gboolean keep, quiet, all, keep_sources, no_heap, no_waiting, lifetimes, live;
-    struct times times;
+    struct fm_recorded_times times;
     struct fm_live_options view;
 };
 
@@ -523,7 +472,7 @@ static int take_rotation(struct record_options *options)
     if (options->live || options->trace != NULL)
         return fm_cli_usage("record", "--rotate cannot be used with --live or --trace");
     options->rotation.keep = options->runs;
-    if (strcmp(text, "snapshot") != 0 && (!parse_duration(text, &options->rotation.every_ns) ||
+    if (strcmp(text, "snapshot") != 0 && (!fm_recorded_duration(text, &options->rotation.every_ns) ||
                                           options->rotation.every_ns < ROTATE_NS_MIN))
         return fm_cli_usage("record",
                             "--rotate=%s: expected a time such as 10m, at least 100ms, or "
@@ -554,7 +503,7 @@ static int take(struct record_options *options)
             "record", "--lifetimes cannot be used with --no-heap, which does not track blocks");
     int status = take_rotation(options);
     if (status < 0)
-        status = set_times(&options->times);
+        status = fm_recorded_times_set(&options->times);
     return status >= 0 ? status : tell_runtime(options);
 }
 
