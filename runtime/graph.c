@@ -260,7 +260,7 @@ struct fm_rec_csd *fm_csd_make(struct fm_thread *thread, struct fm_rec_csd *call
         epoch = 0xffffff;
     uint32_t flags = like->epoch_flags & 0xff & ~(uint32_t)FM_REC_CSD_MADE_CALLEE;
     bool closes = callee != NULL && (flags & FM_REC_CSD_DEPTHS) != 0;
-    uint32_t blocks = fm_hook_blocks(like->hook_pc);
+    uint32_t blocks = like->hook_pc != fn ? fm_hook_blocks(like->hook_pc) : 0;
     size_t behind = closes ? sizeof(int64_t) : 0;
     struct fm_rec_csd *csd =
         node_alloc(thread, sizeof *csd + (blocks > 0 ? FM_CSD_COUNTERS_BYTES : behind));

@@ -334,7 +334,7 @@ static FM_RUNTIME_TEXT void enter_locked(struct fm_thread *thread, uint64_t fn, 
     if (csd == NULL && fn == 0)
         fn = fm_function_start(hook_pc);
     if (csd == NULL)
-        csd = edge_make(thread, fn != 0 ? fn : hook_pc, key_site, hook_pc, cfa, flags);
+        csd = edge_make(thread, fn != 0 ? fn : hook_pc - 1, key_site, hook_pc, cfa, flags);
     else if (tls->far_left < 0)
         fm_table_arrange(thread);
     push(thread, csd, fn, cfa, signal, key_site == 0);

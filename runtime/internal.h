@@ -15,6 +15,7 @@
 #include "hot.h"
 #include "recording_format.h"
 #include "ticks/totals.h"
+#include "unwound/actions.h"
 
 #define FM_LIKELY(x) __builtin_expect(!!(x), 1)
 #define FM_UNLIKELY(x) __builtin_expect(!!(x), 0)
@@ -166,6 +167,7 @@ struct fm_thread {
     struct fm_waiting waiting;
     struct fm_traced traced;
     struct fm_tick_totals totals;
+    struct fm_unwound *unwound; /* the stack that was walked last; NULL: none yet */
 };
 
 /* Functions called by files that do not depend on ticks. */
@@ -204,17 +206,18 @@ struct fm_process {
     uint64_t quantum_ns; /* 0: ticks of an event that is no time */
     int tick_source;     /* requested source: enum fm_rec_tick_source */
     const struct fm_tick_actions *tick_actions;
-    bool tick_signal_watched; /* libc may still replace the tick's handler */
-    uint64_t tick_period;     /* period of perf's event; 0: default of cpu-clock */
-    uint32_t tick_event;      /* its number, with FM_REC_TICK_EVENT */
-    bool tick_counts;         /* it is counted at ticks and waits, and sends no signals */
-    bool ticks_held;          /* off: a sandbox forbids handlers to return */
+    const struct fm_unwound_actions *unwinds; /* NULL: contexts are those of the hooks alone */
+    bool tick_signal_watched;                 /* libc may still replace the tick's handler */
+    uint64_t tick_period;                     /* period of perf's event; 0: default of cpu-clock */
+    uint32_t tick_event;                      /* its number, with FM_REC_TICK_EVENT */
+    bool tick_counts; /* it is counted at ticks and waits, and sends no signals */
+    bool ticks_held;  /* off: a sandbox forbids handlers to return */
     uint64_t loader_adds, loader_subs;
     bool traced; /* calls of some functions are timed one by one */
     int snapshots;
     struct fm_rec_control *control; /* in the file; NULL: none */
     uint32_t requests_seen;
-    fm_lock control_lock;
+    fm_lock control_lock, moment_lock;
     /* When to go on and when to stop, by CLOCK_MONOTONIC; 0: never, or it has been. */
     uint64_t start_at_ns, stop_at_ns;
     uint32_t wait_clock; /* enum fm_rec_wait_clock; 0: calls that can wait are let through */
@@ -222,7 +225,6 @@ struct fm_process {
     uint64_t wait_threshold; /* in ticks of the wait clock */
     uint64_t stopped_at;     /* as above, when the recording was last stopped */
     struct fm_rec_moment wait_first;
-    fm_lock moment_lock;
     char path[4096];      /* path of the file */
     char base_name[4000]; /* path of the first process's file without .rec */
 };

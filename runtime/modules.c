@@ -4,6 +4,7 @@
 #include "internal.h"
 #include "unwind/rules.h"
 #include "unwind/unwind.h"
+#include "unwound/unwound.h"
 
 #include <elf.h>
 #include <link.h>
@@ -173,6 +174,50 @@ void fm_modules_refresh(void)
     fm_restore_signals(mask);
 }
 
+/* Its headers lie in the first page of all that linkers make by default. */
+static bool describe(const struct dl_find_object *found, struct dl_phdr_info *ret)
+{
+    const ElfW(Ehdr) *elf = found->dlfo_map_start;
+    const struct link_map *map = found->dlfo_link_map;
+    if (elf == NULL || map == NULL || memcmp(elf->e_ident, ELFMAG, SELFMAG) != 0 ||
+        elf->e_phentsize != sizeof(ElfW(Phdr)) ||
+        elf->e_phoff + (uint64_t)elf->e_phnum * sizeof(ElfW(Phdr)) > 4096)
+        return false;
+    *ret = (struct dl_phdr_info){
+        .dlpi_addr = map->l_addr,
+        .dlpi_name = map->l_name,
+        .dlpi_phdr = (const ElfW(Phdr) *)(const void *)((const char *)elf + elf->e_phoff),
+        .dlpi_phnum = elf->e_phnum,
+    };
+    return true;
+}
+
+bool fm_module_meet(uint64_t address)
+{
+    struct dl_find_object found;
+    struct dl_phdr_info info;
+    if (_dl_find_object((void *)address, &found) != 0 || !describe(&found, &info) ||
+        current == NULL || !fm_lock_try(&refresh_lock))
+        return false;
+    const struct module_list *old = current;
+    uint32_t capacity = old->count + 1;
+    struct module_list *list = fm_private_alloc(sizeof *list + capacity * sizeof(struct module));
+    struct refresh refresh = {.list = list,
+                              .old = old,
+                              .capacity = capacity,
+                              .epoch = fm_process.header->module_epoch + 1};
+    if (list != NULL) {
+        memcpy(list->modules, old->modules, old->count * sizeof(struct module));
+        list->count = old->count;
+        visit(&info, sizeof info, &refresh);
+        if (refresh.changed)
+            fm_process.header->module_epoch = refresh.epoch;
+        __atomic_store_n(&current, list, __ATOMIC_RELEASE);
+    }
+    fm_lock_give(&refresh_lock);
+    return list != NULL && fm_module_known(address);
+}
+
 /* A shared object that is still mapped says that it will be unloaded (library.c). If a hook in it
  * runs again, it is listed again. */
 FM_EXPORT void fm_module_leaves_v1(const void *inside)
@@ -264,11 +309,21 @@ bool fm_module_known(uint64_t address)
     return module_of(address) != NULL;
 }
 
-void fm_module_set_instrumented(uint64_t address)
+static void set_flag(uint64_t address, uint32_t flag)
 {
     const struct module *m = module_of(address);
-    if (m != NULL && m->rec != NULL && (m->rec->flags & FM_REC_MODULE_INSTRUMENTED) == 0)
-        __atomic_fetch_or(&m->rec->flags, FM_REC_MODULE_INSTRUMENTED, __ATOMIC_RELAXED);
+    if (m != NULL && m->rec != NULL && (m->rec->flags & flag) == 0)
+        __atomic_fetch_or(&m->rec->flags, flag, __ATOMIC_RELAXED);
+}
+
+void fm_module_set_instrumented(uint64_t address)
+{
+    set_flag(address, FM_REC_MODULE_INSTRUMENTED);
+}
+
+void fm_module_set_unwound(uint64_t address)
+{
+    set_flag(address, FM_REC_MODULE_UNWOUND);
 }
 
 bool fm_module_is_instrumented(uint64_t address)

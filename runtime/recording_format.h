@@ -35,10 +35,10 @@
 #include "recording_measures.h"
 
 #define FM_REC_MAGIC "FATHOMR\n"
-#define FM_REC_VERSION 3u
-/* The oldest version that can be read. Threads of version 1 end before `charges`; those of 1 and 2
- * before `current_stack`, and their headers before `wait_clock`, their allocation records before
- * `own_frees`. */
+#define FM_REC_VERSION 4u
+/* The oldest version that can be read. 3 has no edges by unwinding. Threads of version 1 end before
+ * `charges`; those of 1 and 2 before `current_stack`, and their headers before `wait_clock`, their
+ * allocation records before `own_frees`. */
 #define FM_REC_VERSION_OLDEST 1u
 #define FM_REC_BYTE_ORDER 0x01020304u
 #define FM_REC_HEADER_BYTES 4096u
@@ -88,6 +88,7 @@ enum fm_rec_grade_flags {
     FM_REC_HELD = 1u << 6,        /* blocks remember where they were allocated: fm_rec_held */
     FM_REC_WILL_HOLD = 1u << 7,   /* they would: without FM_REC_HELD there were none */
     FM_REC_LIFETIMES = 1u << 8,   /* also the lifetimes of blocks */
+    FM_REC_UNWOUND = 1u << 9,     /* contexts are of stacks that were unwound, see fm_rec_csd */
 };
 
 /* Unit of a wait's clock values. The reader converts them to nanoseconds by two moments in the
@@ -229,12 +230,18 @@ struct fm_rec_header {
     uint32_t sandbox_left;     /* threads recorded until a handler jumped out of the runtime */
     uint64_t sandbox_missed;   /* calls in signal handlers that interrupted the runtime */
     uint64_t totals;           /* enum fm_rec_totals, or-ed: what ticks keep beside csds */
+
+    /* With FM_REC_UNWOUND. */
+    uint64_t stacks;         /* that were walked */
+    uint64_t stacks_cut;     /* not to their outermost frame */
+    uint64_t stacks_guessed; /* over frames without unwind information: */
+    uint64_t frames_guessed; /* so many, together */
 };
 enum fm_rec_totals {
     FM_REC_TOTALS_CHARGED = 1u << 0, /* all functions on a stack are charged */
     FM_REC_TOTALS_FOREIGN = 1u << 1, /* functions of modules without hooks: FM_REC_SIDE_FOREIGN */
 };
-static_assert(sizeof(struct fm_rec_header) == 360, "docs/format-recording.md");
+static_assert(sizeof(struct fm_rec_header) == 392, "docs/format-recording.md");
 
 /* Requests to the program: the only part of the file that it reads. A sender holds the file locked
  * (flock), fills requests[asked % FM_REC_REQUESTS] while asked - done is less than FM_REC_REQUESTS,
@@ -278,6 +285,7 @@ enum fm_rec_module_flags {
     FM_REC_MODULE_EXECUTABLE = 1u << 0,
     FM_REC_MODULE_INSTRUMENTED = 1u << 1, /* at least one hook in it has run; set late */
     FM_REC_MODULE_VDSO = 1u << 2,         /* no file */
+    FM_REC_MODULE_UNWOUND = 1u << 3,      /* a frame of its code was unwound; set late */
 };
 #define FM_REC_STILL_LOADED UINT32_MAX
 
@@ -346,6 +354,9 @@ static_assert(sizeof(struct fm_rec_thread) == 256, "docs/format-recording.md");
  * a clone, the original's). 0 = the root of a thread. (--grade=deep: the function's first
  * address, from its unwind information.) */
 #define FM_REC_FN_LOST 1u /* all that there was no room for: no function, and no context either */
+#define FM_REC_FN_CUT 2u  /* callers that are not known: the stack could not be walked further */
+#define FM_REC_FN_UNKNOWN 3u /* code of no module, made while the program ran */
+#define FM_REC_FN_SPECIAL_MAX 3u
 struct fm_rec_pd {
     uint64_t fn;
     uint32_t first_csd;   /* the newest csd that leaves it */
@@ -356,7 +367,11 @@ struct fm_rec_pd {
 static_assert(sizeof(struct fm_rec_pd) == 24, "docs/format-recording.md");
 
 /* A call edge: from caller, by one call site, to callee. Identified in its caller by (hook_pc,
- * site). All measures are stored here: the callee's own costs when called through this edge.
+ * site). Of an edge that was found by unwinding, hook_pc is the callee's fn (a hook's is behind the
+ * hook), and its calls are not counted. fn is then the first address of a function by its unwind
+ * information; of code without any, the end of the last code before that has some, or the beginning
+ * of the module. All measures are stored here: the callee's own costs when called through this
+ * edge.
  *
  *   exits = calls - excps - (frames of this csd still open, see fm_rec_frame)
  *

@@ -68,6 +68,8 @@ static void thread_free(struct fm_thread *thread)
     fm_held_thread_done(thread);
     fm_blames_free(thread);
     fm_traced_end_thread(thread);
+    if (fm_process.unwinds != NULL)
+        fm_process.unwinds->free(thread);
     fm_private_free(thread->table, thread->table_bytes);
     fm_points_free(thread);
     for (struct fm_stack *s = thread->stacks, *next; s != NULL; s = next) {

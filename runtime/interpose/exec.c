@@ -90,14 +90,16 @@ static int failed(struct before before, int result)
 /* Like libc's functions, even if the program defines execve and execvpe itself. */
 static int go(const char *path, char *const argv[], char *const envp[])
 {
+    FM_FIT_ENVIRONMENT(fit, path, envp);
     struct before before = ticks_off();
-    return failed(before, next.execve(path, argv, envp));
+    return failed(before, next.execve(path, argv, fit));
 }
 
 static int search_and_go(const char *file, char *const argv[], char *const envp[])
 {
+    FM_FIT_ENVIRONMENT(fit, file, envp);
     struct before before = ticks_off();
-    return failed(before, next.execvpe(file, argv, envp));
+    return failed(before, next.execvpe(file, argv, fit));
 }
 
 FM_FRONT_EXPORT int FM_FRONT(execve)(const char *path, char *const argv[], char *const envp[])
@@ -122,15 +124,19 @@ FM_FRONT_EXPORT int FM_FRONT(execvp)(const char *file, char *const argv[])
 
 FM_FRONT_EXPORT int FM_FRONT(fexecve)(int fd, char *const argv[], char *const envp[])
 {
+    char path[40] = "/proc/self/fd/";
+    fm_text_append_number(path, sizeof path, strlen(path), fd < 0 ? 0 : (uint64_t)fd);
+    FM_FIT_ENVIRONMENT(fit, path, envp);
     struct before before = ticks_off();
-    return failed(before, next.fexecve(fd, argv, envp));
+    return failed(before, next.fexecve(fd, argv, fit));
 }
 
 FM_FRONT_EXPORT int FM_FRONT(execveat)(int fd, const char *path, char *const argv[],
                                        char *const envp[], int flags)
 {
+    FM_FIT_ENVIRONMENT(fit, path, envp);
     struct before before = ticks_off();
-    return failed(before, next.execveat(fd, path, argv, envp, flags));
+    return failed(before, next.execveat(fd, path, argv, fit, flags));
 }
 
 /* How many arguments there are, with the NULL that ends them. */

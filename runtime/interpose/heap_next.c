@@ -64,7 +64,8 @@ static void *find(const char *name)
     struct dl_find_object found;
     void *symbol = dlsym(RTLD_NEXT, name);
     if (symbol == NULL || _dl_find_object(symbol, &found) != 0 || found.dlfo_link_map == NULL ||
-        strstr(found.dlfo_link_map->l_name, "/libfathom.so") == NULL)
+        (strstr(found.dlfo_link_map->l_name, "/libfathom.so") == NULL &&
+         strstr(found.dlfo_link_map->l_name, "/libfathom-preload.so") == NULL))
         return symbol;
     void *(*behind)(const char *);
     void *function = dlsym(RTLD_NEXT, "fm_heap_behind_v1");

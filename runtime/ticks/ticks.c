@@ -9,6 +9,7 @@
  * call, which then fails with EINTR; and the kernel restarts its timer at each context switch. */
 #include "../internal.h"
 #include "../unwind/memory.h"
+#include "../unwound/unwound.h"
 #include "../valgrind.h"
 
 #include <errno.h>
@@ -38,7 +39,8 @@ extern const char __start_fm_runtime_text[] FM_HIDDEN, __stop_fm_runtime_text[] 
 
 static bool in_runtime(uint64_t pc)
 {
-    return (pc >= (uint64_t)__start_fm_hooks_text && pc < (uint64_t)__stop_fm_hooks_text) ||
+    return fm_unwound_is_own(pc) ||
+           (pc >= (uint64_t)__start_fm_hooks_text && pc < (uint64_t)__stop_fm_hooks_text) ||
            (pc >= (uint64_t)__start_fm_runtime_text && pc < (uint64_t)__stop_fm_runtime_text);
 }
 
@@ -119,7 +121,8 @@ bool fm_is_hook_of_leaf(uint64_t hook_pc)
 
 bool fm_is_of_leaf(const struct fm_rec_csd *csd)
 {
-    return fm_is_hook_of_leaf(csd->hook_pc);
+    const struct fm_rec_pd *callee = fm_at(csd->callee);
+    return csd->hook_pc != callee->fn && fm_is_hook_of_leaf(csd->hook_pc);
 }
 
 /* Call site, in the frame's function, of the foreign code that is running: an address in the call
@@ -199,7 +202,11 @@ static void charge(struct fm_thread *thread, const mcontext_t *registers, uint64
 {
     uint64_t pc = (uint64_t)registers->gregs[REG_RIP], sp = (uint64_t)registers->gregs[REG_RSP];
     const struct fm_rec_frame *frame = fm_stack_charged(thread, sp);
-    struct fm_rec_csd *callee = fm_callee_at_its_edge(thread, frame, registers);
+    const struct fm_rec_frame *unwound =
+        fm_process.unwinds != NULL ? fm_process.unwinds->stack(thread, registers, frame) : NULL;
+    frame = unwound != NULL ? unwound : frame;
+    struct fm_rec_csd *callee =
+        unwound == NULL ? fm_callee_at_its_edge(thread, frame, registers) : NULL;
     struct fm_rec_csd *charged = callee != NULL ? callee : (struct fm_rec_csd *)frame->csd;
     /* The sum follows at once: a kill in between leaves it short of its parts. */
     fm_csd_add_quanta(thread, charged, quanta);
@@ -207,7 +214,9 @@ static void charge(struct fm_thread *thread, const mcontext_t *registers, uint64
     thread->rec->charges += quanta > 0;
     thread->rec->charge_squares += quanta * quanta;
     fm_totals_charge(thread, frame, charged, quanta);
-    if (quanta > 0 && charged != thread->lost)
+    if (quanta > 0 && charged != thread->lost && unwound != NULL && fm_module_known(pc))
+        fm_csd_add_sample(thread, charged, pc, quanta);
+    else if (quanta > 0 && charged != thread->lost && unwound == NULL)
         keep_sample(thread, charged, frame, pc, sp, quanta);
     bool is_time = fm_process.tick_source != FM_REC_TICK_EVENT;
     fm_waiting_on_tick(thread, sp, is_time ? quanta : 0);
@@ -272,7 +281,8 @@ void fm_ticks_prepare(void)
     if (fm_process.tick_source == FM_REC_TICK_EVENT)
         fm_process.quantum_ns = 0;
     fm_process.header->quantum_ns = fm_process.quantum_ns;
-    fm_process.header->totals = FM_REC_TOTALS_CHARGED | FM_REC_TOTALS_FOREIGN;
+    fm_process.header->totals =
+        FM_REC_TOTALS_CHARGED | (fm_process.unwinds == NULL ? FM_REC_TOTALS_FOREIGN : 0);
 }
 
 /* 0: stops the timer. */

@@ -38,14 +38,43 @@ FM_WAIT_NEXT(CALLS)
         fm_tick_signal_look();                     \
         return result;                             \
     }
+/* Where contexts are of unwound stacks, the new thread begins in a function of ours: NULL where it
+ * does not. */
+static struct fm_unwound_start *own_start(void *(*function)(void *), void *argument)
+{
+    bool unwinds = fm_process.unwinds != NULL && fm_process.state == FM_RECORDING;
+    return unwinds ? fm_process.unwinds->start_new(function, argument) : NULL;
+}
+
+static int started(int result, struct fm_unwound_start *start)
+{
+    if (start != NULL && result != 0)
+        fm_process.unwinds->start_free(start);
+    fm_tick_signal_look();
+    return result;
+}
+
 #ifndef FATHOM_STATIC
-MAKES_THREADS(pthread_create,
-              (pthread_t *restrict thread, const pthread_attr_t *restrict attributes,
-               void *(*function)(void *), void *restrict argument),
-              (thread, attributes, function, argument))
+FM_WAIT_SEES(int, pthread_create, pthread_create,
+             (pthread_t *restrict thread, const pthread_attr_t *restrict attributes,
+              void *(*function)(void *), void *restrict argument))
+{
+    struct fm_unwound_start *start = own_start(function, argument);
+    return started(start == NULL
+                       ? next.pthread_create(thread, attributes, function, argument)
+                       : next.pthread_create(thread, attributes, fm_process.unwinds->run, start),
+                   start);
+}
 #endif
-MAKES_THREADS(thrd_create, (thrd_t * thread, thrd_start_t function, void *argument),
-              (thread, function, argument))
+FM_WAIT_SEES(int, thrd_create, thrd_create,
+             (thrd_t * thread, thrd_start_t function, void *argument))
+{
+    struct fm_unwound_start *start =
+        own_start((void *(*)(void *))(void (*)(void))function, argument);
+    return started(start == NULL ? next.thrd_create(thread, function, argument)
+                                 : next.thrd_create(thread, fm_process.unwinds->run_c11, start),
+                   start);
+}
 MAKES_THREADS(timer_create,
               (clockid_t clock, struct sigevent *restrict event, timer_t *restrict timer),
               (clock, event, timer))

@@ -114,18 +114,21 @@ CHILD_UNLESS((options & WNOHANG) != 0, int, waitid,
 CHILD_UNLESS(false, int, system, (const char *command), (command))
 CHILD_UNLESS(false, int, pclose, (FILE * stream), (stream))
 CHILD_UNLESS(false, FILE *, popen, (const char *command, const char *mode), (command, mode))
-CHILD_UNLESS(false, int, posix_spawn,
-             (pid_t *restrict pid, const char *restrict path,
-              const posix_spawn_file_actions_t *restrict actions,
-              const posix_spawnattr_t *restrict attributes, char *const argv[restrict],
-              char *const envp[restrict]),
-             (pid, path, actions, attributes, argv, envp))
-CHILD_UNLESS(false, int, posix_spawnp,
-             (pid_t *restrict pid, const char *restrict file,
-              const posix_spawn_file_actions_t *restrict actions,
-              const posix_spawnattr_t *restrict attributes, char *const argv[restrict],
-              char *const envp[restrict]),
-             (pid, file, actions, attributes, argv, envp))
+#define SPAWN(name, file)                                                                   \
+    FM_WAIT_SEES(int, name, name,                                                           \
+                 (pid_t *restrict pid, const char *restrict file,                           \
+                  const posix_spawn_file_actions_t *restrict actions,                       \
+                  const posix_spawnattr_t *restrict attributes, char *const argv[restrict], \
+                  char *const envp[restrict]))                                              \
+    {                                                                                       \
+        FM_FIT_ENVIRONMENT(fit, file, envp);                                                \
+        bool counted = fm_wait_begin(FM_REC_WAIT_CHILD, 0, HERE);                           \
+        int result = next.name(pid, file, actions, attributes, argv, fit);                  \
+        fm_wait_over(counted, HERE);                                                        \
+        return result;                                                                      \
+    }
+SPAWN(posix_spawn, path)
+SPAWN(posix_spawnp, file)
 
 #define MESSAGE_UNLESS(cannot, type, name, parameters, arguments) \
     FM_WAIT_CALL_UNLESS(cannot, FM_REC_WAIT_MESSAGE, 0, type, name, parameters, arguments)

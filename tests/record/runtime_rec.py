@@ -18,7 +18,7 @@ class Rec:
          self.module_epoch, program, arguments, directory, self.dropped_nodes,
          self.dropped_threads, self.dropped_modules, self.live, self.peak, _,
          self.on, self.snapshot) = struct.unpack_from("<6I3Q4I5Q8I3Q2q3Q", b, 8)
-        assert (self.version, self.order, self.header_bytes) == (3, 0x01020304, 4096)
+        assert (self.version, self.order, self.header_bytes) == (4, 0x01020304, 4096)
         (self.wait_clock, self.threshold_ns, at_latest, _, first, first_ns, *latest) = \
             struct.unpack_from("<4I9Q", b, 208)
         self.wait_backwards, self.wait_dropped, self.blame_dropped = latest[4:]

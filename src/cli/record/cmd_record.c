@@ -472,8 +472,9 @@ static int take_rotation(struct record_options *options)
     if (options->live || options->trace != NULL)
         return fm_cli_usage("record", "--rotate cannot be used with --live or --trace");
     options->rotation.keep = options->runs;
-    if (strcmp(text, "snapshot") != 0 && (!fm_recorded_duration(text, &options->rotation.every_ns) ||
-                                          options->rotation.every_ns < ROTATE_NS_MIN))
+    if (strcmp(text, "snapshot") != 0 &&
+        (!fm_recorded_duration(text, &options->rotation.every_ns) ||
+         options->rotation.every_ns < ROTATE_NS_MIN))
         return fm_cli_usage("record",
                             "--rotate=%s: expected a time such as 10m, at least 100ms, or "
                             "snapshot",

@@ -75,6 +75,26 @@ static void find_lost_children(const struct fm_rec_header *header, struct fm_fin
         header->children_lost == 1 ? "it" : "they");
 }
 
+/* How well the contexts are known that are not those of hooks. */
+static void find_stacks(const struct fm_rec_header *header, struct fm_finish_notes *notes)
+{
+    if (header->stacks == 0)
+        return;
+    g_autofree char *guessed =
+        header->frames_guessed == 0
+            ? g_strdup("")
+            : g_strdup_printf("; %" G_GUINT64_FORMAT " frames in %" G_GUINT64_FORMAT
+                              " of them are guesses, as their code has no unwind information",
+                              (guint64)header->frames_guessed, (guint64)header->stacks_guessed);
+    fm_notes_add(notes,
+                 "not built with `fathom cc`: calls are not counted, contexts are those of "
+                 "%" G_GUINT64_FORMAT " sampled stacks, %.1f %% of them complete%s",
+                 (guint64)header->stacks,
+                 100.0 * (double)fm_raw_less(header->stacks, header->stacks_cut) /
+                     (double)header->stacks,
+                 guessed);
+}
+
 void fm_findings_of_recording(const struct fm_raw_recording *recording, const char *again,
                               struct fm_finish_notes *notes)
 {
@@ -93,7 +113,8 @@ void fm_findings_of_recording(const struct fm_raw_recording *recording, const ch
         notes->threads += !recording->threads[i].before;
     }
     notes->samples = charges;
-    notes->not_instrumented = notes->calls == 0;
+    notes->unwound = (header->grade_flags & FM_REC_UNWOUND) != 0;
+    notes->not_instrumented = notes->calls == 0 && !notes->unwound;
     if (header->dropped_nodes != 0 || dropped != 0) {
         uint64_t lost = calls_lost(recording);
         fm_notes_add(
@@ -127,6 +148,7 @@ void fm_findings_of_recording(const struct fm_raw_recording *recording, const ch
                 ? "recording was stopped then"
                 : "of calls made before the recording began, or on stacks that the program "
                   "switches by itself: sums of such calls are exact, their contexts may be wrong");
+    find_stacks(header, notes);
     find_sandbox(recording, notes);
     find_lost_children(header, notes);
     g_autofree char *alone = g_strdup_printf("fathom finish %s", recording->path);
@@ -135,7 +157,7 @@ void fm_findings_of_recording(const struct fm_raw_recording *recording, const ch
                      "the program still runs (process %u): this is the profile so far; `%s` makes "
                      "it again when it has ended",
                      header->pid, again != NULL ? again : alone);
-    if (notes->killed)
+    if (notes->killed && notes->calls > 0)
         fm_notes_add(notes, "the program ended without exit(): open functions count as left by an "
                             "exceptional exit");
 }
@@ -152,10 +174,36 @@ void fm_findings_of_run(unsigned lost, struct fm_finish_notes *notes)
                      lost);
 }
 
+#define NAMELESS_NAMED 8
+
+/* Where names are missing, and how to get them. */
+static void find_nameless(const struct fm_images *images, struct fm_finish_notes *notes)
+{
+    g_autoptr(GString) names = g_string_new(NULL);
+    unsigned count = 0;
+    for (guint i = 0; i < images->all->len; i++) {
+        const struct fm_image *image = fm_images_at(images, i);
+        if (image->nameless == 0 || (image->raw->flags & FM_REC_MODULE_VDSO) != 0)
+            continue;
+        if (count++ < NAMELESS_NAMED)
+            g_string_append_printf(names, "%s%s (%u)", names->len > 0 ? ", " : "", image->name,
+                                   image->nameless);
+    }
+    if (count > NAMELESS_NAMED)
+        g_string_append_printf(names, " and %u more", count - NAMELESS_NAMED);
+    if (count > 0)
+        fm_notes_add(notes,
+                     "functions without names, shown by address: %s; debug files name them: "
+                     "install PACKAGE-dbgsym (Debian: `dpkg -S FILE` tells the package) or name "
+                     "their folders with --debug-path",
+                     names->str);
+}
+
 #define BARE_UNITS_NAMED 5
 
 void fm_findings_of_images(const struct fm_images *images, struct fm_finish_notes *notes)
 {
+    find_nameless(images, notes);
     for (guint i = 0; i < images->all->len; i++) {
         const struct fm_image *image = fm_images_at(images, i);
         if (image->statics == NULL || (image->raw->flags & FM_REC_MODULE_INSTRUMENTED) == 0)

@@ -39,6 +39,7 @@ struct fm_finish_notes {
     bool live;             /* the program still runs: this is a profile of now */
     bool killed;           /* it ended without exit(): a signal, _exit */
     bool not_instrumented; /* no call at all was recorded */
+    bool unwound;          /* contexts are those of unwound stacks */
     bool incomplete;       /* a module could not be read: worth another try with its files */
     uint64_t calls;
     uint64_t samples; /* that the times are of */

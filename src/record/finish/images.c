@@ -48,6 +48,57 @@ static bool extract(const struct fm_images *images, struct fm_image *image,
     return !image->unreadable;
 }
 
+static int compare_addresses(const void *a, const void *b)
+{
+    const uint64_t *left = a, *right = b;
+    return *left < *right ? -1 : *left > *right;
+}
+
+/* Of a file that no hook was met in: the functions of the recording's contexts, ascending. */
+static GArray *functions_met(const struct fm_images *images, uint32_t index)
+{
+    const struct fm_raw_recording *recording = images->recording;
+    GArray *functions = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    guint kept = 0;
+    for (uint32_t i = 0; i < recording->pd_count; i++) {
+        uint64_t file;
+        if (recording->pds[i].fn > FM_REC_FN_SPECIAL_MAX &&
+            fm_images_find(images, recording->pds[i].fn, recording->pds[i].epoch, &file) == index)
+            g_array_append_val(functions, file);
+    }
+    uint64_t *all = (uint64_t *)(void *)functions->data;
+    g_array_sort(functions, compare_addresses);
+    for (guint i = 0; i < functions->len; i++)
+        if (i == 0 || all[i] != all[kept - 1])
+            all[kept++] = all[i];
+    g_array_set_size(functions, kept);
+    return functions;
+}
+
+/* A file that cannot be read has functions named by addresses: that is no fault where a file has no
+ * names anyway. */
+static void read_unwound(const struct fm_images *images, uint32_t index)
+{
+    struct fm_image *image = fm_images_at(images, index);
+    g_autoptr(GArray) functions = functions_met(images, index);
+    struct fm_statics_opts opts = {
+        .build_id = image->raw->build_id,
+        .build_id_size = image->raw->build_id_size,
+        .debug_path = images->opts->debug_path,
+        .only = (const uint64_t *)(const void *)functions->data,
+        .only_count = functions->len,
+    };
+    image->unwound = true;
+    image->unreadable = (image->raw->flags & FM_REC_MODULE_VDSO) != 0;
+    if (!image->unreadable && !fm_statics_extract(image->raw->path, &opts, &image->statics, NULL)) {
+        opts.ignore_debug = true;
+        image->unreadable = !fm_statics_extract(image->raw->path, &opts, &image->statics, NULL);
+    }
+    image->nameless = image->unreadable ? functions->len : 0;
+    for (uint32_t i = 0; !image->unreadable && i < image->statics->proc_count; i++)
+        image->nameless += image->statics->procs[i].nameless;
+}
+
 static void read_image(const struct fm_images *images, struct fm_image *image,
                        struct fm_finish_notes *notes)
 {
@@ -94,11 +145,15 @@ void fm_images_open(struct fm_images *images, const struct fm_raw_recording *rec
         images->of_module[i] = image_for(images, &recording->modules[i]);
     g_autofree bool *used = g_new0(bool, images->all->len + 1);
     for (uint32_t i = 0; i < recording->pd_count; i++) {
-        if (recording->pds[i].fn != 0)
+        if (recording->pds[i].fn > FM_REC_FN_SPECIAL_MAX)
             mark_used(images, used, recording->pds[i].fn, recording->pds[i].epoch);
     }
     for (guint i = 0; i < images->all->len; i++) {
-        if (used[i])
+        const uint32_t flags = fm_images_at(images, i)->raw->flags;
+        if (used[i] && (flags & FM_REC_MODULE_UNWOUND) != 0 &&
+            (flags & FM_REC_MODULE_INSTRUMENTED) == 0)
+            read_unwound(images, i);
+        else if (used[i])
             read_image(images, fm_images_at(images, i), notes);
     }
 }

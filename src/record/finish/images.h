@@ -11,6 +11,8 @@ struct fm_image {
     const struct fm_raw_module *raw; /* one of the times that it was loaded */
     struct fm_statics *statics;      /* NULL: could not be read, or not asked for yet */
     bool statics_kept;               /* they belong to the cache */
+    bool unwound;                    /* known by unwinding: of what was met alone */
+    uint32_t nameless;               /* such functions that nothing names */
     bool unreadable;                 /* was tried in vain: the file is gone, or another one */
     GHashTable *proc_of_name;        /* linker's name -> proc + 1; NULL = not asked for yet */
     char *name;                      /* last part of the path */

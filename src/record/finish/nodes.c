@@ -7,6 +7,19 @@
 #include "base/text/demangle.h"
 #include "record/statics/hooks_named.h"
 
+/* The name for a pd's fn from 1 to FM_REC_FN_SPECIAL_MAX. */
+static const char *special_name(uint64_t fn)
+{
+    switch (fn) {
+    case FM_REC_FN_LOST:
+        return "not recorded (the recording was full)";
+    case FM_REC_FN_CUT:
+        return "callers not known";
+    default:
+        return "code made at run time";
+    }
+}
+
 struct fm_node_ps *fm_nodes_ps(const struct fm_nodes *nodes, uint32_t index)
 {
     g_assert(index < nodes->ps->len);
@@ -122,7 +135,7 @@ static uint32_t add_proc(struct fm_nodes *nodes, uint32_t image_index, uint32_t 
         .variadic = proc.variadic,
         .external = proc.external,
         .virtual_method = proc.virtual_method,
-        .inlined = proc.inlined,
+        .inlined = proc.inlined && !fm_images_at(nodes->images, image_index)->unwound,
     };
     uint32_t index = add_ps(nodes, &ps);
     image->ps_of_proc[proc_index] = index;
@@ -171,10 +184,10 @@ static uint32_t synthetic_ps(struct fm_nodes *nodes, uint64_t address, uint32_t 
     return index;
 }
 
-/* All that the recording had no room for. */
-static uint32_t lost_ps(struct fm_nodes *nodes)
+/* A procedure of a pd without a known function. */
+static uint32_t special_ps(struct fm_nodes *nodes, uint64_t fn)
 {
-    static const char key[] = "lost";
+    const char *key = special_name(fn);
     gpointer known = g_hash_table_lookup(nodes->synthetic, key);
     if (known != NULL)
         return GPOINTER_TO_UINT(known) - 1;
@@ -182,7 +195,7 @@ static uint32_t lost_ps(struct fm_nodes *nodes)
         .image = FM_NONE,
         .proc = FM_NONE,
         .module = "",
-        .name = "not recorded (the recording was full)",
+        .name = key,
         .linkage = "",
         .file = "",
         .arity = FM_ARITY_UNKNOWN,
@@ -196,8 +209,8 @@ static uint32_t ps_of_pd(struct fm_nodes *nodes, uint32_t pd)
 {
     const struct fm_raw_pd *raw = &nodes->recording->pds[pd];
     uint32_t image, proc;
-    if (raw->fn == FM_REC_FN_LOST)
-        return lost_ps(nodes);
+    if (raw->fn != 0 && raw->fn <= FM_REC_FN_SPECIAL_MAX)
+        return special_ps(nodes, raw->fn);
     if (fm_images_proc_of_pd(nodes->images, pd, &image, &proc))
         return add_proc(nodes, image, proc);
     return synthetic_ps(nodes, raw->fn, raw->epoch);

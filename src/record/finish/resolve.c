@@ -224,9 +224,15 @@ static uint32_t css_of_csd(struct resolver *r, struct fm_raw_csd *csd)
     const struct fm_raw_pd *caller = &r->recording->pds[csd->caller];
     if (csd->css != FM_RAW_NONE)
         return csd->css;
-    if (r->recording->pds[csd->callee].fn == FM_REC_FN_LOST)
+    uint64_t callee = r->recording->pds[csd->callee].fn;
+    if (callee == FM_REC_FN_LOST)
         return synthetic_css(r, r->nodes->thread_ps[caller->thread], FM_SITE_CALLBACK, &nowhere,
                              "no room in the recording");
+    if (callee == FM_REC_FN_CUT)
+        return synthetic_css(r, r->nodes->pd_ps[csd->caller], FM_SITE_CALLBACK, &nowhere,
+                             "the stack was cut");
+    if (caller->fn <= FM_REC_FN_SPECIAL_MAX && caller->fn > FM_REC_FN_LOST)
+        return synthetic_css(r, r->nodes->pd_ps[csd->caller], FM_SITE_CALLBACK, &nowhere, NULL);
     if (caller->fn == 0)
         return r->nodes->thread_css[caller->thread];
     if ((csd->flags & FM_REC_CSD_INLINED) != 0)

@@ -56,7 +56,7 @@ static const struct field proc_fields[] = {
     FIELD(fm_proc, variadic, FLAG, 0),       FIELD(fm_proc, external, FLAG, 0),
     FIELD(fm_proc, virtual_method, FLAG, 0), FIELD(fm_proc, cplusplus, FLAG, 0),
     FIELD(fm_proc, instrumented, FLAG, 0),   FIELD(fm_proc, left_out, FLAG, 0),
-    FIELD(fm_proc, inlined, FLAG, 0),
+    FIELD(fm_proc, inlined, FLAG, 0),        FIELD(fm_proc, nameless, FLAG, 0),
 };
 static const struct field scope_fields[] = {
     FIELD(fm_scope, proc, INDEX, PROCS),

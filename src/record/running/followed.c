@@ -101,7 +101,7 @@ static uint32_t module_at(const struct fm_followed_private *own, uint64_t addres
 
 static uint32_t function_at(struct fm_followed_private *own, uint64_t address, uint32_t epoch)
 {
-    bool special = address <= FM_REC_FN_LOST;
+    bool special = address <= FM_REC_FN_SPECIAL_MAX;
     struct fm_followed_function key = {address, special ? 0 : epoch,
                                        special ? FM_FOLLOWED_NONE : module_at(own, address, epoch)};
     gpointer found = g_hash_table_lookup(own->by_function, &key);

@@ -92,6 +92,10 @@ static char *make_name(struct fm_followed_names *names, const struct fm_followed
         return g_strdup("(thread)");
     if (function->address == FM_REC_FN_LOST)
         return g_strdup("(not recorded: the recording was full)");
+    if (function->address == FM_REC_FN_CUT)
+        return g_strdup("(callers not known)");
+    if (function->address == FM_REC_FN_UNKNOWN)
+        return g_strdup("(code made at run time)");
     if (function->module == FM_FOLLOWED_NONE)
         return g_strdup_printf("0x%" G_GINT64_MODIFIER "x", (guint64)function->address);
     const struct fm_raw_module *raw = &names->watch->modules[function->module];

@@ -37,6 +37,7 @@ struct fm_proc {
     bool cplusplus;
     bool instrumented;   /* some body of it calls the hooks, and it is not left out */
     bool left_out;       /* by the user's choice: its code is that of the bodies around */
+    bool nameless;       /* nothing names it but its address */
     bool inlined;        /* somewhere, without hooks: its calls are not all recorded */
     uint64_t entry;      /* entry of the first out-of-line body; 0 = only inlined */
     uint32_t site_first; /* into sites */
@@ -146,6 +147,10 @@ struct fm_statics_opts {
     bool ignore_debug;      /* go by the symbols alone */
     bool coverage;          /* coverage points are wanted */
     bool physical;          /* the hooks are in out-of-line bodies only (a grade that was) */
+    /* Addresses of functions, ascending: these are described, whether they have hooks or not, and
+     * no others. NULL: those of files with hooks, all of them. */
+    const uint64_t *only;
+    size_t only_count;
 };
 
 /* Extracts the statics of the module at path. On success the caller owns *ret; fm_statics_free().

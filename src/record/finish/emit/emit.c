@@ -238,8 +238,9 @@ static void emit_thread_counts(struct emission *e, uint32_t csd, const struct fm
     const struct fm_raw_recording *recording = e->recording;
     bool ended = thread->ended || recording->header.state == FM_REC_CLOSED;
     struct fm_raw_csd node = recording->csds[thread->root_csd];
-    node.calls = 1;
-    node.excps = ended ? 0 : 1;
+    bool counted = !e->notes->unwound || e->notes->calls > 0;
+    node.calls = counted;
+    node.excps = counted && !ended;
     emit_counts(e, csd, &node);
 }
 
@@ -323,6 +324,12 @@ static void emit_header(struct emission *e)
     name_events(e);
     for (uint32_t i = 0; i < recording->thread_count; i++)
         header->instrumentation_quanta += recording->threads[i].instrumentation_quanta;
+    if (e->notes->unwound && e->notes->calls == 0) {
+        static const enum fm_measure_id counts[] = {FM_EXITS, FM_FAILS, FM_REDOS, FM_EXCPS,
+                                                    FM_CALLSEQS};
+        for (size_t i = 0; i < G_N_ELEMENTS(counts); i++)
+            fm_build_unknown(e->build, counts[i]);
+    }
     fm_heap_counts_begin(&e->heap, e->build, recording);
     if ((recording->header.grade_flags & FM_REC_WAITING) == 0)
         return;

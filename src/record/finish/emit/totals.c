@@ -24,7 +24,7 @@ void fm_emit_totals_init(struct fm_emit_totals *totals, const struct fm_raw_reco
         uint32_t id = pd_ids[fm_merge_class(classes, i)];
         if (id == 0 || nodes->pd_ps[i] == FM_NONE)
             continue;
-        bool told = pd->fn != 0 && pd->fn != FM_RAW_FN_INSERTED && pd->fn != FM_REC_FN_LOST &&
+        bool told = pd->fn != FM_RAW_FN_INSERTED && pd->fn > FM_REC_FN_SPECIAL_MAX &&
                     (fns[id] == 0 || fns[id] == pd->fn);
         fns[id] = pd->fn;
         totals->values[id] += pd->total;

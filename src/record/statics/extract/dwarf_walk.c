@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/text/demangle.h"
+#include "record/statics/extract/only.h"
 
 /* Nesting of the walk; deeper is damaged. */
 #define DEPTH_MAX 4096
@@ -30,6 +31,7 @@ struct lambda {
 
 struct walk {
     const struct fm_elf *elf;
+    const struct fm_statics_opts *opts;
     struct fm_units *units;
     struct fm_bodies *bodies;
     GHashTable *proc_by_die, *proc_by_key;
@@ -281,10 +283,26 @@ static void place_by_code(struct walk *walk, struct fm_proc *proc)
     proc->line = place.line;
 }
 
+/* Whether something of it is asked for. What has no ranges tells nothing. */
+static bool is_wanted(const struct walk *walk, Dwarf_Die *die)
+{
+    Dwarf_Addr base, low, high;
+    ptrdiff_t offset = 0;
+    bool any = false;
+    while (walk->opts->only != NULL &&
+           (offset = dwarf_ranges(die, offset, &base, &low, &high)) > 0) {
+        any = true;
+        if (fm_only_wants(walk->opts, low, high))
+            return true;
+    }
+    return !any;
+}
+
 /* An out-of-line body. Returns its scope, FM_NONE for a declaration or an abstract function. */
 static uint32_t visit_subprogram(struct walk *walk, Dwarf_Die *die)
 {
-    if (!dwarf_hasattr(die, DW_AT_low_pc) && !dwarf_hasattr(die, DW_AT_ranges))
+    if ((!dwarf_hasattr(die, DW_AT_low_pc) && !dwarf_hasattr(die, DW_AT_ranges)) ||
+        !is_wanted(walk, die))
         return FM_NONE;
     uint32_t proc = proc_of(walk, die);
     if (proc == FM_NONE)
@@ -495,8 +513,9 @@ static bool begin_unit(struct walk *walk, Dwarf_CU *cu, uint8_t type, Dwarf_Die 
     return true;
 }
 
-bool fm_dwarf_walk(const struct fm_elf *elf, struct fm_units *units, struct fm_bodies *bodies,
-                   const char **ret_note, GError **error)
+bool fm_dwarf_walk(const struct fm_elf *elf, const struct fm_statics_opts *opts,
+                   struct fm_units *units, struct fm_bodies *bodies, const char **ret_note,
+                   GError **error)
 {
     Dwarf_Addr bias;
     Dwarf *dwarf = dwfl_module_getdwarf(elf->module, &bias);
@@ -509,6 +528,7 @@ bool fm_dwarf_walk(const struct fm_elf *elf, struct fm_units *units, struct fm_b
     }
     struct walk walk = {
         .elf = elf,
+        .opts = opts,
         .units = units,
         .bodies = bodies,
         .proc_by_die = g_hash_table_new(g_direct_hash, g_direct_equal),
@@ -522,7 +542,8 @@ bool fm_dwarf_walk(const struct fm_elf *elf, struct fm_units *units, struct fm_b
     Dwarf_Die die;
     uint8_t type;
     while (ok && dwarf_get_units(dwarf, cu, &cu, NULL, &type, &die, NULL) == 0)
-        ok = begin_unit(&walk, cu, type, &die, error) && walk_unit(&walk, error);
+        ok = begin_unit(&walk, cu, type, &die, error) &&
+             (!is_wanted(&walk, &die) || walk_unit(&walk, error));
     name_lambdas(&walk);
     g_hash_table_unref(walk.lambda_owners);
     g_array_unref(walk.lambdas);

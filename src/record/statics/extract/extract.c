@@ -8,6 +8,7 @@
 #include "record/statics/extract/choice.h"
 #include "record/statics/extract/disassemble.h"
 #include "record/statics/extract/dwarf_walk.h"
+#include "record/statics/extract/only.h"
 #include "record/statics/extract/points.h"
 #include "record/statics/extract/sites.h"
 #include "record/statics/hooks_named.h"
@@ -95,6 +96,8 @@ static bool describe_code(struct fm_statics *statics, const struct fm_elf *elf,
     statics->machine_sites = take(&machine_sites, &statics->machine_site_count);
     if (!ok)
         return false;
+    if (opts->only != NULL)
+        fm_only_mark(bodies);
     if (!opts->physical)
         adopt_inlined(bodies, elf->choices);
     take_bodies(statics, bodies);
@@ -111,12 +114,16 @@ static bool extract(struct fm_statics *statics, struct fm_elf *elf, struct fm_un
         return false;
     bool ok = true;
     /* Foreign modules (libc, ...) need their symbols only. */
-    if (elf->uses_hooks) {
-        ok = opts->ignore_debug || fm_dwarf_walk(elf, units, bodies, &statics->debug_note, error);
+    if (elf->uses_hooks || opts->only != NULL) {
+        ok = opts->ignore_debug ||
+             fm_dwarf_walk(elf, opts, units, bodies, &statics->debug_note, error);
         statics->has_debug = ok && !opts->ignore_debug && statics->debug_note == NULL;
         if (ok) {
             fm_bodies_flatten(bodies);
-            fm_bodies_add_symbols(bodies, elf);
+            if (opts->only != NULL)
+                fm_only_add_bodies(bodies, elf, opts);
+            else
+                fm_bodies_add_symbols(bodies, elf);
             fm_bodies_flatten(bodies);
             fm_bodies_fold_entries(bodies);
             ok = describe_code(statics, elf, units, bodies, opts, error);
