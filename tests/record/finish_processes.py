@@ -127,9 +127,11 @@ def queue(tap, folder):
 
 
 def not_recorded(tap, folder):
-    done = lib.run([lib.FATHOM, "record", "--", "/bin/true"], folder)
-    tap.check(done.returncode == 1 and "is not built with `fathom cc`" in done.stderr,
-              "a program that is not instrumented is named", done.stderr)
+    (pathlib.Path(folder) / "static.c").write_text("int main(void) { return 0; }")
+    lib.must(["gcc", "-static", "static.c", "-o", "static"], folder)
+    done = lib.run([lib.FATHOM, "record", "--", "./static"], folder)
+    tap.check(done.returncode == 1 and "./static is not recorded: it is fully static" in done.stderr,
+              "a program that cannot be recorded is named", done.stderr)
     done = lib.run([lib.FATHOM, "record", "--", "/bin/sh", "-c", "exit 5"], folder)
     tap.same(done.returncode, 5, "but its own status wins")
     (pathlib.Path(folder) / "bad.rec").write_text("not a recording at all" * 20)
@@ -305,7 +307,7 @@ def daemons_of(tap, folder, started):
         started += map(int, pathlib.Path(f"/proc/{number}/task/{number}/children").read_text().split())
     # A child whose recording has a name, but no header yet: it has just been forked.
     done = lib.run([lib.FATHOM, "record", "-o", "begun", "--", "sh", "-c",
-                    f"sleep {DAEMON_SECONDS} >/dev/null 2>&1 & : >begun.$!.0.rec; exec ./part"], folder)
+                    f"sleep {DAEMON_SECONDS} >/dev/null 2>&1 & : >begun.$!.0.rec; exec ./part"], folder, env={**os.environ, "FATHOM_PRELOAD": "off"})
     notes, numbers = still_running(done)
     started += numbers
     tap.check(len(notes) == 1 and "has recorded nothing yet" in notes[0],

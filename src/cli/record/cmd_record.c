@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/text/shell.h"
 #include "cli/cli.h"
+#include "cli/record/starting/preloading.h"
 #include "cli/record/starting/recorded_times.h"
 #include "console/files/hint.h"
 #include "live/run.h"
@@ -98,9 +99,10 @@ static int wait_for(pid_t pid, struct fm_live_run *live, struct fm_rotating *rot
     return status;
 }
 
-/* Runs the program and waits for it; its wait status, or -1 after a message. looks: begun when it
- * runs. live: NULL, or what shows it meanwhile; rotating: NULL, or what cuts it in phases. */
-static int run(char **argv, struct fm_looks *looks, struct fm_live_run *live,
+/* Runs the program in that environment and waits for it; its wait status, or -1 after a message.
+ * looks: begun when it runs. live: NULL, or what shows it meanwhile; rotating: NULL, or what cuts
+ * it in phases. */
+static int run(char **argv, char **environment, struct fm_looks *looks, struct fm_live_run *live,
                struct fm_rotating *rotating, int *ret_exit)
 {
     struct sigaction old[G_N_ELEMENTS(passed)];
@@ -119,6 +121,7 @@ static int run(char **argv, struct fm_looks *looks, struct fm_live_run *live,
     if (pid == 0) {
         restore_signals(old);
         sigprocmask(SIG_SETMASK, &mask, NULL);
+        environ = environment;
         execvp(argv[0], argv);
         int failure = errno;
         ssize_t written = write(report[1], &failure, sizeof failure);
@@ -229,7 +232,8 @@ static int record(struct fm_finishing *how, const char *base, const struct keepi
     int status = FM_EXIT_FAILED;
     struct fm_looks *looks = fm_looks_new(base, before);
     how->began_ns = (uint64_t)g_get_real_time() * 1000;
-    int wait_status = run(command, looks, live, rotating, &status);
+    g_auto(GStrv) environment = fm_preloading_environment(command, !how->alone, &how->told);
+    int wait_status = run(command, environment, looks, live, rotating, &status);
     fm_looks_free(looks);
     g_unsetenv("FATHOM_OUTPUT");
     if (wait_status < 0) {
@@ -328,7 +332,7 @@ struct record_options {
     enum fm_join join;
     unsigned runs; /* that are kept; 0 = one, without a time in its name */
     struct fm_rotation rotation;
-    gboolean keep, quiet, all, keep_sources, no_heap, no_waiting, lifetimes, live;
+    gboolean keep, quiet, all, keep_sources, no_heap, no_waiting, lifetimes, live, no_children;
     struct fm_recorded_times times;
     struct fm_live_options view;
 };
@@ -383,6 +387,9 @@ static int parse(int argc, char **argv, struct record_options *ret, int *ret_com
         {"quiet", 'q', 0, G_OPTION_ARG_NONE, &ret->quiet, "Print no summary", NULL},
         {"all", 'a', 0, G_OPTION_ARG_NONE, &ret->all, "Also profile children between fork and exec",
          NULL},
+        {"no-children", 0, 0, G_OPTION_ARG_NONE, &ret->no_children,
+         "Do not record programs that PROGRAM starts, unless they are built with `fathom cc`",
+         NULL},
         {"no-heap", 0, 0, G_OPTION_ARG_NONE, &ret->no_heap,
          "Count allocations only; do not track live blocks", NULL},
         {"lifetimes", 0, 0, G_OPTION_ARG_NONE, &ret->lifetimes,
@@ -430,9 +437,11 @@ static int parse(int argc, char **argv, struct record_options *ret, int *ret_com
     if (status >= 0)
         return status;
     return fm_cli_parse(&own_count, &parsed, options, "[--] PROGRAM [ARGUMENT...]",
-                        "Runs a program built with `fathom cc` and makes its profile. "
+                        "Runs a program and makes its profile: with exact counts if it is built "
+                        "with `fathom cc`, else by samples of its stacks. "
                         "Signals and the exit status pass through.",
-                        "fathom record -o lua -- ./lua script.lua\n"
+                        "fathom record -- git log --stat\n"
+                        "  fathom record -o lua -- ./lua script.lua\n"
                         "  fathom record --live -- ./server\n"
                         "  fathom record --keep=7 -o web -- ./server");
 }
@@ -541,6 +550,7 @@ int fm_cmd_record(int argc, char **argv)
                                    .keep = options.keep,
                                    .keep_sources = options.keep_sources,
                                    .quiet = options.quiet,
+                                   .alone = options.no_children,
                                    .all = options.all};
         status = record_run(&how, output, options.runs, &options.rotation,
                             options.live ? &options.view : NULL, argv + command);

@@ -68,6 +68,16 @@ int fm_raw_recording_writer(const char *path)
     return read_header(path, &header) && is_being_written(&header) ? (int)header.pid : 0;
 }
 
+uint32_t fm_raw_recording_grade(const char *path, uint64_t *ret_start_ns)
+{
+    struct fm_rec_header header;
+    if (!read_header(path, &header))
+        header = (struct fm_rec_header){0};
+    if (ret_start_ns != NULL)
+        *ret_start_ns = header.start_monotonic_ns;
+    return header.grade_flags;
+}
+
 bool fm_raw_recording_has_header(const char *path)
 {
     struct fm_rec_header header;

@@ -318,6 +318,10 @@ int fm_raw_recording_writer(const char *path);
  * has ended. */
 uint64_t fm_raw_process_start(int pid);
 
+/* enum fm_rec_grade_flags of its header; 0 = none, or no recording. *ret_start_ns (or NULL): when
+ * it began, by CLOCK_MONOTONIC. */
+uint32_t fm_raw_recording_grade(const char *path, uint64_t *ret_start_ns);
+
 /* Whether the recording's header is whole: not yet in the moment in which its file is made. */
 bool fm_raw_recording_has_header(const char *path);
 /* Whether the file is what a process leaves that is killed just after creating it: nothing but

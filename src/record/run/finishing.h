@@ -26,6 +26,8 @@ struct fm_finishing {
     bool keep;         /* do not remove the raw recording */
     bool keep_sources; /* store the source files beside the profile */
     bool quiet;        /* no summary */
+    bool alone;        /* programs that it starts are not recorded by unwinding */
+    bool told;         /* the user knows why there may be no recording */
     bool all;          /* children that only became another program, too */
     bool brief;        /* a line instead of the summary */
     bool apart;        /* processes are not joined although nobody asked for that: to be reported */
@@ -41,7 +43,7 @@ struct fm_finishing {
 
 /* The result. */
 struct fm_finished {
-    uint64_t calls;
+    uint64_t calls;  /* where contexts are of unwound stacks: and samples, at least 1 */
     bool unfinished; /* the program still runs, or files of it are missing: its recording stays */
 };
 

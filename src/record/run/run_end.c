@@ -127,6 +127,17 @@ static void tell_of_vanished(const char *base, const GPtrArray *found)
                 first);
 }
 
+/* A name of the run that no file has, for a recording of that process; g_free(). */
+static char *free_name(const char *base, int pid)
+{
+    for (unsigned number = 0;; number++) {
+        char *name = g_strdup_printf("%s.%d.%u.rec", base, pid, number);
+        if (!g_file_test(name, G_FILE_TEST_EXISTS))
+            return name;
+        g_free(name);
+    }
+}
+
 /* Recordings of processes that were started without the run's environment get a name of the run.
  * The number of those that began meanwhile and may be of other programs. */
 static guint take_astray(const struct fm_finishing *how, const char *base, GPtrArray *found)
@@ -139,7 +150,7 @@ static guint take_astray(const struct fm_finishing *how, const char *base, GPtrA
     fm_raw_recordings_astray(folder, how->began_ns, how->pid, found, &of_run, &others);
     for (guint i = 0; i < of_run->len; i++) {
         const char *path = of_run->pdata[i];
-        g_autofree char *name = g_strconcat(base, path + strlen(prefix), NULL);
+        g_autofree char *name = free_name(base, process_in_name(path, prefix));
         if (fm_raw_recording_writer(path) != 0 || g_rename(path, name) != 0) {
             /* the path that the writing process knows it by */
             g_ptr_array_add(others, g_strdup(path));
@@ -211,6 +222,51 @@ static bool is_only_exec(const struct fm_finishing *how, const char *path)
     return true;
 }
 
+static bool is_unwound(const char *path)
+{
+    return (fm_raw_recording_grade(path, NULL) & FM_REC_UNWOUND) != 0;
+}
+
+/* The first process gets the run's name, if it has ended. */
+static void name_first(const char *base, GPtrArray *found)
+{
+    g_autofree char *name = g_strdup_printf("%s.rec", base);
+    uint64_t least = UINT64_MAX;
+    guint first = 0;
+    for (guint i = 0; i < found->len; i++) {
+        uint64_t start;
+        fm_raw_recording_grade(found->pdata[i], &start);
+        if (strcmp(found->pdata[i], name) == 0)
+            return;
+        first = start < least ? i : first;
+        least = MIN(least, start);
+    }
+    if (found->len == 0 || fm_raw_recording_writer(found->pdata[first]) != 0 ||
+        g_rename(found->pdata[first], name) != 0)
+        return;
+    g_ptr_array_remove_index(found, first);
+    g_ptr_array_insert(found, 0, g_steal_pointer(&name));
+}
+
+/* A program that starts one with hooks (a shell, make) is recorded by unwinding: where there are
+ * exact counts, those are what was asked for. */
+static void leave_out_unwound(const struct fm_finishing *how, const char *base, GPtrArray *found)
+{
+    bool counted = false;
+    guint before = found->len;
+    for (guint i = 0; i < found->len; i++)
+        counted |= !is_unwound(found->pdata[i]);
+    for (guint i = found->len; counted && i-- > 0;) {
+        if (!is_unwound(found->pdata[i]))
+            continue;
+        if (!how->keep)
+            g_unlink(found->pdata[i]);
+        g_ptr_array_remove_index(found, i);
+    }
+    if (found->len < before)
+        name_first(base, found);
+}
+
 static unsigned leave_out_execs(const struct fm_finishing *how, GPtrArray *found)
 {
     unsigned count = 0;
@@ -272,8 +328,9 @@ int fm_cli_finish_run(const struct fm_finishing *how, const char *base, GPtrArra
     if (found->len > 0)
         tell_of_vanished(base, found);
     guint others = take_astray(how, base, found);
+    leave_out_unwound(how, base, found);
     if (found->len == 0) {
-        if (begun == 0 && others == 0)
+        if (begun == 0 && others == 0 && !how->told)
             say_nothing_recorded(program, base);
         return FM_EXIT_FAILED;
     }

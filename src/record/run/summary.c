@@ -103,7 +103,9 @@ static void print_row(const struct fm_analysis *analysis, uint32_t ps, enum fm_m
         all = 1;
     g_autofree char *name = short_name(analysis->profile, ps);
     short_number((double)cost.calls, calls_text, sizeof calls_text);
-    if (cost.inlined && cost.calls == 0)
+    if (!fm_profile_knows(analysis->profile, FM_EXITS))
+        g_strlcpy(calls_text, "\u2013", sizeof calls_text);
+    else if (cost.inlined && cost.calls == 0)
         g_strlcpy(calls_text, "inlined", sizeof calls_text);
     else if (cost.inlined)
         g_strlcat(calls_text, "+", sizeof calls_text);
@@ -124,7 +126,8 @@ static const char *total_title(const struct fm_profile *profile, bool sampled)
 
 static void print_table(const struct fm_profile *profile, const struct fm_analysis *analysis)
 {
-    bool sampled = fm_cost_total(&analysis->root_total, FM_QUANTA) > FM_FEW_QUANTA;
+    bool sampled = fm_cost_total(&analysis->root_total, FM_QUANTA) > FM_FEW_QUANTA ||
+                   !fm_profile_knows(profile, FM_CALLSEQS);
     enum fm_measure_id measure = sampled ? FM_QUANTA : FM_CALLSEQS;
     double unit = profile->ticks_per_second == 0 ? 0 : 1.0 / (double)profile->ticks_per_second;
     struct fm_top_query query = {
@@ -183,8 +186,9 @@ static void print_held(const struct fm_profile *profile)
 void fm_cli_print_totals(const struct fm_profile *profile, const struct fm_finish_notes *notes)
 {
     char calls[32];
-    fprintf(stderr, "%s calls in %" PRIu32 " contexts",
-            short_number((double)notes->calls, calls, sizeof calls), profile->pd_count);
+    if (fm_profile_knows(profile, FM_EXITS))
+        fprintf(stderr, "%s calls in ", short_number((double)notes->calls, calls, sizeof calls));
+    fprintf(stderr, "%" PRIu32 " contexts", profile->pd_count);
     if (!notes->threads_unknown)
         fprintf(stderr, ", %" PRIu32 " thread%s", notes->threads, notes->threads == 1 ? "" : "s");
     if (profile->ticks_per_second > 0 && profile->user_quanta > 0)
@@ -234,7 +238,12 @@ static void print_hooks_share(const struct fm_profile *profile)
         return;
     double own = (double)profile->user_quanta * unit;
     double hooks = (double)profile->instrumentation_quanta * unit;
-    fprintf(stderr, "%.2f s of the program, %.2f s of fathom's hooks", own, hooks);
+    fprintf(stderr, "%.2f s of the program, %.2f s of fathom's %s", own, hooks,
+            fm_profile_knows(profile, FM_EXITS) ? "hooks" : "own code");
+    if (!fm_profile_knows(profile, FM_EXITS)) {
+        fputs("\n", stderr);
+        return;
+    }
     g_autofree uint64_t *calls = g_new0(uint64_t, profile->ps_count + 1);
     g_autofree uint64_t *quanta = g_new0(uint64_t, profile->ps_count + 1);
     uint64_t all = 0;

@@ -192,9 +192,11 @@ def asked_when_gone(tap, folder):
 
 
 def errors(tap, folder):
-    plain = Live(folder, "/bin/true")
+    pathlib.Path(folder, "static.c").write_text("int main(void) { return 0; }")
+    lib.must(["gcc", "-static", "static.c", "-o", "static"], folder)
+    plain = Live(folder, "./static")
     said = plain.process.communicate(timeout=PATIENCE)[1].decode()
-    tap.check(plain.process.returncode == 1 and "not built with" in said,
+    tap.check(plain.process.returncode == 1 and "is fully static" in plain.said + said,
               "nothing to show: it ends", said)
     missing = Live(folder, "./no-such-program")
     tap.check(missing.address is None and "no-such-program" in missing.said, "no such program",

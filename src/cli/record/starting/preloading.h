@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a program is recorded that was not built for it: a library is loaded into it. */
+#pragma once
+
+#include <stdbool.h>
+
+/* The environment of the program that argv names, with the library that records it where it needs
+ * one and can have it; g_strfreev(). Tells on standard error why it cannot: *ret_told then.
+ * children: programs that it starts are recorded, too. */
+char **fm_preloading_environment(char **argv, bool children, bool *ret_told);
