@@ -79,10 +79,10 @@ class KeptFiles(unittest.TestCase):
 
     def test_a_version_that_is_not_known_is_named(self):
         later = (SEEDS / "recording/small").read_bytes()
-        (self.folder / "later.rec").write_bytes(later[:8] + (4).to_bytes(4, "little") + later[12:])
+        (self.folder / "later.rec").write_bytes(later[:8] + (99).to_bytes(4, "little") + later[12:])
         told = run("finish", "later.rec", cwd=self.folder)
         self.assertEqual(told.returncode, 1)
-        self.assertIn("later.rec: offset 8: version 4 ", told.stderr)
+        self.assertIn("later.rec: offset 8: version 99 ", told.stderr)
 
 
 if __name__ == "__main__":

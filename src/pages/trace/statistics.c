@@ -336,12 +336,13 @@ static void add_lane(struct lane_sums *sums, const struct fm_statistics_node *la
     sums->events += lane->all_events;
 }
 
-/* number: what stands in the second column. */
-static void add_sums(struct fm_table *table, const struct lane_sums *sums, uint64_t number)
+/* number: what stands in the second column; NULL = there is none. */
+static void add_sums(struct fm_table *table, const struct lane_sums *sums, const uint64_t *number)
 {
     fm_table_row(table, "lane", false);
     fm_cell_string(table, sums->name, FM_STYLE_PLAIN);
-    fm_cell_int(table, (int64_t)number);
+    if (number != NULL)
+        fm_cell_int(table, (int64_t)*number);
     fm_cell_int(table, (int64_t)sums->count);
     const uint64_t times[] = {sums->time,       sums->working, sums->waiting, sums->ready,
                               sums->collecting, sums->idle,    sums->longest};
@@ -350,9 +351,10 @@ static void add_sums(struct fm_table *table, const struct lane_sums *sums, uint6
     fm_cell_int(table, (int64_t)sums->events);
 }
 
+/* number NULL: without a second column. */
 static struct fm_table *sums_table(struct fm_list *body, const char *number, const char *number_id)
 {
-    const struct fm_column_head columns[] = {
+    struct fm_column_head columns[] = {
         {"Name", "name", FM_COLUMN_PROC},
         {number, number_id, FM_COLUMN_NUMBER},
         {"States", "count", FM_COLUMN_NUMBER},
@@ -365,16 +367,21 @@ static struct fm_table *sums_table(struct fm_list *body, const char *number, con
         {"Longest", "longest_seconds", FM_COLUMN_TICKS_AND_TIMES},
         {"Events", "events", FM_COLUMN_NUMBER},
     };
-    return add_table(body, "lanes", columns, G_N_ELEMENTS(columns));
+    if (number != NULL)
+        return add_table(body, "lanes", columns, G_N_ELEMENTS(columns));
+    columns[1] = columns[0];
+    return add_table(body, "lanes", columns + 1, G_N_ELEMENTS(columns) - 1);
 }
 
-static void add_lanes(struct fm_list *body, const struct fm_statistics_node *kind)
+/* Numbers of threads are those of the system or the program; other lanes have theirs in the name.
+ */
+static void add_lanes(struct fm_list *body, const struct fm_statistics_node *kind, bool threads)
 {
-    struct fm_table *table = sums_table(body, "Number", "number");
+    struct fm_table *table = sums_table(body, threads ? "Number" : NULL, "number");
     for (guint i = 0; i < child_count(kind); i++) {
         struct lane_sums sums = {.name = child_at(kind, i)->name};
         add_lane(&sums, child_at(kind, i));
-        add_sums(table, &sums, sums.number);
+        add_sums(table, &sums, threads ? &sums.number : NULL);
     }
 }
 
@@ -410,7 +417,8 @@ static void add_processes(struct fm_list *body, const struct fm_statistics_node 
     struct fm_table *table = sums_table(body, "Threads", "threads");
     for (guint i = 0; i < rows->len; i++) {
         const struct lane_sums *sums = g_ptr_array_index(rows, i);
-        add_sums(table, sums, sums->lanes);
+        const uint64_t lanes = sums->lanes;
+        add_sums(table, sums, &lanes);
     }
 }
 
@@ -487,7 +495,7 @@ static void add_kind(struct fm_list *body, const struct fm_statistics_node *root
     else if (number == FM_LANE_PROCESS && child_count(kind) == 0)
         add_processes(body, fm_statistics_find(root, "thread", NULL));
     else
-        add_lanes(body, kind);
+        add_lanes(body, kind, number == FM_LANE_THREAD);
 }
 
 struct fm_display *fm_trace_statistics_page(const struct fm_statistics_node *root, const char *by,
