@@ -143,11 +143,18 @@ static bool find(const char *file, char *path)
     return false;
 }
 
+/* valgrind runs a program itself: only what is built into the program works there. */
+static bool is_valgrind(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return strncmp(slash == NULL ? path : slash + 1, "valgrind", 8) == 0;
+}
+
 static bool program_takes(const char *file)
 {
     char path[PATH_BYTES];
     int saved_errno = errno;
-    bool script = find(file, path), takes = true;
+    bool script = find(file, path), takes = !script || !is_valgrind(path);
     for (int steps = 0; script && takes && steps <= SCRIPTS_MAX; steps++)
         takes = file_takes(path, &script);
     errno = saved_errno;

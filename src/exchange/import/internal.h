@@ -47,7 +47,7 @@ bool fm_import_text_next(struct fm_import_text *text, const char **ret, size_t *
 void fm_import_text_set_error(const struct fm_import_text *text, int code, GError **error,
                               const char *format, ...) FM_PRINTF(4, 5);
 void fm_import_text_set_error_v(const struct fm_import_text *text, int code, GError **error,
-                                const char *format, va_list arguments);
+                                const char *format, va_list arguments) FM_PRINTF(4, 0);
 #define fm_import_text_fail(...) (fm_import_text_set_error(__VA_ARGS__), false)
 /* All of the text is digits, and fits. */
 bool fm_import_number(const char *text, size_t size, uint64_t *ret);

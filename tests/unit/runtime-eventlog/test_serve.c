@@ -335,14 +335,16 @@ static void monitor_messages_give_the_same_events_however_split(void)
     }
 }
 
-/* Logs another event; returns how many were dropped for clients so far. */
-static uint64_t dropped_after_another(uint32_t *number)
+/* Logs another event; whether any were dropped for clients since the last time, *dropped then. */
+static bool drops_another(uint64_t *dropped, uint32_t *number)
 {
     struct fm_eventlog_stats s;
+    const uint64_t before = *dropped;
     log_numbers(0, (*number)++, 1);
     fm_eventlog_flush(-1);
     fm_eventlog_stats(&s);
-    return s.client_dropped_events;
+    *dropped = s.client_dropped_events;
+    return *dropped > before;
 }
 
 static void monitor_pauses_and_tells_the_state_again(void)
@@ -359,10 +361,10 @@ static void monitor_pauses_and_tells_the_state_again(void)
     fm_eventlog_stats(&before);
     send_all(r.fd, pause_on, sizeof(pause_on), 2);
     uint32_t paused = 100;
-    uint64_t last, now = before.client_dropped_events;
-    check_until((now = dropped_after_another(&paused)) > before.client_dropped_events);
+    uint64_t dropped_so_far = before.client_dropped_events;
+    check_until(drops_another(&dropped_so_far, &paused));
     send_all(r.fd, pause_off, sizeof(pause_off), sizeof(pause_off));
-    check_until((last = now, now = dropped_after_another(&paused)) == last); /* the pause is over */
+    check_until(!drops_another(&dropped_so_far, &paused)); /* the pause is over */
     log_numbers(0, paused, 50);
     serve_end();
     g_thread_join(reader);
