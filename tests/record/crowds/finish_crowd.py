@@ -3,6 +3,7 @@
 """fathom record --join and fathom finish --join: programs of many processes."""
 import collections
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -450,6 +451,8 @@ def snapshots(tap, folder):
 
 
 def main():
+    # Only what has hooks is recorded here: shells and programs that stand in for killed ones are not.
+    os.environ["FATHOM_PRELOAD"] = "off"
     tap = lib.Tap()
     for test in (one_profile, removed, vanished_children, only_below, exactly_the_sum, many, several_programs, started, killed, killed_at_once,
                  recorder_killed, daemons, some_of_the_daemons, snapshots):
