@@ -369,6 +369,14 @@ static int take_runs(int *count, char **words, unsigned *ret)
     return -1;
 }
 
+static const char summary[] = "Runs a program and makes its profile: with exact counts if it is "
+                              "built with `fathom cc`, else by "
+                              "samples of its stacks. Signals and the exit status pass through.";
+static const char examples[] = "fathom record -- git log --stat\n"
+                               "  fathom record -o lua -- ./lua script.lua\n"
+                               "  fathom record --live -- ./server\n"
+                               "  fathom record --keep=7 -o web -- ./server";
+
 /* Returns an exit status, or -1 to go on with the program at *ret_command. */
 static int parse(int argc, char **argv, struct record_options *ret, int *ret_command)
 {
@@ -436,14 +444,8 @@ static int parse(int argc, char **argv, struct record_options *ret, int *ret_com
     int status = take_runs(&own_count, own_arguments, &ret->runs);
     if (status >= 0)
         return status;
-    return fm_cli_parse(&own_count, &parsed, options, "[--] PROGRAM [ARGUMENT...]",
-                        "Runs a program and makes its profile: with exact counts if it is built "
-                        "with `fathom cc`, else by samples of its stacks. "
-                        "Signals and the exit status pass through.",
-                        "fathom record -- git log --stat\n"
-                        "  fathom record -o lua -- ./lua script.lua\n"
-                        "  fathom record --live -- ./server\n"
-                        "  fathom record --keep=7 -o web -- ./server");
+    return fm_cli_parse(&own_count, &parsed, options, "[--] PROGRAM [ARGUMENT...]", summary,
+                        examples);
 }
 
 /* Passes the options to the runtime in the program's environment. -1: success. */
