@@ -136,7 +136,7 @@ bool fm_v8_add_samples(struct fm_v8 *v8, struct fm_json_value samples, struct fm
                        GError **error)
 {
     struct fm_json_items items = fm_json_items(samples), times = fm_json_items(deltas);
-    struct fm_json_value value, time;
+    struct fm_json_value value, time = {NULL, NULL};
     while (fm_json_next(&items, NULL, &value)) {
         uint64_t id;
         double delta = 0;

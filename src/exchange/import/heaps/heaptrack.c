@@ -9,6 +9,7 @@
 #include "exchange/import/internal.h"
 
 #define NUMBERS_MAX 1024u         /* in one line; the inlined functions of a place are few */
+#define TAKEN_MAX 16u             /* in a line of known ones; later versions may add some */
 #define VERSION_WITH_FILE 0x10200 /* the first whose files have a version of their own */
 #define NS_PER_MS 1000000u
 
@@ -97,8 +98,8 @@ static uint32_t numbers_of(const char *line, size_t size, uint64_t *ret, uint32_
 static bool take(const struct heaptrack *in, const char *line, size_t size, uint64_t *ret,
                  uint32_t count, GError **error)
 {
-    uint64_t numbers[NUMBERS_MAX];
-    uint32_t found = numbers_of(line + 1, size - 1, numbers, NUMBERS_MAX);
+    uint64_t numbers[TAKEN_MAX] = {0};
+    uint32_t found = numbers_of(line + 1, size - 1, numbers, TAKEN_MAX);
     if (found == UINT32_MAX || found < count)
         return fail(in, error, "expected %u hexadecimal number%s behind '%c'", count,
                     count == 1 ? "" : "s", line[0]);
@@ -114,7 +115,7 @@ static bool read_string(struct heaptrack *in, const char *line, size_t size, GEr
     struct string string = {line + MIN(size, 2), size - MIN(size, 2)};
     if (in->version >= 3) {
         const char *blank = memchr(string.at, ' ', string.size);
-        uint64_t length;
+        uint64_t length = 0;
         size_t digits = blank == NULL ? string.size : (size_t)(blank - string.at);
         if (numbers_of(string.at, digits, &length, 1) != 1)
             return fail(in, error, "expected the length of a text behind 's'");
@@ -158,7 +159,7 @@ static bool is_operator_new(const struct string *name)
 /* "i IP MODULE [FUNCTION [FILE LINE]]...": the innermost inlined function first. */
 static bool read_place(struct heaptrack *in, const char *line, size_t size, GError **error)
 {
-    uint64_t numbers[NUMBERS_MAX];
+    uint64_t numbers[NUMBERS_MAX] = {0};
     uint32_t count = numbers_of(line + 1, size - 1, numbers, NUMBERS_MAX);
     if (count == UINT32_MAX || count < 1)
         return fail(in, error, "expected an address and numbers of texts behind 'i'");
@@ -190,7 +191,7 @@ static bool read_place(struct heaptrack *in, const char *line, size_t size, GErr
 /* "t PLACE PARENT". A stack that ends in operator new is its caller's, as it is to heaptrack. */
 static bool read_trace(struct heaptrack *in, const char *line, size_t size, GError **error)
 {
-    uint64_t of[2];
+    uint64_t of[2] = {0};
     if (!take(in, line, size, of, 2, error))
         return false;
     if (of[0] == 0 || of[0] > in->places->len || of[1] > in->traces->len)
@@ -298,7 +299,7 @@ static bool kind_at(const struct heaptrack *in, uint64_t number, GError **error)
  * nobody saw being allocated is none of ours. */
 static bool read_event_of_block(struct heaptrack *in, const char *line, size_t size, GError **error)
 {
-    uint64_t of[3];
+    uint64_t of[3] = {0};
     if (line[0] == '-') {
         if (!take(in, line, size, of, 1, error))
             return false;
@@ -315,7 +316,7 @@ static bool read_event_of_block(struct heaptrack *in, const char *line, size_t s
 
 static bool read_event(struct heaptrack *in, const char *line, size_t size, GError **error)
 {
-    uint64_t number;
+    uint64_t number = 0;
     if (in->version == 0)
         return read_event_of_block(in, line, size, error);
     return take(in, line, size, &number, 1, error) && kind_at(in, number, error) &&
@@ -340,7 +341,7 @@ static void forget_costs(struct heaptrack *in)
 
 static bool read_version(struct heaptrack *in, const char *line, size_t size, GError **error)
 {
-    uint64_t of[2];
+    uint64_t of[2] = {0};
     uint32_t count = numbers_of(line + 1, size - 1, of, 2);
     if (count == UINT32_MAX || count == 0)
         return fail(in, error, "expected \"v VERSION [FILE_VERSION]\"");
@@ -355,7 +356,7 @@ static bool read_version(struct heaptrack *in, const char *line, size_t size, GE
 
 static bool read_line(struct heaptrack *in, const char *line, size_t size, GError **error)
 {
-    uint64_t of[2];
+    uint64_t of[2] = {0};
     switch (line[0]) {
     case 's':
         return read_string(in, line, size, error);
