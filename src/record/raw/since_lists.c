@@ -230,7 +230,7 @@ void fm_raw_since_samples(const struct fm_raw_since *since)
 static guint hash_foreign(gconstpointer key)
 {
     const struct fm_raw_foreign *f = key;
-    uint64_t mixed = (f->fn * 31 + f->call) * 31 + f->csd * 2u + f->in_kernel;
+    uint64_t mixed = (f->fn * 31 + f->call) * 31 + f->csd * (uint64_t)2 + f->in_kernel;
     return (guint)(mixed ^ mixed >> 32) + f->epoch;
 }
 

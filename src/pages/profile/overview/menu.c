@@ -379,6 +379,15 @@ static bool has_ticks(const struct fm_profile *profile)
            profile->run_info.origin == NULL;
 }
 
+static void add_recursions(struct fm_page *page, const struct fm_measured *measured)
+{
+    if (fm_add_hot_recursions(page, measured, ROWS_SHOWN / 2) == 0)
+        return;
+    struct fm_query all = fm_page_link(page, FM_CMD_RECURSIONS, 0);
+    all.command.measure = measured->asked;
+    fm_add_link(page->body, &all, "More recursions");
+}
+
 static void add_answers(struct fm_page *page)
 {
     struct fm_measured measured;
@@ -439,11 +448,7 @@ static void add_answers(struct fm_page *page)
     fm_add_unhooked(page, UNHOOKED_SHOWN);
     columns = fm_add_list(body, FM_LIST_COLUMNS, NULL);
     page->body = fm_add_list(columns, FM_LIST_COLUMN, NULL);
-    if (fm_add_hot_recursions(page, &measured, ROWS_SHOWN / 2) > 0) {
-        struct fm_query all = fm_page_link(page, FM_CMD_RECURSIONS, 0);
-        all.command.measure = measured.asked;
-        fm_add_link(page->body, &all, "More recursions");
-    }
+    add_recursions(page, &measured);
     page->body = fm_add_list(columns, FM_LIST_COLUMN, NULL);
     fm_add_hot_allocators(page, ROWS_SHOWN);
     if (!held_second)
