@@ -55,7 +55,9 @@ static uint64_t object_of(const void *function)
 FM_EXPORT __attribute__((weak)) void *fm_heap_behind_v1(const char *name);
 FM_EXPORT void *fm_heap_behind_v1(const char *name)
 {
-    return dlsym(RTLD_NEXT, name);
+    void *symbol = dlsym(RTLD_NEXT, name);
+    __asm__ volatile(""); /* no tail call: dlsym takes its caller by the return address */
+    return symbol;
 }
 
 /* For names that libc has, so that dlsym need not allocate an error message. */
