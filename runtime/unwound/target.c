@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Programs that are started from a preloaded one and do not take our library: those of another C
- * library, of 32 bits, with a sanitizer that is to come first, and with hooks. They get an
- * environment without it. In children of vfork, too: nothing here is kept. */
+ * library, of 32 bits, and with a sanitizer that is to come first. They get an environment without
+ * it. In children of vfork, too: nothing here is kept. */
 #include "../files.h"
 #include "unwound.h"
 
@@ -71,31 +71,6 @@ static bool has_sanitizer(int fd, const struct segments *segments, const Elf64_P
     return false;
 }
 
-/* Whether it has hooks, whose runtime records it: its dynamic symbols have a name of theirs. */
-static bool has_hooks(int fd, const struct segments *segments, const Elf64_Phdr *dynamic)
-{
-    static const char name[] = "fm_enter_slow_v1";
-    char part[4096];
-    Elf64_Dyn entry;
-    uint64_t names = 0, bytes = 0;
-    for (uint64_t at = 0; at + sizeof entry <= dynamic->p_filesz; at += sizeof entry) {
-        if (!read_all(fd, &entry, sizeof entry, dynamic->p_offset + at) || entry.d_tag == DT_NULL)
-            break;
-        if (entry.d_tag == DT_STRTAB)
-            names = offset_of(segments, entry.d_un.d_ptr);
-        if (entry.d_tag == DT_STRSZ)
-            bytes = entry.d_un.d_val;
-    }
-    for (uint64_t at = 0; names != 0 && at < bytes; at += sizeof part - sizeof name) {
-        ssize_t got = fm_file_read_at(fd, part, sizeof part, names + at);
-        if (got <= 0)
-            break;
-        if (memmem(part, (size_t)got, name, sizeof name) != NULL)
-            return true;
-    }
-    return false;
-}
-
 static bool elf_takes(int fd, const Elf64_Ehdr *elf)
 {
     struct segments segments;
@@ -112,8 +87,7 @@ static bool elf_takes(int fd, const Elf64_Ehdr *elf)
             (at->p_filesz >= sizeof loader || !read_all(fd, loader, at->p_filesz, at->p_offset) ||
              !ends_with_loader(loader)))
             return false;
-        if (at->p_type == PT_DYNAMIC &&
-            (has_sanitizer(fd, &segments, at) || has_hooks(fd, &segments, at)))
+        if (at->p_type == PT_DYNAMIC && has_sanitizer(fd, &segments, at))
             return false;
     }
     return true;
@@ -169,18 +143,11 @@ static bool find(const char *file, char *path)
     return false;
 }
 
-/* valgrind runs a program itself: only what is built into the program works there. */
-static bool is_valgrind(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return strncmp(slash == NULL ? path : slash + 1, "valgrind", 8) == 0;
-}
-
 static bool program_takes(const char *file)
 {
     char path[PATH_BYTES];
     int saved_errno = errno;
-    bool script = find(file, path), takes = !script || !is_valgrind(path);
+    bool script = find(file, path), takes = true;
     for (int steps = 0; script && takes && steps <= SCRIPTS_MAX; steps++)
         takes = file_takes(path, &script);
     errno = saved_errno;

@@ -140,6 +140,36 @@ def children(tap, folder):
     tap.same(lib.Profile(folder / "exact.data").calls()["f"], 1, "and the program's is as ever")
 
 
+OWN_RUNTIME = """#include <stdio.h>
+#include <stdlib.h>
+__attribute__((noinline)) static int blocks(int n)
+{
+    for (int i = 0; i < n; i++)
+        free(malloc((size_t)i + 1));
+    return n;
+}
+int main(void) { printf("%d\\n", blocks(1000)); return 5; }
+"""
+
+
+def own_runtime(tap, folder):
+    """The library stands between a program with hooks and libc, and leaves all to the program's runtime."""
+    (folder / "own.c").write_text(OWN_RUNTIME)
+    lib.must([lib.FATHOM, "cc", "gcc", "-O1", "-fno-builtin", "own.c", "-o", "own"], folder)
+    library = pathlib.Path(os.environ["FATHOM_RUNTIME"]) / "libfathom-preload.so"
+    found = []
+    for preload in ("", str(library)):
+        env = {**os.environ, "LD_PRELOAD": preload, "FATHOM_OUTPUT": str(folder / "own.rec")}
+        done = lib.run(["./own"], folder, env=env)
+        lib.must([lib.FATHOM, "finish", "-q", "own.rec"], folder)
+        told = json.loads(lib.must([lib.FATHOM, "report", "--json", "top_procs/1-9/allocs/both/oa", "own.data"], folder).stdout)
+        cells = {row["cells"]["proc"]: row["cells"] for row in told["tables"][0]["rows"]}
+        found.append((done.returncode, done.stdout, lib.Profile(folder / "own.data").calls(),
+                      cells["own.c:blocks"]["memory_self_bytes"]))
+    tap.same(found[1], found[0], "a program with hooks that loads the library is recorded by its own runtime")
+    tap.same((found[0][:2], found[0][3]), ((5, "1000\n"), 500500), "with all of its allocations")
+
+
 def distribution(tap, folder):
     """Programs of the system, if they are there: the same output, whole stacks."""
     text = "".join(f"{n} {n * n % 977}\n" for n in range(60000))
@@ -177,6 +207,7 @@ def main():
         stripped(tap, folder)
         told(tap, folder)
         children(tap, folder)
+        own_runtime(tap, folder)
         distribution(tap, folder)
     return tap.done()
 

@@ -52,21 +52,13 @@ static bool has_sanitizer(const char *preloaded)
            (strstr(preloaded, "libasan") != NULL || strstr(preloaded, "libtsan") != NULL);
 }
 
-/* valgrind runs a program itself: only what is built into the program works there. */
-static bool is_valgrind(const char *path)
-{
-    g_autofree char *name = g_path_get_basename(path);
-    return g_str_has_prefix(name, "valgrind");
-}
-
 char **fm_preloading_environment(char **argv, bool children, bool *ret_told)
 {
     char **environment = g_get_environ();
     g_autofree char *path = g_find_program_in_path(argv[0]);
     g_autofree char *file = NULL;
     *ret_told = false;
-    if (path == NULL || is_valgrind(path) ||
-        g_strcmp0(g_environ_getenv(environment, "FATHOM_PRELOAD"), "off") == 0)
+    if (path == NULL || g_strcmp0(g_environ_getenv(environment, "FATHOM_PRELOAD"), "off") == 0)
         return environment;
     enum fm_preloadable can = fm_toolchain_preloadable(path, &file);
     const char *words = fm_preloadable_words(can);
