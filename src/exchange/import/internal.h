@@ -2,8 +2,6 @@
 /* Shared by the readers of formats. */
 #pragma once
 
-#include <stdarg.h>
-
 #include "base/text/json_read.h"
 #include "exchange/import/import.h"
 #include "exchange/import/stacks.h"
@@ -46,11 +44,17 @@ bool fm_import_text_next(struct fm_import_text *text, const char **ret, size_t *
 /* "NAME: line N: " + the text. */
 void fm_import_text_set_error(const struct fm_import_text *text, int code, GError **error,
                               const char *format, ...) FM_PRINTF(4, 5);
-void fm_import_text_set_error_v(const struct fm_import_text *text, int code, GError **error,
-                                const char *format, va_list arguments) FM_PRINTF(4, 0);
 #define fm_import_text_fail(...) (fm_import_text_set_error(__VA_ARGS__), false)
 /* All of the text is digits, and fits. */
 bool fm_import_number(const char *text, size_t size, uint64_t *ret);
+
+/* --- what it is --- */
+
+#define FM_IMPORT_HEAD ((size_t)64 << 10)
+/* Whether the first byte that is no blank is one of these, and stands in the first head bytes. */
+bool fm_import_begins(const struct fm_import_input *input, size_t head, const char *one_of);
+/* Whether the text stands in the first head bytes. */
+bool fm_import_holds(const struct fm_import_input *input, size_t head, const char *text);
 
 /* --- JSON --- */
 
@@ -59,6 +63,8 @@ bool fm_import_json(const struct fm_import_input *input, struct fm_json_value *r
 /* "NAME: offset N: " + the text; without offset if at is not in the input. */
 bool fm_import_json_fail(const struct fm_import_input *input, struct fm_json_value at,
                          GError **error, const char *format, ...) FM_PRINTF(4, 5);
+/* What a number or a string says; "0" of no value. g_free. */
+char *fm_import_json_text(struct fm_json_value value);
 
 /* --- measures --- */
 

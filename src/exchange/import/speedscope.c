@@ -62,14 +62,11 @@ static bool fail(const struct speedscope *in, GError **error, const char *format
 
 bool fm_import_is_speedscope(const struct fm_import_input *input)
 {
-    size_t at = 0;
-    while (at < input->size && g_ascii_isspace((char)input->bytes[at]))
-        at++;
-    size_t head = MIN(input->size, (size_t)1 << 20);
-    return at < input->size && input->bytes[at] == '{' &&
-           (memmem(input->bytes, head, "speedscope.app/file-format-schema", 33) != NULL ||
-            (memmem(input->bytes, head, "\"shared\"", 8) != NULL &&
-             memmem(input->bytes, head, "\"frames\"", 8) != NULL));
+    const size_t head = (size_t)1 << 20;
+    return fm_import_begins(input, input->size, "{") &&
+           (fm_import_holds(input, head, "speedscope.app/file-format-schema") ||
+            (fm_import_holds(input, head, "\"shared\"") &&
+             fm_import_holds(input, head, "\"frames\"")));
 }
 
 /* --- frames --- */

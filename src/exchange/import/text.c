@@ -25,21 +25,29 @@ bool fm_import_text_next(struct fm_import_text *text, const char **ret, size_t *
     return true;
 }
 
-void fm_import_text_set_error_v(const struct fm_import_text *text, int code, GError **error,
-                                const char *format, va_list arguments)
-{
-    g_autofree char *message = g_strdup_vprintf(format, arguments);
-    g_set_error(error, FM_ERROR, code, "%s: line %" G_GUINT64_FORMAT ": %s", text->name,
-                (guint64)text->line, message);
-}
-
 void fm_import_text_set_error(const struct fm_import_text *text, int code, GError **error,
                               const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    fm_import_text_set_error_v(text, code, error, format, arguments);
+    g_autofree char *message = g_strdup_vprintf(format, arguments);
     va_end(arguments);
+    g_set_error(error, FM_ERROR, code, "%s: line %" G_GUINT64_FORMAT ": %s", text->name,
+                (guint64)text->line, message);
+}
+
+bool fm_import_begins(const struct fm_import_input *input, size_t head, const char *one_of)
+{
+    size_t at = 0;
+    head = MIN(input->size, head);
+    while (at < head && g_ascii_isspace((char)input->bytes[at]))
+        at++;
+    return at < head && input->bytes[at] != '\0' && strchr(one_of, input->bytes[at]) != NULL;
+}
+
+bool fm_import_holds(const struct fm_import_input *input, size_t head, const char *text)
+{
+    return memmem(input->bytes, MIN(input->size, head), text, strlen(text)) != NULL;
 }
 
 bool fm_import_json(const struct fm_import_input *input, struct fm_json_value *ret, GError **error)
@@ -67,6 +75,14 @@ bool fm_import_json_fail(const struct fm_import_input *input, struct fm_json_val
                               input->skipped + (size_t)(at.at - (const char *)input->bytes));
     g_set_error(error, FM_ERROR, FM_ERROR_FORMAT, "%s: %s%s", input->name, place, message);
     return false;
+}
+
+char *fm_import_json_text(struct fm_json_value value)
+{
+    if (value.at == NULL)
+        return g_strdup("0");
+    return *value.at == '"' ? fm_json_string(value)
+                            : g_strndup(value.at, (gsize)(value.end - value.at));
 }
 
 bool fm_import_number(const char *text, size_t size, uint64_t *ret)

@@ -11,9 +11,8 @@
 #include "record/toolchain/toolchain.h"
 
 #define LOADER "ld-linux-x86-64.so.2"
-#define SCRIPTS_MAX                                                              \
-    4 /* interpreters that are scripts themselves: as many as the kernel follows \
-       */
+/* Interpreters that are scripts themselves: as many as the kernel follows. */
+#define SCRIPTS_MAX 4
 
 static bool is_privileged(int file)
 {

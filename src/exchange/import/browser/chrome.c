@@ -59,26 +59,13 @@ static const char *const members[MEMBERS] = {
 
 bool fm_import_is_chrome(const struct fm_import_input *input)
 {
-    size_t at = 0, head = MIN(input->size, (size_t)64 << 10);
-    while (at < head && g_ascii_isspace((char)input->bytes[at]))
-        at++;
-    if (at == head || (input->bytes[at] != '{' && input->bytes[at] != '['))
-        return false;
-    return memmem(input->bytes, head, "\"traceEvents\"", 13) != NULL ||
-           (memmem(input->bytes, head, "\"ph\"", 4) != NULL &&
-            memmem(input->bytes, head, "\"ts\"", 4) != NULL);
+    return fm_import_begins(input, FM_IMPORT_HEAD, "{[") &&
+           (fm_import_holds(input, FM_IMPORT_HEAD, "\"traceEvents\"") ||
+            (fm_import_holds(input, FM_IMPORT_HEAD, "\"ph\"") &&
+             fm_import_holds(input, FM_IMPORT_HEAD, "\"ts\"")));
 }
 
 /* --- values --- */
-
-/* Processes and threads are numbers or strings. */
-static char *text_of(struct fm_json_value value)
-{
-    if (value.at == NULL)
-        return g_strdup("0");
-    return *value.at == '"' ? fm_json_string(value)
-                            : g_strndup(value.at, (gsize)(value.end - value.at));
-}
 
 static uint32_t number_of(struct chrome *in, const char *name)
 {
@@ -101,8 +88,8 @@ static void free_lane(gpointer data)
 
 static uint32_t lane_of(struct chrome *in, const struct fm_json_value *of)
 {
-    g_autofree char *process = text_of(of[PID]);
-    g_autofree char *thread = text_of(of[TID]);
+    g_autofree char *process = fm_import_json_text(of[PID]);
+    g_autofree char *thread = fm_import_json_text(of[TID]);
     g_autofree char *key = g_strdup_printf("%s/%s", process, thread);
     guint number = GPOINTER_TO_UINT(g_hash_table_lookup(in->lane_of, key));
     if (number != 0)
@@ -153,7 +140,8 @@ static void take_metadata(struct chrome *in, const struct fm_json_value *of)
     if (name[0] == '\0')
         return;
     if (fm_json_equals(of[NAME], "process_name")) {
-        g_hash_table_replace(in->process_names, text_of(of[PID]), g_steal_pointer(&name));
+        g_hash_table_replace(in->process_names, fm_import_json_text(of[PID]),
+                             g_steal_pointer(&name));
     } else if (fm_json_equals(of[NAME], "thread_name")) {
         struct lane *lane = lane_at(in, of);
         g_free(lane->name);
@@ -198,8 +186,8 @@ static void free_profile(gpointer data)
 /* Chunks of one profile have its number and process; whole ones are their thread's. */
 static struct profile *profile_of(struct chrome *in, const struct fm_json_value *of)
 {
-    g_autofree char *process = text_of(of[PID]);
-    g_autofree char *number = text_of(of[of[ID].at != NULL ? ID : TID]);
+    g_autofree char *process = fm_import_json_text(of[PID]);
+    g_autofree char *number = fm_import_json_text(of[of[ID].at != NULL ? ID : TID]);
     g_autofree char *key = g_strdup_printf("%s/%s", process, number);
     struct profile *profile = g_hash_table_lookup(in->profiles, key);
     if (profile == NULL) {
@@ -378,7 +366,7 @@ static bool push_frames(struct chrome *in, GHashTable *frames, char *number, GAr
                                        "a stack of more than %u frames, or one within itself",
                                        STEPS_MAX);
         g_free(at);
-        at = text_of(parent);
+        at = fm_import_json_text(parent);
         frame = parent.at == NULL ? NULL : g_hash_table_lookup(frames, at);
     }
     for (guint i = path->len; i-- > 0;) {
@@ -404,7 +392,7 @@ static GHashTable *frames_of(struct fm_json_value object)
 static const char *lane_of_sample(const struct chrome *in, const GPtrArray *names,
                                   struct fm_json_value thread)
 {
-    g_autofree char *text = text_of(thread);
+    g_autofree char *text = fm_import_json_text(thread);
     for (guint i = 0; i < in->lanes->len; i++) {
         const struct lane *lane = g_ptr_array_index(in->lanes, i);
         if (strcmp(lane->thread, text) == 0)
@@ -423,7 +411,7 @@ static bool add_samples(struct chrome *in, const GPtrArray *names, GError **erro
     while (fm_json_next(&items, NULL, &sample)) {
         uint64_t weight;
         fm_json_members(sample, of_sample, G_N_ELEMENTS(of_sample), of);
-        g_autofree char *number = text_of(of[0]);
+        g_autofree char *number = fm_import_json_text(of[0]);
         if (!fm_json_whole(of[1], &weight))
             weight = 1;
         if (!fm_import_sum(&in->samples, weight))

@@ -6,18 +6,16 @@
 #include "base/error.h"
 #include "exchange/import/browser/v8.h"
 
-static bool holds(const struct fm_import_input *input, const char *const *names, unsigned count)
+/* An object that has all of these, and is no trace. */
+static bool is_object_of(const struct fm_import_input *input, const char *const *names,
+                         unsigned count)
 {
-    size_t at = 0, head = MIN(input->size, (size_t)64 << 10);
-    while (at < head && g_ascii_isspace((char)input->bytes[at]))
-        at++;
-    if (at == head || input->bytes[at] != '{')
-        return false;
     for (unsigned i = 0; i < count; i++) {
-        if (memmem(input->bytes, head, names[i], strlen(names[i])) == NULL)
+        if (!fm_import_holds(input, FM_IMPORT_HEAD, names[i]))
             return false;
     }
-    return memmem(input->bytes, head, "\"ph\"", 4) == NULL;
+    return fm_import_begins(input, FM_IMPORT_HEAD, "{") &&
+           !fm_import_holds(input, FM_IMPORT_HEAD, "\"ph\"");
 }
 
 /* --- .cpuprofile --- */
@@ -25,7 +23,7 @@ static bool holds(const struct fm_import_input *input, const char *const *names,
 bool fm_import_is_cpuprofile(const struct fm_import_input *input)
 {
     static const char *const names[] = {"\"nodes\"", "\"callFrame\"", "\"functionName\""};
-    return holds(input, names, G_N_ELEMENTS(names));
+    return is_object_of(input, names, G_N_ELEMENTS(names));
 }
 
 static bool read_cpu(const struct fm_import_input *input, struct fm_json_value top,
@@ -80,7 +78,7 @@ bool fm_import_cpuprofile(const struct fm_import_input *input, struct fm_profile
 bool fm_import_is_heapprofile(const struct fm_import_input *input)
 {
     static const char *const names[] = {"\"head\"", "\"callFrame\"", "\"selfSize\""};
-    return holds(input, names, G_N_ELEMENTS(names));
+    return is_object_of(input, names, G_N_ELEMENTS(names));
 }
 
 struct heap {
@@ -94,33 +92,16 @@ static bool enter(struct heap *in, struct fm_json_value value, struct fm_json_it
                   GError **error)
 {
     static const char *const names[] = {"callFrame", "selfSize", "children"};
-    static const char *const of_frame[] = {"functionName", "url", "lineNumber"};
-    struct fm_json_value of[G_N_ELEMENTS(names)], frame[G_N_ELEMENTS(of_frame)];
-    double size, line;
+    struct fm_json_value of[G_N_ELEMENTS(names)];
+    double size;
     fm_json_members(value, names, G_N_ELEMENTS(names), of);
     if (!fm_json_is_object(of[0]) || !fm_json_number(of[1], &size) || !(size >= 0) ||
         !(size < 0x1p62))
         return fm_import_json_fail(in->input, value, error,
                                    "expected a node with \"callFrame\" and \"selfSize\"");
-    fm_json_members(of[0], of_frame, G_N_ELEMENTS(of_frame), frame);
-    g_autofree char *name = fm_json_string(frame[0]);
-    g_autofree char *url = fm_json_string(frame[1]);
-    const char *told = name[0] == '\0' ? "(anonymous)" : name;
-    if (!fm_json_number(frame[2], &line) || !(line >= 0) || !(line < 1e9) || url[0] == '\0')
-        line = -1;
     if (!fm_import_sum(&in->sum, (uint64_t)(size + 0.5)))
         return fm_import_json_fail(in->input, value, error, "more than 2^63 bytes together");
-    fm_stacks_push(
-        in->stacks,
-        fm_stacks_function(in->stacks, &(struct fm_stacks_name){.name = told,
-                                                                .size = strlen(told),
-                                                                .unit = url,
-                                                                .unit_size = strlen(url),
-                                                                .file = url,
-                                                                .file_size = strlen(url),
-                                                                .line = (uint32_t)(line + 1),
-                                                                .begins = true}),
-        0);
+    fm_stacks_push(in->stacks, fm_v8_function(in->stacks, of[0]), 0);
     fm_stacks_add(in->stacks, FM_QUANTA, (uint64_t)(size + 0.5));
     *ret = fm_json_items(of[2]);
     return true;

@@ -24,25 +24,27 @@ struct firefox {
     uint64_t sum, cpu_sum, samples, without_stack;
 };
 
-static bool holds(const struct fm_import_input *input, size_t head, const char *text)
-{
-    return memmem(input->bytes, head, text, strlen(text)) != NULL;
-}
-
 bool fm_import_is_firefox(const struct fm_import_input *input)
 {
-    size_t at = 0, head = MIN(input->size, (size_t)64 << 10);
-    while (at < head && g_ascii_isspace((char)input->bytes[at]))
-        at++;
-    if (at == head || input->bytes[at] != '{' || holds(input, head, "\"ph\""))
+    /* A breakpadId is a library's: their list may be all of the head. */
+    static const char *const signs[][3] = {{"\"preprocessedProfileVersion\""},
+                                           {"Recorded Performance Data"},
+                                           {"\"breakpadId\""},
+                                           {"\"stackTable\"", "\"stringTable\""},
+                                           {"\"meta\"", "\"libs\"", "\"interval\""},
+                                           {"\"meta\"", "\"threads\"", "\"interval\""}};
+    if (!fm_import_begins(input, FM_IMPORT_HEAD, "{") ||
+        fm_import_holds(input, FM_IMPORT_HEAD, "\"ph\""))
         return false;
-    return holds(input, head, "\"preprocessedProfileVersion\"") ||
-           holds(input, head, "Recorded Performance Data") ||
-           holds(input, head, "\"breakpadId\"") || /* of a library: their list may be the head */
-           (holds(input, head, "\"stackTable\"") && holds(input, head, "\"stringTable\"")) ||
-           (holds(input, head, "\"meta\"") &&
-            (holds(input, head, "\"libs\"") || holds(input, head, "\"threads\"")) &&
-            holds(input, head, "\"interval\""));
+    for (unsigned i = 0; i < G_N_ELEMENTS(signs); i++) {
+        unsigned found = 0;
+        while (found < 3 && signs[i][found] != NULL &&
+               fm_import_holds(input, FM_IMPORT_HEAD, signs[i][found]))
+            found++;
+        if (found == 3 || signs[i][found] == NULL)
+            return true;
+    }
+    return false;
 }
 
 /* --- functions --- */

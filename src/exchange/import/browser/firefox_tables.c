@@ -146,10 +146,7 @@ struct fm_firefox_thread *fm_firefox_thread_new(struct fm_json_value value,
     t->value = value;
     fm_json_members(value, names, G_N_ELEMENTS(names), of);
     g_autofree char *name = fm_json_string(of[0]);
-    g_autofree char *process = of[1].at == NULL ? g_strdup("")
-                               : *of[1].at == '"'
-                                   ? fm_json_string(of[1])
-                                   : g_strndup(of[1].at, (gsize)(of[1].end - of[1].at));
+    g_autofree char *process = of[1].at == NULL ? g_strdup("") : fm_import_json_text(of[1]);
     const char *told = name[0] == '\0' ? "thread" : name;
     t->name = process[0] == '\0' ? g_strdup(told) : g_strdup_printf("%s (%s)", told, process);
     t->libs = values_of(of[2].at != NULL ? of[2] : libs);

@@ -21,7 +21,7 @@ struct fm_spans_found {
 struct fm_spans *fm_spans_new(void);
 void fm_spans_free(struct fm_spans *spans); /* NULL is allowed */
 
-/* frame: a function of the stacks that stands above the lane's spans. Returns the lane. */
+/* Lanes have numbers from 0. */
 uint32_t fm_spans_add_lane(struct fm_spans *spans);
 /* name: a number for what an end has to be called to end it. */
 void fm_spans_begin(struct fm_spans *spans, uint32_t lane, int64_t ns, uint32_t function,

@@ -195,28 +195,31 @@ static bool count_samples(struct fm_v8 *v8, double end_us, GError **error)
 
 /* --- stacks --- */
 
-static uint32_t function_of(struct fm_v8 *v8, struct node *node)
+uint32_t fm_v8_function(struct fm_stacks *stacks, struct fm_json_value call_frame)
 {
     static const char *const names[] = {"functionName", "url", "lineNumber"};
     struct fm_json_value of[G_N_ELEMENTS(names)];
     uint64_t line;
-    if (node->function != 0)
-        return node->function - 1;
-    fm_json_members(node->frame, names, G_N_ELEMENTS(names), of);
+    fm_json_members(call_frame, names, G_N_ELEMENTS(names), of);
     g_autofree char *name = fm_json_string(of[0]);
     g_autofree char *url = fm_json_string(of[1]);
     const char *told = name[0] == '\0' ? "(anonymous)" : name;
     if (!fm_json_whole(of[2], &line) || line >= UINT32_MAX || url[0] == '\0')
         line = UINT32_MAX; /* so that the next is 0 */
-    node->function =
-        1 + fm_stacks_function(v8->stacks, &(struct fm_stacks_name){.name = told,
-                                                                    .size = strlen(told),
-                                                                    .unit = url,
-                                                                    .unit_size = strlen(url),
-                                                                    .file = url,
-                                                                    .file_size = strlen(url),
-                                                                    .line = (uint32_t)line + 1,
-                                                                    .begins = true});
+    return fm_stacks_function(stacks, &(struct fm_stacks_name){.name = told,
+                                                               .size = strlen(told),
+                                                               .unit = url,
+                                                               .unit_size = strlen(url),
+                                                               .file = url,
+                                                               .file_size = strlen(url),
+                                                               .line = (uint32_t)line + 1,
+                                                               .begins = true});
+}
+
+static uint32_t function_of(struct fm_v8 *v8, struct node *node)
+{
+    if (node->function == 0)
+        node->function = 1 + fm_v8_function(v8->stacks, node->frame);
     return node->function - 1;
 }
 

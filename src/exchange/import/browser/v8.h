@@ -7,6 +7,9 @@
 
 struct fm_v8;
 
+/* The function of a "callFrame", which heap profiles have, too. */
+uint32_t fm_v8_function(struct fm_stacks *stacks, struct fm_json_value call_frame);
+
 struct fm_v8 *fm_v8_new(const struct fm_import_input *input, struct fm_stacks *stacks);
 void fm_v8_free(struct fm_v8 *v8); /* NULL is allowed */
 

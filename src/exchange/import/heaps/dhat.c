@@ -28,16 +28,9 @@ struct dhat {
 
 bool fm_import_is_dhat(const struct fm_import_input *input)
 {
-    size_t at = 0, head = MIN(input->size, 4096);
-    while (at < head && g_ascii_isspace((char)input->bytes[at]))
-        at++;
-    return at < head && input->bytes[at] == '{' &&
-           memmem(input->bytes, head, "\"dhatFileVersion\"", 17) != NULL;
-}
-
-static bool fail(const struct dhat *in, struct fm_json_value at, GError **error, const char *text)
-{
-    return fm_import_json_fail(in->input, at, error, "%s", text);
+    const size_t head = 4096;
+    return fm_import_begins(input, head, "{") &&
+           fm_import_holds(input, head, "\"dhatFileVersion\"");
 }
 
 static void find_frames(struct dhat *in, struct fm_json_value table)
@@ -101,7 +94,7 @@ static bool push_stack(struct dhat *in, struct fm_json_value stack, GError **err
     while (fm_json_next(&items, NULL, &frame)) {
         uint64_t number;
         if (!fm_json_whole(frame, &number) || number >= in->frames->len)
-            return fail(in, frame, error, "a frame that is none of \"ftbl\"");
+            return fm_import_json_fail(in->input, frame, error, "a frame that is none of \"ftbl\"");
         guint index = (guint)number;
         g_array_append_val(frames, index);
     }
@@ -122,18 +115,17 @@ static bool read_point(struct dhat *in, struct fm_json_value point, GError **err
     struct fm_json_value of[MEMBERS];
     fm_json_members(point, members, MEMBERS, of);
     if (!fm_json_is_array(of[STACK]))
-        return fail(in, point, error, "expected a program point with \"fs\"");
+        return fm_import_json_fail(in->input, point, error, "expected a program point with \"fs\"");
     if (!push_stack(in, of[STACK], error))
         return false;
     for (unsigned i = 0; i < STACK; i++) {
         uint64_t value;
         if (!in->recorded[i])
             continue;
-        if (!fm_json_whole(of[i], &value) || !fm_import_sum(&in->sums[i], value)) {
-            g_autofree char *text = g_strdup_printf(
+        if (!fm_json_whole(of[i], &value) || !fm_import_sum(&in->sums[i], value))
+            return fm_import_json_fail(
+                in->input, point, error,
                 "expected a whole number as \"%s\", and less than 2^63 together", members[i]);
-            return fail(in, point, error, text);
-        }
         fm_stacks_add(in->stacks, in->measures[i], value);
     }
     return true;
@@ -146,12 +138,12 @@ static bool read_all(struct dhat *in, struct fm_json_value top, GError **error)
     uint64_t version = 0;
     fm_json_members(top, names, G_N_ELEMENTS(names), of);
     if (!fm_json_whole(of[0], &version) || version != VERSION)
-        return fail(in, of[0], error,
-                    version > VERSION ? "a newer version of DHAT's file than 2: a newer fathom may "
-                                        "read it"
-                                      : "expected version 2 of DHAT's file");
+        return fm_import_json_fail(
+            in->input, of[0], error, "%s",
+            version > VERSION ? "a newer version of DHAT's file than 2: a newer fathom may read it"
+                              : "expected version 2 of DHAT's file");
     if (!fm_json_is_array(of[1]) || !fm_json_is_array(of[2]))
-        return fail(in, top, error, "expected \"pps\" and \"ftbl\"");
+        return fm_import_json_fail(in->input, top, error, "expected \"pps\" and \"ftbl\"");
     find_frames(in, of[2]);
     choose_measures(in, top);
     struct fm_json_items points = fm_json_items(of[1]);

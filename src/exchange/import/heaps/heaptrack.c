@@ -54,22 +54,13 @@ struct heaptrack {
     unsigned live_blocks, live_bytes, peak_bytes, temporary;
 };
 
-static bool fail(const struct heaptrack *in, GError **error, const char *format, ...)
-    FM_PRINTF(3, 4);
-static bool fail(const struct heaptrack *in, GError **error, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    fm_import_text_set_error_v(&in->text, FM_ERROR_FORMAT, error, format, arguments);
-    va_end(arguments);
-    return false;
-}
+#define fail(in, ...) fm_import_text_fail(&(in)->text, FM_ERROR_FORMAT, __VA_ARGS__)
 
 bool fm_import_is_heaptrack(const struct fm_import_input *input)
 {
     const char *bytes = (const char *)input->bytes;
     return input->size > 4 && memcmp(bytes, "v ", 2) == 0 && g_ascii_isxdigit(bytes[2]) &&
-           memmem(bytes, MIN(input->size, 4096), "\nX ", 3) != NULL;
+           fm_import_holds(input, 4096, "\nX ");
 }
 
 /* --- numbers --- */
@@ -378,11 +369,9 @@ static bool read_line(struct heaptrack *in, const char *line, size_t size, GErro
         break;
     case 'x': /* addresses that heaptrack_interpret has not made functions of yet */
     case 'm':
-        g_set_error(error, FM_ERROR, FM_ERROR_FORMAT,
-                    "%s: line %" G_GUINT64_FORMAT ": it is a raw file of heaptrack (--raw): "
-                    "heaptrack_interpret < FILE > interpreted writes what can be imported",
-                    in->text.name, (guint64)in->text.line);
-        return false;
+        return fail(in, error,
+                    "it is a raw file of heaptrack (--raw): heaptrack_interpret < FILE > "
+                    "interpreted writes what can be imported");
     default: /* I, R, S, X, #, and what later versions may add */
         break;
     }

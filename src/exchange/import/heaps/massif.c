@@ -34,9 +34,8 @@ struct massif {
 
 bool fm_import_is_massif(const struct fm_import_input *input)
 {
-    size_t head = MIN(input->size, (size_t)64 << 10);
     return input->size > 6 && memcmp(input->bytes, "desc: ", 6) == 0 &&
-           memmem(input->bytes, head, "\ntime_unit: ", 12) != NULL;
+           fm_import_holds(input, FM_IMPORT_HEAD, "\ntime_unit: ");
 }
 
 /* "snapshot=12": the number. */
