@@ -342,22 +342,29 @@ static bool parse_page(struct piece rest, struct fm_command *command, GError **e
                         error);
 }
 
+static bool parse_numbered(struct piece rest, struct fm_command *command, GError **error)
+{
+    const struct fm_command_form *form = &fm_command_forms[command->id];
+    struct fm_number_form number = fm_command_number(form);
+
+    if (form->paged && is_page_of(rest))
+        return parse_page(rest, command, error);
+    if (form->named)
+        return parse_subject(rest, form->name, number.words, false, command, error);
+    return parse_number(rest, form->name, number.words, number.min, number.max, &command->number,
+                        error);
+}
+
 /* Parses the text after the command's word and slash. */
 static bool parse_arguments(struct piece rest, struct fm_command *command, GError **error)
 {
     const struct fm_command_form *form = &fm_command_forms[command->id];
-    struct fm_number_form number = fm_command_number(form);
 
     switch (form->shape) {
     case FM_SHAPE_PLAIN:
         return fail(error, form->name, rest, "nothing after the command");
     case FM_SHAPE_NUMBER:
-        if (form->paged && is_page_of(rest))
-            return parse_page(rest, command, error);
-        if (form->named)
-            return parse_subject(rest, form->name, number.words, false, command, error);
-        return parse_number(rest, form->name, number.words, number.min, number.max,
-                            &command->number, error);
+        return parse_numbered(rest, command, error);
     case FM_SHAPE_ROOT:
         return parse_root(rest, command, error);
     case FM_SHAPE_CALLERS:

@@ -219,6 +219,18 @@ def start_linter(run):
             ["nice", "-n", "19", "tools/lint.sh", "tidy", "build-check"], stdin=subprocess.DEVNULL,
             stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
     run.groups.add(run.linter.pid)
+    set_share(run.linter.pid, 19)
+
+
+def set_share(pid, nice):
+    """Of a session. Linux shares the processors among sessions first (sched_autogroup_enabled), and by
+    niceness only within one: each test has a session, too, so without this the linter gets as much as all
+    of a test's processes."""
+    try:
+        with open(f"/proc/{pid}/autogroup", "w", encoding="ascii") as file:
+            file.write(f"{nice}\n")
+    except OSError as problem:  # there are kernels without it, and one that allows few changes a second
+        print(f"the linter's share of the processors: {problem}", flush=True)
 
 
 def job_check(run):
@@ -261,6 +273,7 @@ def job_lint(run):
             start_linter(run)
     if os.geteuid() == 0:  # nothing else runs any more
         os.setpriority(os.PRIO_PGRP, run.linter.pid, 0)
+        set_share(run.linter.pid, 0)
     try:
         status = run.linter.wait(max(1, run.seconds_left()))
     except subprocess.TimeoutExpired:
