@@ -54,11 +54,19 @@ export function addressOf(server, file, command, page = "deep") {
   return `${server}${page}?${command}&&${encodeURIComponent(file)}`;
 }
 
+// Until a page has been painted for the first time: before that Chromium drops what the mouse does, while scripts
+// already run. On a busy machine the first frame comes long after them.
+export async function painted(page) {
+  await until(page, () => performance.getEntriesByName("first-contentful-paint").length > 0);
+}
+
 // A page that asks for itself again in the same moment may come instead: it is gone to once more.
 export async function goTo(page, address) {
   for (;;) {
     try {
-      return await page.goto(address);
+      const answer = await page.goto(address);
+      await painted(page);
+      return answer;
     } catch (error) {
       if (!/ERR_ABORTED|interrupted/.test(String(error))) throw error;
     }

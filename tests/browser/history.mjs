@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
-import { newPage, shot, until, withBrowser } from "./browser.mjs";
+import { newPage, painted, shot, until, withBrowser } from "./browser.mjs";
 
 const [executablePath, shots, file, rowsFile] = process.argv.slice(2);
 const AXE = fs.readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -18,6 +18,7 @@ async function openPage(browser, options) {
   const asked = [];
   page.on("request", (request) => asked.push(request.url()));
   await page.goto(pathToFileURL(file).href);
+  await painted(page);
   page.outside = () => asked.filter((url) => !url.startsWith("file:"));
   return page;
 }

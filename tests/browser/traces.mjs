@@ -7,12 +7,11 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { stacksBands } from "./bands.mjs";
-import { newPage, newTab, shot as shotInto, until, untilTrue, withBrowser } from "./browser.mjs";
+import { newPage, newTab, painted, shot as shotInto, until, untilTrue, withBrowser } from "./browser.mjs";
 
 const [base, executablePath, shots, makeTrace, logs, hold] = process.argv.slice(2);
 const small = path.join(logs, "small.eventlog");
-const long = path.join(logs, "long.eventlog");
-const growing = path.join(logs, "growing.eventlog");
+const long = path.join(logs, "long.eventlog"), growing = path.join(logs, "growing.eventlog");
 const haskell = path.join(logs, "haskell.eventlog");
 let steps = 0;
 
@@ -24,6 +23,7 @@ async function open(page, files, rest) {
   const answer = await page.goto(address(files, rest));
   assert.equal(answer.status(), 200);
   await until(page, () => document.documentElement.dataset.trace === "ready");
+  await painted(page);
   await settled(page);
   steps++;
 }
