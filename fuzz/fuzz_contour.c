@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/analysis.h"
-#include "deep/build.h"
+#include "profile/analysis/analysis.h"
+#include "profile/file/build.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "feedback/feedback.h"
+#include "mercury/feedback/feedback.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -2,8 +2,8 @@
 /* Any text as limits: either rejected with an error, or judged against a small profile. */
 #include <string.h>
 
-#include "deep/build.h"
-#include "gate/gate.h"
+#include "profile/file/build.h"
+#include "runs/gate/gate.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

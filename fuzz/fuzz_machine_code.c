@@ -3,9 +3,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "deep/build.h"
-#include "deep/machine/instructions.h"
-#include "deep/machine/machine_code.h"
+#include "profile/file/build.h"
+#include "profile/file/machine/instructions.h"
+#include "profile/file/machine/machine_code.h"
 
 #define INSTRUCTIONS_MAX 10000u
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "deep/write.h"
-#include "merge/merge.h"
+#include "profile/file/write.h"
+#include "runs/merge/merge.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

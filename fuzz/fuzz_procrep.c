@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "procrep/procrep.h"
+#include "mercury/procrep/procrep.h"
 
 static void use(const struct fm_procrep *procrep, uint32_t proc)
 {

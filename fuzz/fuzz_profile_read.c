@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes: reading either fails with one error, or gives a profile that can be analysed, written
  * and read again. */
-#include "analysis/analysis.h"
-#include "deep/write.h"
+#include "profile/analysis/analysis.h"
+#include "profile/file/write.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,8 +3,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "deep/build.h"
-#include "deep/source_map.h"
+#include "profile/file/build.h"
+#include "profile/file/source_map.h"
 
 /* The profile that the seeds belong to: two procedures, the second with three points. */
 static struct fm_profile *make_profile(void)

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "deep/build.h"
-#include "deep/source_texts.h"
+#include "profile/file/build.h"
+#include "profile/file/source_texts.h"
 
 /* The profile that the seeds belong to: two procedures. */
 static struct fm_profile *make_profile(void)

@@ -31,7 +31,7 @@ def main(root):
     for document in (root / name for name in source_files.listed(root) if name.endswith(".md")):
         for path in named(document.read_text(), document.name == "ARCHITECTURE.md"):
             checked += 1
-            # `src/trace/open.[ch]` and the like are no paths; `src/deep` may stand without its slash
+            # `src/trace/open.[ch]` and the like are no paths; `src/profile/file` may stand without its slash
             if not (root / path).exists():
                 print(f"{document.relative_to(root)}: {path} is not there")
                 failures += 1

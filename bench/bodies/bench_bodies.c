@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <sys/resource.h>
 
-#include "feedback/feedback.h"
+#include "mercury/feedback/feedback.h"
 
 static double cpu_s(void)
 {

@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "analysis/analysis.h"
+#include "profile/analysis/analysis.h"
 
 static double cpu_s(void)
 {

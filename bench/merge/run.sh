@@ -27,6 +27,6 @@ print(f"64 profiles, {sys.argv[3]}: {time.monotonic() - begin:.2f} s, "
 PY
     done
 done
-if command -v mpirun >/dev/null && [ -x "$build/src/merge-mpi/fathom-merge-mpi" ]; then
+if command -v mpirun >/dev/null && [ -x "$build/src/runs/mpi/fathom-merge-mpi" ]; then
     python3 "$(dirname "$0")/mpi.py" "$build" "${MPI_PROFILES:-1024}" 200000 2 8
 fi

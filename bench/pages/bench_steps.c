@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "recording/profile.h"
+#include "open/profile.h"
 
 #define MODULES_MAX 16
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "recording/deep_job.h"
+#include "open/deep_job.h"
 
 #define NODES_A_STEP 20000
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "report/report.h"
+#include "pages/report.h"
 
 static double now_ms(void)
 {

@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "schedule/trace_modules.h"
+#include "engine/trace_modules.h"
 #include "trace/format/open.h"
 #include "trace/state/tape.h"
 #include "trace/statistics/statistics.h"

@@ -13,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "schedule/source.h"
-#include "schedule/trace_modules.h"
+#include "engine/source.h"
+#include "engine/trace_modules.h"
 #include "trace/format/open.h"
 #include "trace/state/state.h"
 #include "trace/summary/summary.h"

@@ -3,7 +3,7 @@
  * can be analysed. */
 #include <string.h>
 
-#include "analysis/analysis.h"
+#include "profile/analysis/analysis.h"
 #include "exchange/import/import.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -4,7 +4,7 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
-#include "analysis/analysis.h"
+#include "profile/analysis/analysis.h"
 #include "exchange/import/folder.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -6,10 +6,10 @@
 
 #include "base/error.h"
 #include "cli/cli.h"
-#include "console/files/hint.h"
-#include "console/output.h"
+#include "exchange/hint/hint.h"
+#include "base/console/output.h"
 #include "cli/page_output.h"
-#include "compare/given/given_runs.h"
+#include "runs/compare/given/given_runs.h"
 #include "pages/compare/gate.h"
 
 static bool has_wish(const struct fm_limits_wish *wish)

@@ -6,7 +6,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
-#include "console/say.h"
+#include "base/console/say.h"
 
 /* argv[0] is the command's own name. Returns an exit status. */
 typedef int fm_cli_run(int argc, char **argv);

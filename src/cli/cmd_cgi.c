@@ -13,7 +13,7 @@
 #include "base/files/build_id.h"
 #include "base/files/roots.h"
 #include "cli/cli.h"
-#include "schedule/schedule.h"
+#include "engine/engine.h"
 #include "serve/cgi/cgi.h"
 #include "serve/cgi/config.h"
 #include "serve/response.h"

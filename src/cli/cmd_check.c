@@ -9,8 +9,8 @@
 #include "base/text/shell.h"
 #include "cli/check_limits.h"
 #include "cli/cli.h"
-#include "console/files/hint.h"
-#include "compare/compare.h"
+#include "exchange/hint/hint.h"
+#include "runs/compare/compare.h"
 #include "pages/check/companion.h"
 #include "pages/check/pages.h"
 

@@ -5,10 +5,10 @@
 
 #include "base/text/shell.h"
 #include "cli/cli.h"
-#include "console/files/hint.h"
+#include "exchange/hint/hint.h"
 #include "live/now.h"
 #include "cli/page_output.h"
-#include "recording/profile.h"
+#include "open/profile.h"
 #include "site/site.h"
 
 /* Whether a function may be called so. */

@@ -8,7 +8,7 @@
 #include "base/text/distance.h"
 #include "base/text/shell.h"
 #include "cli/cli.h"
-#include "console/files/hint.h"
+#include "exchange/hint/hint.h"
 
 #define CHANGES_MAX 2u /* of letters, in a word that was meant */
 

@@ -11,9 +11,9 @@
 
 #include "base/error.h"
 #include "cli/cli.h"
-#include "console/files/hint.h"
+#include "exchange/hint/hint.h"
 #include "live/now.h"
-#include "recording/profile.h"
+#include "open/profile.h"
 
 static unsigned terminal_width(void)
 {

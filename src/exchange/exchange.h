@@ -3,9 +3,9 @@
  * options: the same bytes each time. What a format has no place for is told as a note. */
 #pragma once
 
-#include "analysis/analysis.h"
+#include "profile/analysis/analysis.h"
 #include "base/files/writer.h"
-#include "deep/source_map.h"
+#include "profile/file/source_map.h"
 
 struct fm_export_options {
     const char *measure;    /* folded: a column's name; NULL = processor time, or calls */

@@ -8,7 +8,7 @@
  *   total  own + its children's totals: at the entry of a recursion exactly that recursion's */
 #pragma once
 
-#include "analysis/analysis.h"
+#include "profile/analysis/analysis.h"
 
 struct fm_exchange_column {
     const char *name;    /* "calls", "cpu", "alloc_objects", "alloc_space", ... */

@@ -8,12 +8,12 @@
 
 #include "base/error.h"
 #include "base/files/own_folder.h"
-#include "console/files/hint.h"
+#include "exchange/hint/hint.h"
 #include "live/making.h"
 #include "live/spare.h"
 #include "record/raw/recording.h"
 #include "record/running/control.h"
-#include "recording/prepared.h"
+#include "open/prepared.h"
 #include "serve/serve.h"
 
 #define EVERY_MS 250 /* at most so often */

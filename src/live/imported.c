@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/files/unfinished.h"
-#include "console/files/hint.h"
+#include "exchange/hint/hint.h"
 #include "exchange/import/import.h"
 
 /* The name that pages will use: the file's own name; when two are equal, with the folder's name or

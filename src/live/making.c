@@ -5,7 +5,7 @@
 
 #include "record/finish/finish.h"
 #include "record/known/known.h"
-#include "recording/prepared.h"
+#include "open/prepared.h"
 
 struct fm_making {
     const char *recording, *profile;

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/files/unfinished.h"
-#include "console/files/hint.h"
+#include "exchange/hint/hint.h"
 #include "live/making.h"
-#include "deep/source_map.h"
+#include "profile/file/source_map.h"
 #include "record/running/control.h"
 
 static char *say(const char *recording, bool running)

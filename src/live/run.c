@@ -6,7 +6,7 @@
 
 #include "live/address.h"
 #include "live/growing.h"
-#include "console/notices.h"
+#include "base/console/notices.h"
 #include "live/token.h"
 #include "record/raw/of_run.h"
 #include "record/raw/recording.h"

@@ -2,7 +2,7 @@
 /* A page of a recording in one of the formats, for the server and the commands. */
 #pragma once
 
-#include "report/report.h"
+#include "pages/report.h"
 
 enum fm_format {
     FM_FORMAT_HTML,

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
-#include "measures/measures.h"
+#include "profile/measures/measures.h"
 
 #define FM_QUERY_TIMEOUT_MAX 525600u    /* minutes; at least 1 */
 #define FM_QUERY_PERCENT_MAX 100u       /* ROOT */

@@ -7,7 +7,7 @@
 #include "serve/growing/growing.h"
 #include "serve/serve_internal.h"
 #include "serve/services.h"
-#include "recording/profile.h"
+#include "open/profile.h"
 #include "trace/format/open.h"
 
 #define LISTED_FILES_MAX 200

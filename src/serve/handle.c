@@ -8,7 +8,7 @@
 #include "serve/growing/growing.h"
 #include "serve/serve_internal.h"
 #include "serve/profile_live.h"
-#include "digest/names.h"
+#include "profile/digest/names.h"
 
 static void answer_error(const struct fm_exchange *exchange, GError *error)
 {

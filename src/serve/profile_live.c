@@ -9,8 +9,8 @@
 #include <math.h>
 
 #include "base/text/json.h"
-#include "recording/profile.h"
-#include "report/report.h"
+#include "open/profile.h"
+#include "pages/report.h"
 #include "serve/live.h"
 #include "serve/profile_live.h"
 #include "serve/serve_internal.h"

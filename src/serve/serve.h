@@ -16,7 +16,7 @@
  * function, so the same request gives equal bodies everywhere. */
 #pragma once
 
-#include "report/report.h"
+#include "pages/report.h"
 
 struct fm_server;
 struct fm_engine;
@@ -66,7 +66,7 @@ void fm_server_promise(struct fm_server *server, const char *path, const char *t
 typedef char *(*fm_moment_function)(void *user, const char *path, GError **error);
 void fm_server_on_moment(struct fm_server *server, fm_moment_function function, void *user);
 /* An added profile has been rewritten, and its results are already computed, so that pages need not
- * read it. Takes ownership of prepared (recording/prepared.h). */
+ * read it. Takes ownership of prepared (open/prepared.h). */
 struct fm_prepared_profile;
 void fm_server_offer(struct fm_server *server, struct fm_prepared_profile *prepared);
 /* Whether a page of it is open, or was requested since the last version. */
@@ -114,7 +114,7 @@ void fm_server_handle(struct fm_server *server, const struct fm_request *request
 void fm_response_clear(struct fm_response *response);
 
 /* The engine that reads recordings for pages. It works in steps; the HTTP server puts it on its
- * main loop (schedule/source.h). Borrowed. */
+ * main loop (engine/source.h). Borrowed. */
 struct fm_engine *fm_server_engine(struct fm_server *server);
 
 /* Names of the recordings that were added, in order; borrowed until the server is used again. */

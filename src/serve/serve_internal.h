@@ -2,7 +2,7 @@
 #pragma once
 
 #include "pages/render.h"
-#include "recording/recording.h"
+#include "open/recording.h"
 #include "serve/response.h"
 #include "serve/serve.h"
 

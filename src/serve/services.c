@@ -6,7 +6,7 @@
 #include "base/files/beside.h"
 #include "base/files/kept_name.h"
 #include "base/files/mapped.h"
-#include "deep/read_job.h"
+#include "profile/file/read_job.h"
 #include "serve/serve.h"
 
 struct run {

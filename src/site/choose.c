@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "digest/hottest.h"
+#include "profile/digest/hottest.h"
 #include "pages/profile/measured/measure.h"
 
 #define ADDRESS_LONGEST "#p0000" /* longest address within one file */

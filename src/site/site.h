@@ -5,7 +5,7 @@
 
 #include "base/compiler.h"
 #include "base/progress.h"
-#include "recording/deep.h"
+#include "open/deep.h"
 
 #define FM_SITE_FILE_BYTES 1000000u /* default limit of one file */
 #define FM_SITE_FOLDER_PAGES 2000u  /* default limit of a folder */

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Serves five logs that are made here and runs traces.mjs against them in a headless Chromium: run_traces.py
-FATHOM MAKE_TRACE BUILD, where FATHOM heeds FATHOM_HOLD (src/schedule/hold.h). Skips as browser_lib.py tells."""
+FATHOM MAKE_TRACE BUILD, where FATHOM heeds FATHOM_HOLD (src/engine/hold.h). Skips as browser_lib.py tells."""
 import os
 import subprocess
 import sys

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Works the pages of traces as a reader would:
 //   node traces.mjs BASE-URL BROWSER SHOTS-FOLDER MAKE-TRACE LOGS-FOLDER HOLD-FOLDER
-// where the server heeds FATHOM_HOLD (src/schedule/hold.h).
+// where the server heeds FATHOM_HOLD (src/engine/hold.h).
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A profile is opened that is read as far as the test lets it: its pages come at once, say that they are not
 // whole, and are shown again by themselves. node unfinished.mjs FATHOM PROFILE BROWSER SHOTS-FOLDER HOLD-FOLDER
-// where FATHOM is the one that heeds FATHOM_HOLD (src/schedule/hold.h).
+// where FATHOM is the one that heeds FATHOM_HOLD (src/engine/hold.h).
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -100,7 +100,7 @@ def by_mpirun(tap, folder):
              "and so has each rank's profile")
     menu = lib.must([lib.FATHOM, "report", "--json", "menu", "prof.rank2.data"], folder).stdout
     tap.same(json.loads(menu)["facts"]["rank"], 2, "its first page says so")
-    if (pathlib.Path(lib.FATHOM).parents[1] / "merge-mpi" / "fathom-merge-mpi").exists():
+    if (pathlib.Path(lib.FATHOM).parents[1] / "runs" / "mpi" / "fathom-merge-mpi").exists():
         done = mpi.run(3, lib.FATHOM, "merge", "--mpi", "-o", "many.data", *sorted(EXPECTED), folder=folder)
         tap.check(done.returncode == 0 and all(
             (folder / f"many.{kind}").read_bytes() == (folder / f"all.{kind}").read_bytes()

@@ -15,8 +15,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "deep/profile.h"
-#include "deep/source_map.h"
+#include "profile/file/profile.h"
+#include "profile/file/source_map.h"
 
 static const struct fm_profile *profile;
 static struct fm_source_map *map; /* of NAME.lines, where there is one */

@@ -291,7 +291,7 @@ class Loopback(unittest.TestCase):
 
 
 class Hold:
-    """Parts of reading that are not done before they are let go (src/schedule/hold.h)."""
+    """Parts of reading that are not done before they are let go (src/engine/hold.h)."""
 
     def __init__(self, *parts):
         self.folder = tempfile.mkdtemp(prefix="hold-", dir=FOLDER.name)

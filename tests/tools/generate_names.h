@@ -2,7 +2,7 @@
 /* Names for made-up procedures. */
 #pragma once
 
-#include "deep/profile.h"
+#include "profile/file/profile.h"
 
 /* A number of [0, below), the same for the same seed and place. */
 uint32_t pick_number(uint64_t seed, uint64_t place, uint32_t below);

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "deep/encode.h"
+#include "profile/file/encode.h"
 #include "generate_names.h"
 
 #define SITES_MAX 8

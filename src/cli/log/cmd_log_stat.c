@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/text/json.h"
 #include "cli/log/cmd_log.h"
-#include "console/files/hint.h"
+#include "exchange/hint/hint.h"
 #include "cli/log/cmd_log_trace.h"
 #include "eventlog/reader/count.h"
 #include "eventlog/output/format.h"

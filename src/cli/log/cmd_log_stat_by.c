@@ -7,8 +7,8 @@
 #include "cli/log/cmd_log.h"
 #include "cli/log/cmd_log_trace.h"
 #include "pages/trace/statistics.h"
-#include "schedule/trace_modules.h"
-#include "schedule/reader_states.h"
+#include "engine/trace_modules.h"
+#include "engine/reader_states.h"
 #include "trace/format/open.h"
 
 static struct fm_trace *open_trace(const char *path, const char *identity, void *user,

@@ -4,7 +4,7 @@
 
 #include "base/text/shell.h"
 #include "cli/log/cmd_log.h"
-#include "console/files/hint.h"
+#include "exchange/hint/hint.h"
 #include "eventlog/log/validate.h"
 
 struct report {

@@ -3,8 +3,8 @@
 
 #include "base/error.h"
 #include "cli/cli.h"
-#include "console/files/hint.h"
-#include "deep/profile.h"
+#include "exchange/hint/hint.h"
+#include "profile/file/profile.h"
 
 static int convert(const char *from, const char *to, bool strict_mercury)
 {

@@ -7,7 +7,7 @@
 #include "base/text/shell.h"
 #include "cli/cli.h"
 #include "cli/page_output.h"
-#include "compare/given/given_runs.h"
+#include "runs/compare/given/given_runs.h"
 #include "pages/compare/compare.h"
 
 struct diffing {

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "console/files/hint.h"
-#include "dump/dump.h"
+#include "exchange/hint/hint.h"
+#include "profile/dump/dump.h"
 
 static int dump_file(const char *path, const struct fm_dump_wish *wish)
 {

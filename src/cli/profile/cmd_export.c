@@ -6,11 +6,11 @@
 
 #include "base/error.h"
 #include "cli/cli.h"
-#include "console/output.h"
+#include "base/console/output.h"
 #include "cli/log/export_trace.h"
-#include "console/files/hint.h"
+#include "exchange/hint/hint.h"
 #include "exchange/exchange.h"
-#include "recording/profile.h"
+#include "open/profile.h"
 #include "site/site.h"
 
 struct exporting {

@@ -12,8 +12,8 @@
 #include "base/error.h"
 #include "base/files/writer.h"
 #include "cli/cli.h"
-#include "feedback/tables.h"
-#include "feedback/feedback.h"
+#include "mercury/feedback/tables.h"
+#include "mercury/feedback/feedback.h"
 
 #define VERBOSITY_MAX 4
 

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "cli/cli.h"
-#include "console/files/hint.h"
+#include "exchange/hint/hint.h"
 #include "cli/page_output.h"
 #include "pages/compare/history.h"
 

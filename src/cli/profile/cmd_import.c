@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "cli/cli.h"
-#include "console/files/hint.h"
+#include "exchange/hint/hint.h"
 #include "exchange/import/import.h"
 
 /* prof.pb.gz -> prof.data, beside it. */

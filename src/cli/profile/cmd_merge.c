@@ -14,13 +14,13 @@
 #include "base/files/writer.h"
 #include "base/error.h"
 #include "cli/cli.h"
-#include "console/output.h"
-#include "merge/bodies.h"
+#include "base/console/output.h"
+#include "runs/merge/bodies.h"
 #include "cli/profile/merge_ranks.h"
-#include "merge/told_writer.h"
-#include "deep/write.h"
-#include "merge/merge.h"
-#include "merge/told.h"
+#include "runs/merge/told_writer.h"
+#include "profile/file/write.h"
+#include "runs/merge/merge.h"
+#include "runs/merge/told.h"
 
 #define PROBE_BYTES (64 << 10)
 #define PROFILE_VERSION 9
@@ -468,7 +468,7 @@ static int merge_on_mpi(const struct merging *o, const GPtrArray *paths)
                   {o->ranks, "--ranks"},
                   {o->no_ranks, "--no-ranks"}};
     GError *error = NULL;
-    g_autofree char *program = fm_helper_path("fathom-merge-mpi", "merge-mpi");
+    g_autofree char *program = fm_helper_path("fathom-merge-mpi", "runs/mpi");
     g_autofree char *self = g_file_read_link("/proc/self/exe", NULL);
     for (guint i = 0; i < paths->len; i++) {
         if (strchr(paths->pdata[i], '\n') != NULL)

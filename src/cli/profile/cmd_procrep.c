@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/text/json.h"
 #include "cli/cli.h"
-#include "procrep/procrep.h"
+#include "mercury/procrep/procrep.h"
 
 struct listing {
     const struct fm_procrep *procrep;

@@ -9,8 +9,8 @@
 #include "base/files/content_hash.h"
 #include "base/files/mapped.h"
 #include "cli/cli.h"
-#include "digest/ranks.h"
-#include "ranks/ranks.h"
+#include "profile/digest/ranks.h"
+#include "runs/ranks/ranks.h"
 
 static const char of_sums[] =
     "a sum of several ranks is added that has no statistics over all of them";

@@ -2,7 +2,7 @@
 /* `fathom merge`: statistics over the ranks that are in a sum, by a second pass over the files. */
 #pragma once
 
-#include "merge/merge.h"
+#include "runs/merge/merge.h"
 
 struct fm_merge_ranks {
     struct fm_merge_options options; /* that the sum is made with */
@@ -19,7 +19,7 @@ struct fm_merge_ranks {
 FM_MUST_USE bool fm_merge_ranks_add(const struct fm_merge_ranks *ranks, char **paths,
                                     unsigned count, bool sums, struct fm_profile *sum);
 
-/* For fathom-merge-mpi (src/merge-mpi/): writes the statistics of some files to a file of their
+/* For fathom-merge-mpi (src/runs/mpi/): writes the statistics of some files to a file of their
  * own, unless they make no sense. The status is FM_MERGE_RANKS_UNFIT when the files themselves show
  * that: some are sums of several ranks, or a rank has files of several runs. */
 #define FM_MERGE_RANKS_UNFIT 3

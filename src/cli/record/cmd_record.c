@@ -16,7 +16,7 @@
 #include "cli/cli.h"
 #include "cli/record/starting/preloading.h"
 #include "cli/record/starting/recorded_times.h"
-#include "console/files/hint.h"
+#include "exchange/hint/hint.h"
 #include "live/run.h"
 #include "live/token.h"
 #include "record/run/call_log.h"

@@ -2,7 +2,7 @@
 /* Formats that are a folder of files. */
 #pragma once
 
-#include "deep/profile.h"
+#include "profile/file/profile.h"
 
 bool fm_import_is_uftrace(const char *folder);
 /* Errors: FM_ERROR_IO, _FORMAT with file and offset. */

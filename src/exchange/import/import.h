@@ -3,7 +3,7 @@
  * (fm_run_info.unknown), what was made of the file is its origin. */
 #pragma once
 
-#include "deep/profile.h"
+#include "profile/file/profile.h"
 
 struct fm_import_options {
     const char *format; /* a name of the table; NULL = by the file's content */

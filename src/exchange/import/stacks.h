@@ -12,7 +12,7 @@
  *   if (!fm_stacks_finish(stacks, &profile, &error)) ... */
 #pragma once
 
-#include "deep/build.h"
+#include "profile/file/build.h"
 
 #define FM_STACKS_DEPTH_MAX 10000u /* frames */
 

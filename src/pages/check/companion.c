@@ -5,8 +5,8 @@
 
 #include "base/files/mapped.h"
 #include "base/files/writer.h"
-#include "feedback/feedback.h"
-#include "procrep/procrep.h"
+#include "mercury/feedback/feedback.h"
+#include "mercury/procrep/procrep.h"
 
 static void fact_clear(gpointer data)
 {

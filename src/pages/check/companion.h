@@ -5,7 +5,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
-#include "console/files/hint.h"
+#include "exchange/hint/hint.h"
 
 struct fm_companion_fact {
     const char *name; /* condition that must be true */

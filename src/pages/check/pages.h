@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/progress.h"
-#include "recording/profile.h"
+#include "open/profile.h"
 
 #define FM_PAGE_CHECK_FORMATS 4
 

@@ -2,7 +2,7 @@
 /* The page of a comparison: differences and their causes. */
 #pragma once
 
-#include "compare/compare.h"
+#include "runs/compare/compare.h"
 #include "display/display.h"
 
 struct fm_compare_page_options {

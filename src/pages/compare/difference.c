@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pages/compare/difference.h"
 
-#include "compare/timing.h"
+#include "runs/compare/timing.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * two totals, so both have one scale, and functions of only one run are visible. */
 #pragma once
 
-#include "compare/compare.h"
+#include "runs/compare/compare.h"
 #include "display/flame.h"
 
 struct fm_difference_options {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "display/display.h"
-#include "gate/gate.h"
+#include "runs/gate/gate.h"
 
 /* The caller owns the result. */
 struct fm_display *fm_gate_page(const struct fm_gate *gate);

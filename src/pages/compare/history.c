@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "analysis/analysis.h"
-#include "deep/machine/machine_code.h"
+#include "profile/analysis/analysis.h"
+#include "profile/file/machine/machine_code.h"
 #include "display/chart.h"
 #include "display/drawing.h"
 

@@ -2,7 +2,7 @@
 /* The page of a program's profiles, one in a row, in order of recording. */
 #pragma once
 
-#include "compare/compare.h"
+#include "runs/compare/compare.h"
 #include "display/display.h"
 
 /* One profile. Values that are not recorded are -1. */

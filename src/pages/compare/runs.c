@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "compare/runs.h"
-#include "compare/timing.h"
+#include "runs/compare/runs.h"
+#include "runs/compare/timing.h"
 #include "display/ranked.h"
 
 static bool totals_of(const struct fm_compare *c, enum fm_side side, enum fm_measure_id measure,

@@ -2,7 +2,7 @@
 /* The totals of several runs of each side. */
 #pragma once
 
-#include "compare/compare.h"
+#include "runs/compare/compare.h"
 #include "display/display.h"
 
 /* A row for each measure that all runs know. */

@@ -2,7 +2,7 @@
 /* Changes of a sampled measure: the whole, then functions, each with the limits of its change. */
 #pragma once
 
-#include "compare/timing.h"
+#include "runs/compare/timing.h"
 #include "display/display.h"
 
 struct fm_times_options {

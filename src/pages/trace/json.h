@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/text/json.h"
-#include "viewers/viewers.h"
+#include "pages/viewers/viewers.h"
 
 /* Writes {"viewer": ..., ...}; name as in base/text/json.h. The job may arrange its lanes. */
 void fm_trace_json_job(struct fm_json *json, const char *name, struct fm_trace_job *job);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "pages/render.h"
-#include "viewers/viewers.h"
+#include "pages/viewers/viewers.h"
 
 /* Writes the page in one of the formats, from what is known after patience_us (0 = a default); an
  * incomplete page says so. Errors: those of opening, of the filter and of positions. */

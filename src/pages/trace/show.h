@@ -4,7 +4,7 @@
 
 #include "display/drawing.h"
 #include "pages/render.h"
-#include "viewers/viewers.h"
+#include "pages/viewers/viewers.h"
 
 struct fm_trace_show {
     const struct fm_trace_set *set;

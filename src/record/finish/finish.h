@@ -2,9 +2,9 @@
 /* Makes the profile of a C program from its recording and from the files of the program. */
 #pragma once
 
-#include "deep/machine/machine_code.h"
-#include "deep/profile.h"
-#include "deep/source_map.h"
+#include "profile/file/machine/machine_code.h"
+#include "profile/file/profile.h"
+#include "profile/file/source_map.h"
 
 struct fm_known;
 struct fm_finish_opts {

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/text/shell.h"
-#include "console/say.h"
-#include "console/files/hint.h"
+#include "base/console/say.h"
+#include "exchange/hint/hint.h"
 #include "record/raw/identity.h"
 #include "record/raw/recording.h"
 

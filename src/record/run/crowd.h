@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "record/run/finishing.h"
-#include "deep/profile.h"
+#include "profile/file/profile.h"
 
 /* A recording. */
 struct fm_member {

@@ -3,8 +3,8 @@
 
 #include "record/run/call_log.h"
 
-#include "deep/machine/binary.h"
-#include "deep/source_texts.h"
+#include "profile/file/machine/binary.h"
+#include "profile/file/source_texts.h"
 
 #include <glib/gstdio.h>
 #include <stdio.h>
@@ -13,10 +13,10 @@
 #include "base/files/content_hash.h"
 #include "base/files/writer.h"
 #include "base/text/shell.h"
-#include "console/say.h"
-#include "console/files/hint.h"
+#include "base/console/say.h"
+#include "exchange/hint/hint.h"
 #include "record/run/summary.h"
-#include "deep/write.h"
+#include "profile/file/write.h"
 
 char *fm_cli_data_path(const char *name)
 {

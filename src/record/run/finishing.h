@@ -8,7 +8,7 @@
 #include <glib.h>
 
 #include "base/compiler.h"
-#include "deep/profile.h"
+#include "profile/file/profile.h"
 
 enum fm_join {
     FM_JOIN_NONE,    /* each process has a profile of its own */

@@ -8,11 +8,11 @@
 #include "base/error.h"
 #include "base/files/content_hash.h"
 #include "base/text/shell.h"
-#include "console/say.h"
-#include "console/files/hint.h"
+#include "base/console/say.h"
+#include "exchange/hint/hint.h"
 #include "record/run/summary.h"
-#include "digest/processes/roles.h"
-#include "merge/merge.h"
+#include "profile/digest/processes/roles.h"
+#include "runs/merge/merge.h"
 #include "record/finish/finish.h"
 
 #define NOTES_TOLD_MAX 20u

@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
-#include "console/say.h"
+#include "base/console/say.h"
 #include "record/run/kept.h"
-#include "merge/merge.h"
+#include "runs/merge/merge.h"
 #include "record/finish/finish.h"
 #include "record/known/known.h"
 #include "record/raw/of_run.h"

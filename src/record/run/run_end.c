@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/text/shell.h"
-#include "console/say.h"
+#include "base/console/say.h"
 #include "record/run/joining.h"
 #include "record/known/known.h"
 #include "record/raw/of_run.h"

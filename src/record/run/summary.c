@@ -8,13 +8,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/analysis.h"
+#include "profile/analysis/analysis.h"
 #include "base/text/shell.h"
-#include "console/say.h"
-#include "digest/run/held.h"
-#include "digest/processes/roles.h"
-#include "digest/run/run.h"
-#include "digest/run/unhooked.h"
+#include "base/console/say.h"
+#include "profile/digest/run/held.h"
+#include "profile/digest/processes/roles.h"
+#include "profile/digest/run/run.h"
+#include "profile/digest/run/unhooked.h"
 #include "display/ranked.h"
 
 #define SUMMARY_ROWS 10

@@ -2,7 +2,7 @@
 /* The summary that `fathom record` and `fathom finish` print when a run's profile is made. */
 #pragma once
 
-#include "deep/profile.h"
+#include "profile/file/profile.h"
 #include "record/finish/finish.h"
 
 /* A line on standard error: calls, contexts, threads, CPU time, heap. */

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
-#include "deep/profile.h"
+#include "profile/file/profile.h"
 
 #define FM_NONE UINT32_MAX
 

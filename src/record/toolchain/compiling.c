@@ -17,7 +17,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "console/say.h"
+#include "base/console/say.h"
 #include "record/toolchain/note_filter.h"
 
 #define NOT_RUN 127 /* as shells say it */

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "recording/profile.h"
-#include "report/report.h"
+#include "open/profile.h"
+#include "pages/report.h"
 
 #define READING_NS_MAX 400000000u /* limit of CPU time, because other readers wait */
 

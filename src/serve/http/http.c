@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 
 #include "base/error.h"
-#include "schedule/source.h"
+#include "engine/source.h"
 #include "serve/http/internal.h"
 #include "serve/response.h"
 #include "serve/stream.h"

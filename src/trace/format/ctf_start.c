@@ -84,7 +84,7 @@ bool fm_ctf_importer_start(struct ctf_importer *importer, const char *path, int 
                            GError **error)
 {
     int ends[2];
-    g_autofree char *program = fm_helper_path("fathom-import-ctf", "import-ctf");
+    g_autofree char *program = fm_helper_path("fathom-import-ctf", "trace/ctf");
     memset(importer, 0, sizeof *importer);
     importer->status = -1;
     if (program == NULL || pipe2(ends, O_CLOEXEC) < 0) {

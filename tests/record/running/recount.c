@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/job.h"
+#include "profile/analysis/job.h"
 #include "record/finish/finish.h"
 #include "record/known/known.h"
 #include "record/running/control.h"

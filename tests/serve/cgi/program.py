@@ -338,7 +338,7 @@ def case_no_more_memory_than_allowed():
 def case_page_before_all_is_known():
     with place("patience-ms = 1\n") as p:
         big = p.make("big.data", 20000)
-        held = p.folder / "cliques"  # src/schedule/hold.h
+        held = p.folder / "cliques"  # src/engine/hold.h
         held.touch()
 
         def ask(*asked, **how):

@@ -2,7 +2,7 @@
 /* What tests ask of profiles without contexts: functions and calls by name. */
 #pragma once
 
-#include "analysis/analysis.h"
+#include "profile/analysis/analysis.h"
 
 struct fm_analysis *analysed(const struct fm_profile *profile);
 uint32_t function(const struct fm_profile *p, const char *name);

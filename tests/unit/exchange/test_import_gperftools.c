@@ -4,7 +4,7 @@
 #include <gnu/libc-version.h>
 #include <string.h>
 
-#include "deep/profile.h"
+#include "profile/file/profile.h"
 #include "exchange/import/import.h"
 
 /* No word of them is the address of another. */

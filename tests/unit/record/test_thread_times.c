@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Times of threads as a profile has them: added up by name, they leave as much time for sleep as
  * the threads by themselves do. */
-#include "deep/build.h"
-#include "merge/merge.h"
+#include "profile/file/build.h"
+#include "runs/merge/merge.h"
 #include "record/finish/emit/emit_waits.h"
 #include "record/finish/images.h"
 

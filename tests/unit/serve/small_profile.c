@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "small_profile.h"
 
-#include "deep/build.h"
+#include "profile/file/build.h"
 
 void write_small_c_profile(const char *path, const char *program)
 {

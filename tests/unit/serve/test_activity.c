@@ -5,7 +5,7 @@
 
 #include "serve/serve.h"
 #include "trace_log.h"
-#include "viewers/viewers.h"
+#include "pages/viewers/viewers.h"
 
 #define WHOLE_HOUR_US (INT64_C(3600) * 1000000)
 

@@ -6,9 +6,9 @@
 #include <utime.h>
 
 #include "base/error.h"
-#include "schedule/schedule.h"
-#include "recording/prepared.h"
-#include "recording/profile.h"
+#include "engine/engine.h"
+#include "open/prepared.h"
+#include "open/profile.h"
 #include "serve/serve.h"
 #include "serve/stream.h"
 #include "small_profile.h"

@@ -4,7 +4,7 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
-#include "schedule/schedule.h"
+#include "engine/engine.h"
 #include "serve/serve.h"
 #include "small_profile.h"
 

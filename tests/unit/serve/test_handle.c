@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "deep/build.h"
+#include "profile/file/build.h"
 #include "serve/serve.h"
 #include "small_profile.h"
 

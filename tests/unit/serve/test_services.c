@@ -4,7 +4,7 @@
 #include <string.h>
 #include <utime.h>
 
-#include "deep/build.h"
+#include "profile/file/build.h"
 #include "serve/serve.h"
 
 struct fixture {

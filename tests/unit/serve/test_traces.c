@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "schedule/schedule.h"
+#include "engine/engine.h"
 #include "serve/stream.h"
 #include "trace_log.h"
 #include "traces_world.h"

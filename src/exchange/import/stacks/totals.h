@@ -9,7 +9,7 @@
  * a frame costs the same however deep the stack is. */
 #pragma once
 
-#include "deep/profile.h"
+#include "profile/file/profile.h"
 
 struct fm_import_totals;
 

@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 #include "base/hash.h"
-#include "deep/machine/binary.h"
-#include "deep/machine/instructions.h"
+#include "profile/file/machine/binary.h"
+#include "profile/file/machine/instructions.h"
 #include "display/ranked.h"
 #include "pages/profile/bodies/bodies.h"
 #include "pages/profile/bodies/source.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/select.h"
-#include "body/recursion_types.h"
+#include "mercury/body/recursion_types.h"
 #include "pages/profile/parts/bodies.h"
 #include "pages/profile/parts/controls.h"
 #include "pages/profile/parts/names.h"

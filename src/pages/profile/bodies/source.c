@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "digest/source_index.h"
+#include "profile/digest/source_index.h"
 #include "pages/profile/bodies/source_text.h"
 #include "pages/profile/parts/names.h"
 #include "pages/profile/parts/page.h"

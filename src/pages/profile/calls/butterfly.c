@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "digest/calls/butterfly.h"
-#include "digest/paths.h"
+#include "profile/digest/calls/butterfly.h"
+#include "profile/digest/paths.h"
 #include "pages/profile/measured/flame_view.h"
 #include "pages/profile/measured/path_text.h"
 #include "pages/profile/parts/names.h"

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "digest/paths.h"
+#include "profile/digest/paths.h"
 #include "pages/profile/bodies/source.h"
 #include "pages/profile/calls/butterfly.h"
 #include "pages/profile/measured/path_text.h"

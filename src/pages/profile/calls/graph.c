@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "digest/calls/call_graph.h"
+#include "profile/digest/calls/call_graph.h"
 #include "display/graph.h"
 #include "pages/profile/measured/focus.h"
 #include "pages/profile/measured/measure.h"

@@ -2,7 +2,7 @@
 /* proc/PS: one procedure, summed over all contexts, and its call sites with their callees. */
 #include "pages/profile/calls/calls.h"
 
-#include "digest/calls/site_cache.h"
+#include "profile/digest/calls/site_cache.h"
 #include "pages/profile/bodies/source.h"
 #include "pages/profile/calls/butterfly.h"
 #include "pages/profile/measured/durations.h"

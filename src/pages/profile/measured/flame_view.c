@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "digest/flame_cache.h"
+#include "profile/digest/flame_cache.h"
 #include "display/flame.h"
 #include "pages/profile/measured/focus.h"
 #include "pages/profile/measured/path_text.h"

@@ -4,7 +4,7 @@
 
 #include "pages/profile/measured/measure.h"
 #include "pages/profile/parts/page.h"
-#include "digest/flame.h"
+#include "profile/digest/flame.h"
 
 struct fm_flame_wish {
     const struct fm_measured *measured;

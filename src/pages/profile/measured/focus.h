@@ -3,7 +3,7 @@
 #pragma once
 
 #include "pages/profile/parts/page.h"
-#include "digest/tree.h"
+#include "profile/digest/tree.h"
 
 /* The focus of a command whose name make_page() has set to "all", "clique/N" or "proc/N". */
 struct fm_view_focus fm_focus_of(const struct fm_command *command);

@@ -9,9 +9,9 @@
 #include "pages/profile/parts/perf_columns.h"
 #include "pages/profile/parts/preferences.h"
 #include "base/select.h"
-#include "digest/run/held.h"
-#include "digest/hottest.h"
-#include "digest/paths.h"
+#include "profile/digest/run/held.h"
+#include "profile/digest/hottest.h"
+#include "profile/digest/paths.h"
 
 #define STEPS_MAX 64u
 #define STEPS_SHOWN 5u

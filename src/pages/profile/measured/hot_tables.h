@@ -21,7 +21,7 @@ void fm_add_hot_allocators(struct fm_page *page, unsigned rows);
  * empty. */
 void fm_add_hot_holders(struct fm_page *page, unsigned rows);
 void fm_add_hot_at_peak(struct fm_page *page, unsigned rows);
-/* Leaks without those of few blocks (digest/run/held.h). */
+/* Leaks without those of few blocks (profile/digest/run/held.h). */
 void fm_add_never_freed(struct fm_page *page, unsigned rows);
 /* Time in code without hooks by file, where it is a tenth or more: a part of the hottest functions'
  * own. */

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "digest/run/held.h"
+#include "profile/digest/run/held.h"
 
 #define SAMPLES_DOMINANT 20
 #define HELD_DOMINANT (16 << 20) /* bytes; and at least half of the peak */

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "display/ranked.h"
-#include "report/report.h"
+#include "pages/report.h"
 
 struct fm_measured {
     enum fm_query_measure asked;
@@ -24,7 +24,8 @@ void fm_measured_init(struct fm_measured *ret, const struct fm_deep_recording *r
 /* Whether all threads together waited more than twice as long as they worked, and not just for a
  * moment. */
 bool fm_waiting_dominates(const struct fm_deep_recording *recording);
-/* What was never freed, by the rule of digest/run/held.h, is much, and at least half of the peak.
+/* What was never freed, by the rule of profile/digest/run/held.h, is much, and at least half of the
+ * peak.
  */
 bool fm_held_dominates(const struct fm_deep_recording *recording);
 /* The measure that pages begin with: waiting where that dominates, else time where there are 20

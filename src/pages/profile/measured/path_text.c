@@ -3,8 +3,8 @@
 
 #include <inttypes.h>
 
-#include "digest/names.h"
-#include "digest/paths.h"
+#include "profile/digest/names.h"
+#include "profile/digest/paths.h"
 #include "display/ranked.h"
 
 #define SEPARATOR " \u203a "

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "pages/profile/parts/page.h"
-#include "report/report.h"
+#include "pages/report.h"
 
 /* "insert", of a recursion "⟲ expr +4", of a function that calls itself "walk ⟲". g_free. */
 char *fm_clique_label(const struct fm_analysis *a, uint32_t clique);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pages/profile/measured/ranks.h"
 
-#include "digest/ranks.h"
+#include "profile/digest/ranks.h"
 #include "display/drawing.h"
 #include "pages/profile/measured/path_text.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of code without hooks. */
-#include "digest/run/unhooked.h"
+#include "profile/digest/run/unhooked.h"
 #include "pages/profile/measured/hot_tables.h"
 
 #define ROW_SHARE 0.01

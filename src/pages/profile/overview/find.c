@@ -13,8 +13,8 @@
 #include "pages/profile/parts/names.h"
 #include "pages/profile/parts/page.h"
 #include "pages/profile/parts/preferences.h"
-#include "digest/names.h"
-#include "digest/paths.h"
+#include "profile/digest/names.h"
+#include "profile/digest/paths.h"
 
 #define FOUND_MAX 100
 

@@ -10,7 +10,7 @@
 #include "pages/profile/measured/switch.h"
 #include "pages/profile/parts/controls.h"
 #include "pages/profile/parts/page.h"
-#include "digest/paths.h"
+#include "profile/digest/paths.h"
 
 #define ANCESTORS_MAX 40u
 

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "digest/identity/identities.h"
+#include "profile/digest/identity/identities.h"
 #include "query/commands.h"
 
 #define DIGITS 16u

@@ -4,7 +4,7 @@
  * numbers. */
 #pragma once
 
-#include "report/report.h"
+#include "pages/report.h"
 
 #define FM_IDENTITY_BYTES 32 /* "clique/@" and 16 digits */
 

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "digest/run/held.h"
+#include "profile/digest/run/held.h"
 #include "display/ranked.h"
 #include "pages/profile/measured/path_text.h"
 #include "pages/profile/parts/controls.h"

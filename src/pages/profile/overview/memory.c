@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "digest/run/held.h"
-#include "digest/processes/roles.h"
+#include "profile/digest/run/held.h"
+#include "profile/digest/processes/roles.h"
 #include "pages/profile/measured/hot_tables.h"
 #include "pages/profile/parts/controls.h"
 #include "pages/profile/parts/names.h"

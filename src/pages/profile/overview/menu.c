@@ -3,9 +3,9 @@
  * computed when the recording was opened; until then the page shows the file's header. */
 #include "pages/profile/overview/overview.h"
 
-#include "digest/run/held.h"
-#include "digest/run/unhooked.h"
-#include "digest/waiting.h"
+#include "profile/digest/run/held.h"
+#include "profile/digest/run/unhooked.h"
+#include "profile/digest/waiting.h"
 #include "pages/profile/measured/flame_view.h"
 #include "pages/profile/measured/hot_tables.h"
 #include "pages/profile/measured/ranks.h"

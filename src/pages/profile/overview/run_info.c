@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "digest/processes/roles.h"
-#include "digest/run/run.h"
+#include "profile/digest/processes/roles.h"
+#include "profile/digest/run/run.h"
 #include "pages/profile/parts/page.h"
 
 #define PARTS_SHOWN_MAX 1000u

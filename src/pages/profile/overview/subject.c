@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "digest/names.h"
-#include "digest/paths.h"
+#include "profile/digest/names.h"
+#include "profile/digest/paths.h"
 #include "pages/profile/overview/identity.h"
 #include "query/commands.h"
 

@@ -3,7 +3,7 @@
  * from. */
 #pragma once
 
-#include "report/report.h"
+#include "pages/report.h"
 
 /* How much of a recording must be known before the command's name can be looked up;
  * FM_KNOWN_NOTHING when it has no name. */

@@ -2,11 +2,11 @@
 /* The first page of a C program in a sentence or two. */
 #include "pages/profile/overview/summary_text.h"
 
-#include "digest/run/held.h"
-#include "digest/hottest.h"
-#include "digest/paths.h"
-#include "digest/processes/roles.h"
-#include "digest/run/run.h"
+#include "profile/digest/run/held.h"
+#include "profile/digest/hottest.h"
+#include "profile/digest/paths.h"
+#include "profile/digest/processes/roles.h"
+#include "profile/digest/run/run.h"
 
 #define HELD_BY_ONE 0.9  /* share of what was never freed */
 #define WAITED_SHARE 0.5 /* minimum share of the run that is mentioned */

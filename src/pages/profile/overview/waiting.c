@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "digest/paths.h"
-#include "digest/waiting.h"
+#include "profile/digest/paths.h"
+#include "profile/digest/waiting.h"
 #include "display/ranked.h"
 #include "pages/profile/measured/measure.h"
 #include "pages/profile/measured/path_text.h"

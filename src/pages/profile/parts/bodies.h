@@ -2,7 +2,7 @@
 /* Bodies of Mercury procedures as pages show them. */
 #pragma once
 
-#include "body/var_use.h"
+#include "mercury/body/var_use.h"
 #include "pages/profile/parts/page.h"
 
 /* The pile of bodies of the recording; fm_bodies_free(). */

@@ -2,7 +2,7 @@
 /* A table ordered by a measure that was not recorded would be all zeros. */
 #include "pages/profile/parts/lacks.h"
 
-#include "analysis/analysis.h"
+#include "profile/analysis/analysis.h"
 
 static const char *lacks(const struct fm_profile *p, unsigned measure)
 {

@@ -3,7 +3,7 @@
  * recorded; NULL: everything was. */
 #pragma once
 
-#include "deep/profile.h"
+#include "profile/file/profile.h"
 #include "query/query.h"
 
 /* Pages in the order of time see to it themselves, so that lacks nothing. */

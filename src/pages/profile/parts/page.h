@@ -6,7 +6,7 @@
 #include <inttypes.h>
 
 #include "pages/profile/parts/terms.h"
-#include "report/report.h"
+#include "pages/report.h"
 
 struct fm_page {
     const struct fm_deep_recording *recording;

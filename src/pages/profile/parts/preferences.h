@@ -2,7 +2,7 @@
 /* Defaults of a page for preferences that the request does not give. */
 #pragma once
 
-#include "report/report.h"
+#include "pages/report.h"
 
 /* With few ticks the times say nothing: pages then lead with call sequence numbers, if these are
  * known. */

@@ -2,7 +2,7 @@
 /* All that pages say differently about Mercury and C programs. */
 #pragma once
 
-#include "deep/profile.h"
+#include "profile/file/profile.h"
 #include "query/query.h"
 
 struct fm_terms {

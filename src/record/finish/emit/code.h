@@ -2,7 +2,7 @@
 /* Locations of the procedures' instructions, and the time spent on each. */
 #pragma once
 
-#include "deep/machine/machine_code.h"
+#include "profile/file/machine/machine_code.h"
 #include "record/finish/nodes.h"
 
 /* Time that fell on code of an image. */

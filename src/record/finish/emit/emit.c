@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "deep/build.h"
+#include "profile/file/build.h"
 #include "record/finish/emit/code.h"
 #include "record/finish/emit/emit_durations.h"
 #include "record/finish/emit/emit_heap.h"

@@ -2,7 +2,7 @@
 /* The calls that were timed one by one: how long they took, by context, and each of them. */
 #pragma once
 
-#include "deep/build.h"
+#include "profile/file/build.h"
 #include "record/finish/finish.h"
 #include "record/finish/nodes.h"
 #include "record/raw/recording.h"

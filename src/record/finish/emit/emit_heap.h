@@ -2,7 +2,7 @@
 /* Writes which contexts freed memory that others had allocated, after the graph. */
 #pragma once
 
-#include "deep/build.h"
+#include "profile/file/build.h"
 #include "record/raw/recording.h"
 
 /* csd_ids: ids in the profile, per csd of the recording; 0 = none. No effect if live memory was not

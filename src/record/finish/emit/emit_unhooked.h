@@ -2,7 +2,7 @@
 /* Time in code without hooks, in each context. */
 #pragma once
 
-#include "deep/build.h"
+#include "profile/file/build.h"
 #include "record/finish/nodes.h"
 
 /* Whether it was recorded. */

@@ -2,7 +2,7 @@
 /* Writes the waits of threads after the graph: by kind, locks by name, their holders, times. */
 #pragma once
 
-#include "deep/build.h"
+#include "profile/file/build.h"
 #include "record/finish/images.h"
 
 /* csd_ids: of the profile, per csd of the recording; 0 = none. Names that cannot be found are

@@ -2,7 +2,7 @@
 /* The heap in the profile: measures of call edges, and facts. */
 #pragma once
 
-#include "deep/build.h"
+#include "profile/file/build.h"
 #include "record/raw/recording.h"
 
 #define FM_HEAP_COUNTS 10u

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Totals of time inside recursions (deep/facts/inclusive.h): contexts of the recording that were
- * joined are added up. Ticks do not distinguish inlined bodies, or functions whose code exists more
- * than once: their totals stay unknown. */
+/* Totals of time inside recursions (profile/file/facts/inclusive.h): contexts of the recording that
+ * were joined are added up. Ticks do not distinguish inlined bodies, or functions whose code exists
+ * more than once: their totals stay unknown. */
 #include "record/finish/emit/totals.h"
 
 #include "record/finish/merge.h"

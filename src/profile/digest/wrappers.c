@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "profile/digest/wrappers.h"
+
+struct fm_view_wrappers {
+    bool *is; /* [ps_count + 1] */
+    unsigned count;
+};
+
+/* Number of calls in it that allocate: those of recorded functions, and all its own calls of the
+ * allocator as one. */
+static unsigned allocating_sites(const struct fm_analysis *a, uint32_t ps, int64_t own_allocs)
+{
+    const struct fm_ps *proc = &a->profile->ps[ps];
+    unsigned sites = own_allocs > 0;
+    for (uint32_t i = 0; i < proc->css_count && sites < 2; i++) {
+        struct fm_cost cost;
+        fm_analysis_css_cost(a, a->profile->css_of_ps[proc->css_first + i], &cost);
+        sites += fm_cost_total(&cost, FM_ALLOCS) > 0;
+    }
+    return sites;
+}
+
+static bool is_called_from_several(const struct fm_analysis *a, uint32_t ps)
+{
+    uint32_t first = a->ps_caller_first[ps], end = a->ps_caller_first[ps + 1];
+    for (uint32_t i = first; i < end; i++) {
+        if (a->profile->csd_css[a->ps_callers[i]] != a->profile->csd_css[a->ps_callers[first]])
+            return true;
+    }
+    return false;
+}
+
+/* Whether average block sizes differ: objects of one type have equal sizes. */
+static bool sizes_differ(const struct fm_analysis *a, uint32_t ps)
+{
+    double some = -1;
+    for (uint32_t i = a->ps_pd_first[ps]; i < a->ps_pd_first[ps + 1]; i++) {
+        int64_t allocs = fm_analysis_pd_total(a, a->ps_pds[i], FM_ALLOCS);
+        if (allocs <= 0)
+            continue;
+        double size = (double)fm_analysis_pd_total(a, a->ps_pds[i], FM_WORDS) / (double)allocs;
+        if (some >= 0 && (size < some || size > some))
+            return true;
+        some = size;
+    }
+    return false;
+}
+
+struct fm_view_wrappers *fm_view_wrappers_new(const struct fm_analysis *a)
+{
+    struct fm_view_wrappers *wrappers = g_new0(struct fm_view_wrappers, 1);
+    wrappers->is = g_new0(bool, a->profile->ps_count + 1u);
+    if (a->profile->flavour != FM_FLAVOUR_C)
+        return wrappers;
+    for (uint32_t ps = 1; ps <= a->profile->ps_count; ps++) {
+        struct fm_cost cost;
+        fm_analysis_ps_cost(a, ps, &cost);
+        int64_t allocs = fm_cost_total(&cost, FM_ALLOCS);
+        if (allocs <= 0 || allocs > cost.calls || !a->profile->ps[ps].file[0] ||
+            allocating_sites(a, ps, cost.own[FM_ALLOCS]) != 1 || !is_called_from_several(a, ps) ||
+            !sizes_differ(a, ps))
+            continue;
+        wrappers->is[ps] = true;
+        wrappers->count++;
+    }
+    return wrappers;
+}
+
+void fm_view_wrappers_free(struct fm_view_wrappers *wrappers)
+{
+    if (!wrappers)
+        return;
+    g_free(wrappers->is);
+    g_free(wrappers);
+}
+
+bool fm_view_is_wrapper(const struct fm_view_wrappers *wrappers, uint32_t ps)
+{
+    return wrappers->is[ps];
+}
+
+unsigned fm_view_wrappers_count(const struct fm_view_wrappers *wrappers)
+{
+    return wrappers->count;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Functions that allocate for their callers, such as xmalloc, whose callers are more informative.
+ * Such a function has one call that allocates, allocates at most once a call, is called from
+ * several places, and the sizes differ from context to context; a function that makes one kind of
+ * object is not a wrapper. C programs only. */
+#pragma once
+
+#include "profile/analysis/analysis.h"
+
+struct fm_view_wrappers;
+/* O(procedures + call sites + proc dynamics of those that qualify). */
+struct fm_view_wrappers *fm_view_wrappers_new(const struct fm_analysis *a);
+void fm_view_wrappers_free(struct fm_view_wrappers *wrappers); /* NULL is allowed */
+bool fm_view_is_wrapper(const struct fm_view_wrappers *wrappers, uint32_t ps);
+unsigned fm_view_wrappers_count(const struct fm_view_wrappers *wrappers);

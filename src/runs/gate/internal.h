@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "runs/compare/timing.h"
+#include "runs/gate/gate.h"
+
+/* --- contexts selected by a path --- */
+
+struct fm_places {
+    const struct fm_compare *compare;
+    GHashTable *after_name; /* ps of the common graph -> its name in after */
+    uint32_t *pd_first;     /* [ps + 2] into pds */
+    uint32_t *pds;          /* contexts of the spanning tree, by ps, ascending in its order */
+};
+void fm_places_init(struct fm_places *ret, const struct fm_compare *compare);
+void fm_places_clear(struct fm_places *places);
+/* The contexts selected by the path of a limit, in the order of the tree; g_array_unref. */
+GArray *fm_places_match(const struct fm_places *places, const struct fm_limit *limit);
+/* Whether the context, or one above it, is among the matches, which are sorted by id as
+ * fm_places_match returns them. */
+bool fm_places_is_within(const struct fm_places *places, uint32_t pd, const GArray *matches);
+/* Keeps only contexts that are not below any of the others. */
+GArray *fm_places_outermost(const struct fm_places *places, const GArray *matches);
+/* Whether a procedure of the common graph is in a file or folder. */
+bool fm_places_is_in(const struct fm_places *places, uint32_t ps, const char *place);
+
+/* --- bounds --- */
+
+/* The quantity of a limit, for both sides, in the measure's own unit. */
+struct fm_amount {
+    int64_t value[FM_SIDES];
+    int64_t calls[FM_SIDES]; /* divisor, at least 1 */
+    bool uncounted;          /* it should be divided by calls, which were not counted */
+};
+
+/* Evaluates "after op bound" exactly, whatever the numbers. scale: bytes a word and the like. */
+bool fm_bound_holds(const struct fm_limit *limit, const struct fm_amount *amount, int64_t scale);
+/* The value that just keeps the limit, for that value before; both in the displayed unit. */
+double fm_bound_allowed(const struct fm_limit *limit, double before);
+/* The bound's number in per cent. */
+double fm_bound_percent(const struct fm_limit *limit);
+
+/* --- time --- */
+
+/* How an amount of time compares with its bound. */
+struct fm_told {
+    double p_fail; /* probability that chance gives a value that far beyond the bound */
+    double p_pass; /* probability that chance gives a value that far within bound and margin */
+    bool absolute; /* the bound applies to after's seconds; otherwise to the ratio of after to
+                      before */
+    double allowed, tolerated;
+};
+/* row NULL: the whole program. before, allowed: in the displayed unit, per call; calls: divisor, or
+ * 1. */
+void fm_time_against_bound(const struct fm_sampled *model, const struct fm_sampled_row *row,
+                           const struct fm_limit *limit, double before, double allowed,
+                           const double calls[FM_SIDES], struct fm_told *ret);
+
+/* A limit on a sampled measure; these are judged together at the end. */
+struct fm_timed {
+    guint number; /* index of the judgement */
+    enum fm_measure_id id;
+    GArray *contexts; /* uint32_t; NULL = the whole program */
+    bool self;
+    double calls[FM_SIDES];
+};
+void fm_timed_clear(void *timed); /* for GArray */
+/* timed: struct fm_timed. */
+void fm_timed_judge(const struct fm_compare *compare, const GArray *timed, GArray *judgements,
+                    const struct fm_gate_options *options);
