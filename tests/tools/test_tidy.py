@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Which files clang-tidy looks at after a change."""
+"""Which files clang-tidy looks at after a change, and what makes it look at one again."""
 import os
 import pathlib
 import shutil
@@ -77,6 +77,34 @@ class Changes(unittest.TestCase):
         git("update-ref", "refs/remotes/origin/main", "HEAD")
         commit(tools__lint__x_c="x")
         self.assertIsNone(tidy.changed_since_fork())
+
+
+class Code(unittest.TestCase):
+    def same(self, one, other):
+        return tidy.code_of(one.encode()) == tidy.code_of(other.encode())
+
+    def test_comments_do_not_count(self):
+        self.assertTrue(self.same("int a; /* one */\nint b; // two\n", "int a; /* other */\nint b; // it's\n"))
+        self.assertFalse(self.same("/* a */ int a;", "/* a */ int b;"))
+        self.assertFalse(self.same("/* a */\n", "/* a\n */\n"), "lines of functions are counted")
+
+    def test_what_is_no_comment_counts(self):
+        self.assertFalse(self.same('f("/* one */");', 'f("/* two */");'))
+        self.assertFalse(self.same("f('\"', a); /* \" */", "f('\"', b); /* \" */"))
+        self.assertFalse(self.same('f("\\\"//one");', 'f("\\\"//two");'))
+
+    def test_comments_that_the_linter_reads(self):
+        self.assertFalse(self.same("f(/*a=*/1);", "f(/*b=*/1);"))
+        self.assertFalse(self.same("f(1); // NOLINT", "f(1); // "))
+
+    def test_folders_do_not_count(self):
+        self.assertTrue(self.same('#include "one/a.h"\n', '#include "two/a.h"\n'))
+        self.assertFalse(self.same('#include "one/a.h"\n', '#include "one/b.h"\n'))
+        self.assertFalse(self.same('char *a = "one/a";\n', 'char *a = "two/a";\n'))
+
+    def test_options_without_files(self):
+        command = "ccache cc -Iruntime -I../runtime -std=gnu17 -DX='a b' -MD -MQ a.o -MF a.d -o a.o -c ../a.c"
+        self.assertEqual(tidy.options_of(command), ["ccache", "cc", "-std=gnu17", "-DX=a b", "-MD"])
 
 
 unittest.main()

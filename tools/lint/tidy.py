@@ -7,9 +7,9 @@ forked from origin/main, or include a header that did, or whose folder's meson.b
 main itself: since the newest commit that is a day older than HEAD. What is older was looked at when it
 landed. A change of the linters' rules touches all.
 
-A file that passed is not looked at again while its text, its headers, its compiler options and the
-rules are the same: the keys of such passes stand in the user's cache folder. This gives the same answer
-as looking again.
+A file that passed is not looked at again while its code, its headers, its compiler options and the
+rules are the same: the keys of such passes stand in the user's cache folder. Comments and the folders of
+files are no part of a key. This gives the same answer as looking again.
 """
 import collections
 import concurrent.futures
@@ -17,6 +17,8 @@ import hashlib
 import json
 import os
 import pathlib
+import re
+import shlex
 import subprocess
 import sys
 import time
@@ -24,6 +26,26 @@ import time
 KEPT_DAYS = 30
 RULES = (".clang-tidy", "tools/lint", "tools/lint.sh")
 DAY = 86400
+COMMENT = re.compile(rb'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*.*?\*/', re.DOTALL)
+HEEDED = re.compile(rb"/\*\s*\w+\s*=\s*\*/|.*NOLINT", re.DOTALL)  # comments that clang-tidy reads
+INCLUDED = re.compile(rb'^(\s*#\s*include\s*)"[^"\n]*/', re.MULTILINE)
+
+
+def code_of(text):
+    """A file without its comments and its includes' folders, on as many lines: the rules count lines."""
+    def kept(match):
+        found = match[0]
+        return found if found[:1] in b"\"'" or HEEDED.match(found) else b"\n" * found.count(b"\n")
+
+    return INCLUDED.sub(rb'\1"', COMMENT.sub(kept, text))
+
+
+def options_of(command):
+    """A compiler's options without files and folders: what they lead to is known by its text."""
+    words = shlex.split(command)
+    files = {at for at, word in enumerate(words) if word.startswith("-I") or word == "-c"}
+    files |= {at + more for at, word in enumerate(words) if word in ("-o", "-MF", "-MQ", "-isystem") for more in (0, 1)}
+    return [word for at, word in enumerate(words) if at not in files and not word.endswith(".c")]
 
 
 def git(*arguments):
@@ -95,7 +117,7 @@ class Passes:
 
     def text_hash(self, path):
         if path not in self.texts:
-            self.texts[path] = hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
+            self.texts[path] = hashlib.sha256(code_of(pathlib.Path(path).read_bytes())).hexdigest()
         return self.texts[path]
 
     def key(self, entries):
@@ -103,12 +125,12 @@ class Passes:
         it is not known what they are made of: none was compiled."""
         root, build = str(pathlib.Path.cwd()), str(self.build)
         made = hashlib.sha256(self.rules.encode())
-        paths = sorted(self.all_made_of(entries))
+        paths = self.all_made_of(entries)
         for entry in entries:
-            made.update(entry["command"].replace(build, "BUILD").replace(root, "ROOT").encode())
-        for path in paths:
-            name = path.replace(build, "BUILD").replace(root, "ROOT")
-            made.update(f"{name} {self.text_hash(path)}\n".encode())
+            options = " ".join(options_of(entry["command"]))
+            made.update(options.replace(build, "BUILD").replace(root, "ROOT").encode())
+        for line in sorted(f"{os.path.basename(path)} {self.text_hash(path)}\n" for path in paths):
+            made.update(line.encode())
         return made.hexdigest() if paths else None
 
     def all_made_of(self, entries):
