@@ -303,8 +303,8 @@ static void test_sample(void)
     fm_feedback_params_default(&params);
     fm_feedback_search(feedback, bodies, &params, &messages);
     g_ptr_array_unref(messages);
-    g_autofree char *path =
-        g_test_build_filename(G_TEST_DIST, "tests", "unit", "feedback", "sample.txt", NULL);
+    g_autofree char *path = g_test_build_filename(G_TEST_DIST, "tests", "unit", "mercury",
+                                                  "feedback", "sample.txt", NULL);
     g_autofree char *expected = NULL;
     g_assert_true(g_file_get_contents(path, &expected, NULL, NULL));
     g_autoptr(GString) out = g_string_new(NULL), file = g_string_new(NULL);

@@ -88,7 +88,7 @@ static void append_counts(GString *out, uint32_t goal, const char *prefix, void 
 static void test_print_every_kind(void)
 {
     g_autofree char *path =
-        g_test_build_filename(G_TEST_DIST, "tests", "unit", "procrep", "shop.txt", NULL);
+        g_test_build_filename(G_TEST_DIST, "tests", "unit", "mercury", "procrep", "shop.txt", NULL);
     g_autofree char *expected = NULL;
     g_assert_true(g_file_get_contents(path, &expected, NULL, NULL));
     g_autoptr(FmBody) body = maker_shop();
