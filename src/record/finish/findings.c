@@ -83,9 +83,12 @@ static void find_stacks(const struct fm_rec_header *header, struct fm_finish_not
     g_autofree char *guessed =
         header->frames_guessed == 0
             ? g_strdup("")
-            : g_strdup_printf("; %" G_GUINT64_FORMAT " frames in %" G_GUINT64_FORMAT
-                              " of them are guesses, as their code has no unwind information",
-                              (guint64)header->frames_guessed, (guint64)header->stacks_guessed);
+            : g_strdup_printf("; %" G_GUINT64_FORMAT " frame%s in %" G_GUINT64_FORMAT
+                              " of them %s, as the code has no unwind information",
+                              (guint64)header->frames_guessed,
+                              header->frames_guessed == 1 ? "" : "s",
+                              (guint64)header->stacks_guessed,
+                              header->frames_guessed == 1 ? "is a guess" : "are guesses");
     fm_notes_add(notes,
                  "not built with `fathom cc`: calls are not counted, contexts are those of "
                  "%" G_GUINT64_FORMAT " sampled stacks, %.1f %% of them complete%s",

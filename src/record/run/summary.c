@@ -188,7 +188,7 @@ void fm_cli_print_totals(const struct fm_profile *profile, const struct fm_finis
     char calls[32];
     if (fm_profile_knows(profile, FM_EXITS))
         fprintf(stderr, "%s calls in ", short_number((double)notes->calls, calls, sizeof calls));
-    fprintf(stderr, "%" PRIu32 " contexts", profile->pd_count);
+    fprintf(stderr, "%" PRIu32 " context%s", profile->pd_count, profile->pd_count == 1 ? "" : "s");
     if (!notes->threads_unknown)
         fprintf(stderr, ", %" PRIu32 " thread%s", notes->threads, notes->threads == 1 ? "" : "s");
     if (profile->ticks_per_second > 0 && profile->user_quanta > 0)
@@ -197,7 +197,7 @@ void fm_cli_print_totals(const struct fm_profile *profile, const struct fm_finis
     else if (profile->ticks_per_second == 0 && profile->user_quanta > 0)
         fprintf(stderr, ", %" PRIu64 " %s", profile->user_quanta, fm_profile_tick_words(profile));
     if (profile->user_quanta > 0 && !notes->samples_unknown)
-        fprintf(stderr, " in %" PRIu64 " samples", notes->samples);
+        fprintf(stderr, " in %" PRIu64 " sample%s", notes->samples, notes->samples == 1 ? "" : "s");
     g_autofree char *most = fm_format_bytes_said((int64_t)profile->run_info.peak_bytes);
     if (profile->run_info.peak_bytes > 0)
         fprintf(stderr, ", %s of heap at most%s", most,
