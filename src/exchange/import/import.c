@@ -174,6 +174,8 @@ bool fm_import_bytes(const char *name, const uint8_t *bytes, size_t size,
     g_autofree char *converted = to_utf8(bytes, &size);
     if (converted != NULL)
         bytes = (const uint8_t *)converted;
+    if (size == 0) /* an empty file is not mapped, and nothing unpacked has no memory */
+        bytes = (const uint8_t *)"";
     struct fm_import_input input = {name, program, bytes, size, 0, file_size, packing, options};
     if (!choose(&input, &format, error))
         return false;
