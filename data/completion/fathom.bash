@@ -25,11 +25,11 @@ _fathom_values() # OPTION COMMAND
                 tree) echo time calls bytes allocs waiting ;;
                 log) echo state type tree thread lock counter ;;
             esac ;;
-        --from) if [ "$2" = import ]; then fathom import --help 2>/dev/null | sed -nE 's/^  ([a-z]+)  +[^-].*/\1/p'; fi ;;
+        --from) if [ "$2" = import ]; then fathom import --help 2>/dev/null | sed -nE 's/^  ([a-z.]+)  +[^-].*/\1/p'; fi ;;
         --to)
             case $2 in
                 convert) echo mercury fathom ;;
-                export) fathom export --help 2>/dev/null | sed -nE 's/^  ([a-z]+)  +[^-].*/\1/p' ;;
+                export) fathom export --help 2>/dev/null | sed -nE 's/^  ([a-z.]+)  +[^-].*/\1/p' ;;
             esac ;;
     esac
 }

@@ -287,7 +287,7 @@ def test_compressed():
     told = imported(made("bomb", lzma.compress(bytes(200 << 20))))
     check("what becomes far larger than the file is refused", told.returncode == 1 and
           "bytes when unpacked, expected less" in told.stderr, told)
-    told = imported(made("packed", lzma.compress(b"PERFILE2" + bytes(100))))
+    told = imported(made("packed", lzma.compress(b"PERFFILE" + bytes(100))))
     check("what cannot be read is named within", told.returncode == 1 and "within xz (unxz -k" in told.stderr, told)
 
 

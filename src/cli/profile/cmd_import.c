@@ -73,7 +73,7 @@ static char *description(void)
 
 int fm_cmd_import(int argc, char **argv)
 {
-    char *format = NULL, *unit = NULL, *output = NULL, *program = NULL;
+    char *format = NULL, *unit = NULL, *output = NULL, *program = NULL, *symfs = NULL;
     const GOptionEntry entries[] = {
         {"from", 0, 0, G_OPTION_ARG_STRING, &format, "Read FORMAT (default: detected from content)",
          "FORMAT"},
@@ -83,14 +83,17 @@ int fm_cmd_import(int argc, char **argv)
          "Name the program (default: FILE's name); only profiles of one name can be merged or "
          "compared. gmon.out: the program's file",
          "NAME"},
+        {"symfs", 0, 0, G_OPTION_ARG_FILENAME, &symfs,
+         "perf.data: look for programs and libraries in FOLDER, as if it were the root", "FOLDER"},
         {"unit", 0, 0, G_OPTION_ARG_STRING, &unit,
          "folded: read the numbers as samples (the default), bytes, ns, us, ms or s", "UNIT"},
         {NULL},
     };
     g_autofree char *about = description();
-    int status = fm_cli_parse(&argc, &argv, entries, "FILE", about,
-                              "perf script | fathom import -o prof.data -");
+    int status =
+        fm_cli_parse(&argc, &argv, entries, "FILE", about, "fathom import -o prof.data perf.data");
     g_autofree char *asked = format, *counted = unit, *given = output, *named = program;
+    g_autofree char *looked_in = symfs;
     if (status >= 0)
         return status;
     if (argc != 2)
@@ -100,7 +103,8 @@ int fm_cmd_import(int argc, char **argv)
     if (given == NULL && strcmp(argv[1], "-") == 0)
         return fm_cli_usage("import", "standard input has no name: expected --output=FILE");
     g_autofree char *written = given != NULL ? g_strdup(given) : default_output(argv[1]);
-    const struct fm_import_options options = {.format = asked, .program = named, .unit = counted};
+    const struct fm_import_options options = {
+        .format = asked, .program = named, .symfs = looked_in, .unit = counted};
     status = given == NULL ? check_default(written) : FM_EXIT_DONE;
     return status == FM_EXIT_DONE ? import(argv[1], &options, written) : status;
 }

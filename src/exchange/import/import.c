@@ -17,6 +17,7 @@ static const struct {
     fm_import_read *read;
 } doors[] = {
     /* In the order in which they are asked: what looks like folded stacks may be much else. */
+    {fm_import_is_perfdata, fm_import_perfdata},
     {fm_import_is_pprof, fm_import_pprof},
     {fm_import_is_speedscope, fm_import_speedscope},
     {fm_import_is_cpuprofile, fm_import_cpuprofile},
@@ -33,6 +34,7 @@ static const struct {
     {fm_import_is_folded, fm_import_folded},
 };
 static const struct fm_import_format formats[] = {
+    {"perf.data", "the file of perf record, with names from the files of this machine"},
     {"pprof", "protobuf of pprof, gzipped or not (Go, `pprof -proto`, py-spy, ...)"},
     {"speedscope", "JSON of speedscope, sampled or evented"},
     {"cpuprofile", "CPU profiles of V8 (node --cpu-prof, Chrome)"},

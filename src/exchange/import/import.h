@@ -9,6 +9,7 @@ struct fm_import_options {
     const char *format; /* a name of the table; NULL = by the file's content */
     /* name of the profiled program; NULL = from the file's name. gmon: its file */
     const char *program;
+    const char *symfs; /* perf.data: folder that the recorded paths lie in; NULL = the root */
     const char *unit; /* folded: what a number counts: samples, ns, us, ms, bytes; NULL = samples */
 };
 

@@ -24,9 +24,6 @@ struct beginning {
     }
 
 static const struct beginning beginnings[] = {
-    BEGINS("PERFILE2", "perf's own file", "perf script -i %s > stacks.txt writes what can be"),
-    BEGINS("2ELIFREP", "perf's own file, of a machine with another byte order",
-           "perf script -i %s > stacks.txt writes what can be"),
     BEGINS("PERFFILE", "perf's own file, of before 2011", "that version's perf script reads it"),
     BEGINS("SIMPLEPERF", "a report of Android's simpleperf",
            "its stackcollapse.py writes folded stacks"),

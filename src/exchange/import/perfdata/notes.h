@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Says what a perf.data file lacks. */
+#pragma once
+
+#include "exchange/import/perfdata/processes.h"
+
+struct fm_perf_quality {
+    uint64_t samples, value, unnamed, kernel, unnamed_kernel, one_frame; /* of the first measure */
+    uint64_t chains, branches, deferred;
+    uint64_t copies, copies_full, not_unwound, unwound_cut; /* of stacks */
+    uint64_t damaged, no_event, no_room;
+};
+
+void fm_perf_add_notes(struct fm_build *build, const struct fm_perf_file *file,
+                       const struct fm_perf_processes *processes,
+                       const struct fm_perf_quality *quality);
