@@ -58,6 +58,9 @@ def chain(tap, folder, compiler, flags, part="8"):
               f"{what}: a recursion is folded", "\n".join(paths))
     tap.check(below(paths, "work", "spin") > 0 and below(paths, "main", "work") == 0,
               f"{what}: the thread's function is not below main", "\n".join(paths))
+    page = lib.must([lib.FATHOM, "report", "menu", "chain.data"], folder).stdout
+    tap.check("are exact, calls are not recorded, where it went is sampled" in " ".join(page.split()),
+              f"{what}: the page says what is exact", page[:2000])
     dump = lib.must([lib.FATHOM, "dump", "chain.data"], folder).stdout
     tap.check(re.search(r"thread 2 \(work\)", dump), f"{what}: the thread is named by its function", dump[:3000])
     return paths

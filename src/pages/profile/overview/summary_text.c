@@ -193,28 +193,48 @@ static void append_times(const struct fm_page *page, GString *out)
     append_part(out, text);
 }
 
+/* "calls and bytes are exact, ", and what is not recorded. */
+static void append_exact(const struct fm_profile *profile, bool cpu, GString *out)
+{
+    bool calls = fm_profile_knows(profile, FM_EXITS), memory = fm_profile_knows(profile, FM_WORDS);
+    const char *words[3];
+    unsigned count = 0;
+    if (calls)
+        words[count++] = "calls";
+    if (memory)
+        words[count++] = "bytes";
+    if (cpu)
+        words[count++] = "the CPU time of the run";
+    for (unsigned i = 0; i < count; i++)
+        g_string_append_printf(out, "%s%s", i == 0 ? "" : i + 1 < count ? ", " : " and ", words[i]);
+    if (count > 0)
+        g_string_append(out, cpu && count == 1 ? " is exact, " : " are exact, ");
+    if (!calls)
+        g_string_append(out, "calls are not recorded, ");
+    if (!memory)
+        g_string_append(out, "memory is not recorded, ");
+}
+
 /* "calls and bytes are exact, time is sampled", or which events, and how. The sentence about the
  * run has the threads' CPU time. */
 static char *which_is_sampled(const struct fm_profile *profile)
 {
     const struct fm_tick_event *event = &profile->run_info.tick_event;
     uint64_t exact;
-    bool memory = fm_profile_knows(profile, FM_WORDS);
-    const char *rest = memory ? "" : ", memory is not recorded";
-    if (!event->recorded && fm_run_cpu(profile, &exact))
-        return g_strdup_printf("calls%s the CPU time of the run are exact%s, where it went is "
-                               "sampled",
-                               memory ? ", bytes and" : " and", rest);
-    if (!event->recorded)
-        return g_strdup_printf("calls%s are exact%s, time is sampled", memory ? " and bytes" : "",
-                               rest);
+    bool cpu = !event->recorded && fm_run_cpu(profile, &exact);
+    GString *out = g_string_new(NULL);
+    append_exact(profile, cpu, out);
+    if (!event->recorded) {
+        g_string_append(out, cpu ? "where it went is sampled" : "time is sampled");
+        return g_string_free(out, FALSE);
+    }
     g_autofree char *every = fm_format_int((int64_t)MIN(event->period, (uint64_t)INT64_MAX));
     g_autofree char *how = event->period == 1   ? g_strdup("each looked at")
                            : event->period == 0 ? g_strdup("counted at waits and clock ticks")
                                                 : g_strdup_printf("sampled each %s", every);
-    return g_strdup_printf("calls%s are exact%s, %s%s are %s", memory ? " and bytes" : "", rest,
-                           fm_profile_tick_words(profile),
+    g_string_append_printf(out, "%s%s are %s", fm_profile_tick_words(profile),
                            event->user_alone ? " of user code alone" : "", how);
+    return g_string_free(out, FALSE);
 }
 
 char *fm_summary_details(const struct fm_page *page)
