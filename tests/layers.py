@@ -19,7 +19,7 @@ MAY_USE = {
     "runs/merge": ["base", "profile/file"],
     "runs/mpi": ["base", "profile/file", "runs/merge"],
     "profile/analysis": ["base", "profile/file"],
-    "runs/ranks": ["base", "profile/file", "runs/merge", "profile/analysis"],
+    "runs/ranks": ["base", "profile/file", "runs/merge", "profile/analysis", "profile/digest", "base/console"],
     "profile/digest": ["base", "profile/file", "profile/analysis"],
     "exchange": ["base", "profile/file", "profile/analysis"],
     "exchange/export": ["base", "profile/file", "profile/analysis", "exchange"],

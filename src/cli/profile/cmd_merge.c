@@ -16,7 +16,7 @@
 #include "cli/cli.h"
 #include "base/console/output.h"
 #include "runs/merge/bodies.h"
-#include "cli/profile/merge_ranks.h"
+#include "runs/ranks/merge_ranks.h"
 #include "runs/merge/told_writer.h"
 #include "profile/file/write.h"
 #include "runs/merge/merge.h"

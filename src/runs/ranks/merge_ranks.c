@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/profile/merge_ranks.h"
+#include "runs/ranks/merge_ranks.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "base/console/say.h"
 #include "base/error.h"
 #include "base/files/beside.h"
 #include "base/files/content_hash.h"
 #include "base/files/mapped.h"
-#include "cli/cli.h"
 #include "profile/digest/ranks.h"
 #include "runs/ranks/ranks.h"
 
