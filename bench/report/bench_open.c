@@ -30,22 +30,22 @@ static void open_once(const char *path, struct times *times)
 {
     g_autoptr(GError) error = NULL;
     struct fm_mapped_file *file;
-    struct fm_deep_recording_job *job;
+    struct fm_open_profile_job *job;
     if (!fm_mapped_file_open(path, &file, &error) ||
-        !fm_deep_recording_job_new_file(file, NULL, &job, &error))
+        !fm_open_profile_job_new_file(file, NULL, &job, &error))
         g_error("%s", error->message);
     for (unsigned part = 0; part <= FM_PART_CHECKS; part++) {
         for (unsigned c = 0; c < CLOCKS; c++)
             times->ms[part][c] = -now_ms(c);
         enum fm_job_state state = FM_JOB_MORE;
         while (state == FM_JOB_MORE)
-            state = fm_deep_recording_job_step(job, part, NODES_A_STEP, &error);
+            state = fm_open_profile_job_step(job, part, NODES_A_STEP, &error);
         if (state == FM_JOB_FAILED)
             g_error("%s", error->message);
         for (unsigned c = 0; c < CLOCKS; c++)
             times->ms[part][c] += now_ms(c);
     }
-    fm_deep_recording_job_free(job);
+    fm_open_profile_job_free(job);
 }
 
 static void print_line(const char *name, const double *ms)
@@ -76,7 +76,7 @@ int main(int argc, char **argv)
     }
     printf("%-12s %9s %12s %9s\n", "part", "loop", "all threads", "clock");
     for (unsigned part = 0; part <= FM_PART_CHECKS; part++)
-        print_line(fm_deep_recording_part_name(part), least.ms[part]);
+        print_line(fm_open_profile_part_name(part), least.ms[part]);
     print_line("all", least_all);
     g_autofree char *status = NULL;
     if (g_file_get_contents("/proc/self/status", &status, NULL, NULL))

@@ -70,7 +70,7 @@ static const struct kind kinds[] = {
     {"dump_raw_clique/%u", CLIQUE},
 };
 
-static char *query_text(const struct fm_deep_recording *recording, const struct kind *kind)
+static char *query_text(const struct fm_open_profile *recording, const struct kind *kind)
 {
     const struct fm_profile *profile = recording->profile;
     uint32_t number = 0;
@@ -106,8 +106,8 @@ static char *query_text(const struct fm_deep_recording *recording, const struct 
 }
 
 /* *ret_write: time for writing the HTML, included in the result. */
-static double page_ms(const struct fm_deep_recording *recording, const char *text,
-                      double *ret_write, size_t *ret_bytes)
+static double page_ms(const struct fm_open_profile *recording, const char *text, double *ret_write,
+                      size_t *ret_bytes)
 {
     struct fm_query query = {0};
     struct fm_display *display = NULL;
@@ -148,10 +148,10 @@ int main(int argc, char **argv)
         return 2;
     }
     unsigned rounds = argc > 2 ? (unsigned)atoi(argv[2]) : 300;
-    struct fm_deep_recording *recording = NULL;
+    struct fm_open_profile *recording = NULL;
     GError *error = NULL;
     double start = now_ms();
-    if (!fm_deep_recording_open(argv[1], NULL, &recording, &error)) {
+    if (!fm_open_profile_open(argv[1], NULL, &recording, &error)) {
         fprintf(stderr, "%s\n", error->message);
         return 1;
     }
@@ -185,6 +185,6 @@ int main(int argc, char **argv)
                times[rounds * 99 / 100], worst, worst_write, worst_bytes / 1024,
                kinds[k].of == PS_OF_PD ? "(ids by context) " : "", worst_text);
     }
-    fm_deep_recording_free(recording);
+    fm_open_profile_free(recording);
     return 0;
 }

@@ -43,7 +43,7 @@ static void set_text(JsonObject *object, const char *name, const char *text)
     json_object_set_string_member(object, name, valid);
 }
 
-static unsigned list_invariants(const struct fm_deep_recording *recording, JsonArray *list)
+static unsigned list_invariants(const struct fm_open_profile *recording, JsonArray *list)
 {
     unsigned broken = 0;
     for (unsigned i = 0; i < recording->invariant_count; i++) {
@@ -139,7 +139,7 @@ static bool is_companion(enum fm_cli_file_kind kind)
 static int check_file_json(const char *path, uint32_t sample, JsonArray *files)
 {
     GError *error = NULL;
-    g_autoptr(FmDeepRecording) recording = NULL;
+    g_autoptr(FmOpenProfile) recording = NULL;
     struct fm_progress progress;
     enum fm_cli_file_kind kind = fm_cli_file_kind(path);
     if (is_companion(kind))
@@ -200,7 +200,7 @@ static int check_files_json(char **paths, uint32_t sample)
     return FM_EXIT_FAILED;
 }
 
-static unsigned check_invariants(const struct fm_deep_recording *recording)
+static unsigned check_invariants(const struct fm_open_profile *recording)
 {
     unsigned broken = 0;
     for (unsigned i = 0; i < recording->invariant_count; i++) {
@@ -219,7 +219,7 @@ static int check_file(const char *path, uint32_t sample)
         return check_companion(path, kind);
     GError *error = NULL;
     struct fm_progress progress;
-    g_autoptr(FmDeepRecording) recording = NULL;
+    g_autoptr(FmOpenProfile) recording = NULL;
     fm_cli_progress_begin(&progress);
     bool opened = fm_profile_open_now(path, &progress, &recording, &error);
     fm_cli_progress_end(&progress);

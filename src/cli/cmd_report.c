@@ -56,7 +56,7 @@ static int report_to_file(const char *out, const char *path)
     struct fm_progress progress;
     struct fm_site_told told;
     struct fm_cli_now now;
-    g_autoptr(FmDeepRecording) recording = NULL;
+    g_autoptr(FmOpenProfile) recording = NULL;
     fm_cli_progress_begin(&progress);
     bool opened = fm_cli_now_take(path, &now, &error) &&
                   fm_profile_open_now(now.path, &progress, &recording, &error);

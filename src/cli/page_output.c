@@ -138,7 +138,7 @@ static int render(const struct fm_page_output *output, const struct fm_query *qu
     struct fm_progress progress;
     struct fm_cli_now now;
     struct fm_render_options with_notice = *options;
-    g_autoptr(FmDeepRecording) recording = NULL;
+    g_autoptr(FmOpenProfile) recording = NULL;
     g_autoptr(GString) page = g_string_new(NULL);
     fm_cli_progress_begin(&progress);
     bool opened = fm_cli_now_take(path, &now, &error) &&

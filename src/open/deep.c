@@ -23,10 +23,10 @@
 #define WAIT_US 1000         /* maximum wait for it in a step */
 #define RESERVE_FRACTION 0.2 /* fraction of a file after which its measures are known */
 
-struct fm_deep_recording_job {
-    struct fm_deep_recording *recording;
+struct fm_open_profile_job {
+    struct fm_open_profile *recording;
     struct fm_roots *roots; /* folders in which files beside it are opened; NULL = anywhere */
-    enum fm_deep_recording_part part; /* the next part */
+    enum fm_open_profile_part part; /* the next part */
     struct fm_profile_job *reading;
     struct fm_analysis_job *analysing;
     struct fm_checking *checking;
@@ -39,24 +39,24 @@ struct fm_deep_recording_job {
     bool large;                    /* it is read with the help of a second thread */
 };
 
-const char *fm_deep_recording_part_name(enum fm_deep_recording_part part)
+const char *fm_open_profile_part_name(enum fm_open_profile_part part)
 {
     static const char *const names[FM_PARTS] = {"loading",   "cliques", "callers",  "costs",
                                                 "summaries", "checks",  "recursion"};
     return names[part];
 }
 
-static struct fm_deep_recording_job *job_new(const char *path)
+static struct fm_open_profile_job *job_new(const char *path)
 {
-    struct fm_deep_recording_job *job = g_new0(struct fm_deep_recording_job, 1);
-    job->recording = g_new0(struct fm_deep_recording, 1);
+    struct fm_open_profile_job *job = g_new0(struct fm_open_profile_job, 1);
+    job->recording = g_new0(struct fm_open_profile, 1);
     job->recording->path = g_strdup(path);
     job->recording->name = g_path_get_basename(path);
     job->recording->contour_state = FM_CONTOUR_NO_FILE;
     return job;
 }
 
-static void begin_analysis(struct fm_deep_recording_job *job)
+static void begin_analysis(struct fm_open_profile_job *job)
 {
     job->recording->known = FM_KNOWN_PROFILE;
     if (job->analysing == NULL)
@@ -71,7 +71,7 @@ static void ask_for_pages(void *reading, void *array, size_t bytes)
 
 /* Allocates arrays that the analysis will need, one a step, while the second thread has little to
  * do. */
-static void reserve(struct fm_deep_recording_job *job)
+static void reserve(struct fm_open_profile_job *job)
 {
     if (!job->large || fm_profile_job_fraction(job->reading) < RESERVE_FRACTION)
         return;
@@ -81,7 +81,7 @@ static void reserve(struct fm_deep_recording_job *job)
 }
 
 /* While it is read, the profile belongs to the reader. */
-static enum fm_job_state step_reading(struct fm_deep_recording_job *job, uint32_t nodes,
+static enum fm_job_state step_reading(struct fm_open_profile_job *job, uint32_t nodes,
                                       GError **error)
 {
     enum fm_job_state state = fm_profile_job_step(job->reading, nodes, error);
@@ -100,17 +100,17 @@ static enum fm_job_state step_reading(struct fm_deep_recording_job *job, uint32_
 
 /* Opens the file and reads its header, which is short for any size. Errors: those of
  * fm_profile_read(). */
-static bool job_open(const char *path, struct fm_deep_recording_job **ret, GError **error)
+static bool job_open(const char *path, struct fm_open_profile_job **ret, GError **error)
 {
     struct fm_mapped_file *file;
     return fm_mapped_file_open(path, &file, error) &&
-           fm_deep_recording_job_new_file(file, NULL, ret, error);
+           fm_open_profile_job_new_file(file, NULL, ret, error);
 }
 
-bool fm_deep_recording_job_new_file(struct fm_mapped_file *file, struct fm_roots *roots,
-                                    struct fm_deep_recording_job **ret, GError **error)
+bool fm_open_profile_job_new_file(struct fm_mapped_file *file, struct fm_roots *roots,
+                                  struct fm_open_profile_job **ret, GError **error)
 {
-    struct fm_deep_recording_job *job = job_new(file->path);
+    struct fm_open_profile_job *job = job_new(file->path);
     job->roots = fm_roots_ref(roots);
     size_t bytes = file->size;
     job->reading = fm_profile_job_new_file(file);
@@ -118,29 +118,29 @@ bool fm_deep_recording_job_new_file(struct fm_mapped_file *file, struct fm_roots
     if (job->large)
         fm_profile_job_set_beside(job->reading);
     if (step_reading(job, 1, error) == FM_JOB_FAILED) {
-        fm_deep_recording_job_free(job);
+        fm_open_profile_job_free(job);
         return false;
     }
     *ret = job;
     return true;
 }
 
-struct fm_deep_recording_job *fm_deep_recording_job_new_profile(const char *path,
-                                                                struct fm_profile *profile)
+struct fm_open_profile_job *fm_open_profile_job_new_profile(const char *path,
+                                                            struct fm_profile *profile)
 {
-    struct fm_deep_recording_job *job = job_new(path);
+    struct fm_open_profile_job *job = job_new(path);
     job->recording->profile = profile;
     begin_analysis(job);
     return job;
 }
 
-struct fm_deep_recording_job *fm_deep_recording_job_new_recount(const char *path,
-                                                                struct fm_profile *profile,
-                                                                struct fm_analysis *base,
-                                                                struct fm_identities *identities,
-                                                                struct fm_source_map *lines)
+struct fm_open_profile_job *fm_open_profile_job_new_recount(const char *path,
+                                                            struct fm_profile *profile,
+                                                            struct fm_analysis *base,
+                                                            struct fm_identities *identities,
+                                                            struct fm_source_map *lines)
 {
-    struct fm_deep_recording_job *job = job_new(path);
+    struct fm_open_profile_job *job = job_new(path);
     job->alone = true;
     job->recording->profile = profile;
     job->recording->known = FM_KNOWN_PROFILE;
@@ -152,9 +152,9 @@ struct fm_deep_recording_job *fm_deep_recording_job_new_recount(const char *path
 }
 
 /* NAME.lines beside NAME.data. */
-static void read_source_map(struct fm_deep_recording_job *job)
+static void read_source_map(struct fm_open_profile_job *job)
 {
-    struct fm_deep_recording *recording = job->recording;
+    struct fm_open_profile *recording = job->recording;
     g_autoptr(GError) error = NULL;
     if (!g_str_has_suffix(recording->path, ".data"))
         return;
@@ -176,9 +176,9 @@ static void read_source_map(struct fm_deep_recording_job *job)
 
 /* Reads NAME.procrep beside NAME.data. Its modules are listed even if nothing in them was called.
  * True when it has been read, or cannot be. */
-static bool step_procrep(struct fm_deep_recording_job *job, uint32_t procs)
+static bool step_procrep(struct fm_open_profile_job *job, uint32_t procs)
 {
-    struct fm_deep_recording *recording = job->recording;
+    struct fm_open_profile *recording = job->recording;
     g_autoptr(GError) error = NULL;
     enum fm_job_state state = FM_JOB_MORE;
     if (job->bodies == NULL &&
@@ -198,7 +198,7 @@ static bool step_procrep(struct fm_deep_recording_job *job, uint32_t procs)
     return true;
 }
 
-static void list_modules(struct fm_deep_recording *recording)
+static void list_modules(struct fm_open_profile *recording)
 {
     if (recording->procrep == NULL)
         return;
@@ -212,7 +212,7 @@ static void list_modules(struct fm_deep_recording *recording)
 /* Computes the recursions of the first page, for which a reader waits, then checks. */
 static bool check_beside(void *user)
 {
-    struct fm_deep_recording_job *job = user;
+    struct fm_open_profile_job *job = user;
     if (!job->recursions_found) {
         job->recursions_found = fm_hot_step_recursions(job->recording->hot, NODES_A_CHECK);
         return true;
@@ -221,9 +221,9 @@ static bool check_beside(void *user)
 }
 
 /* Both threads only read the analysis. */
-static void begin_checks(struct fm_deep_recording_job *job)
+static void begin_checks(struct fm_open_profile_job *job)
 {
-    struct fm_deep_recording *recording = job->recording;
+    struct fm_open_profile *recording = job->recording;
     recording->hot = fm_hot_new(recording->analysis);
     job->checking = fm_checking_new(recording->analysis);
     if (!fm_worker_pays() || recording->profile->csd_count < NODES_LARGE)
@@ -236,9 +236,9 @@ static void begin_checks(struct fm_deep_recording_job *job)
 }
 
 /* Computes the summaries other than sums, one a step. True when all are done. */
-static bool step_extras(struct fm_deep_recording_job *job, uint32_t nodes)
+static bool step_extras(struct fm_open_profile_job *job, uint32_t nodes)
 {
-    struct fm_deep_recording *recording = job->recording;
+    struct fm_open_profile *recording = job->recording;
     if (job->extras == 0 && recording->profile->flavour == FM_FLAVOUR_MERCURY &&
         !step_procrep(job, nodes))
         return false;
@@ -278,10 +278,10 @@ static bool step_extras(struct fm_deep_recording_job *job, uint32_t nodes)
 }
 
 /* The analysis names the part of its next step by the same words. */
-static enum fm_job_state step_analysis(struct fm_deep_recording_job *job, uint32_t nodes,
+static enum fm_job_state step_analysis(struct fm_open_profile_job *job, uint32_t nodes,
                                        GError **error)
 {
-    enum fm_deep_recording_part part = job->part;
+    enum fm_open_profile_part part = job->part;
     if (job->analysing == NULL)
         return step_extras(job, nodes) ? FM_JOB_DONE : FM_JOB_MORE;
     enum fm_job_state state = fm_analysis_job_step(job->analysing, nodes, error);
@@ -292,15 +292,14 @@ static enum fm_job_state step_analysis(struct fm_deep_recording_job *job, uint32
         return part == FM_PART_SUMMARIES ? FM_JOB_MORE : FM_JOB_DONE;
     }
     while (state == FM_JOB_MORE && job->part < FM_PART_SUMMARIES &&
-           strcmp(fm_analysis_job_name(job->analysing), fm_deep_recording_part_name(job->part)) !=
-               0)
+           strcmp(fm_analysis_job_name(job->analysing), fm_open_profile_part_name(job->part)) != 0)
         job->part++;
     return state == FM_JOB_MORE && job->part > part ? FM_JOB_DONE : state;
 }
 
-static enum fm_job_state step_checks(struct fm_deep_recording_job *job, uint32_t nodes)
+static enum fm_job_state step_checks(struct fm_open_profile_job *job, uint32_t nodes)
 {
-    struct fm_deep_recording *recording = job->recording;
+    struct fm_open_profile *recording = job->recording;
     if (job->checker != NULL ? !fm_worker_wait(job->checker, WAIT_US)
                              : !fm_checking_step(job->checking, nodes))
         return FM_JOB_MORE;
@@ -313,9 +312,9 @@ static enum fm_job_state step_checks(struct fm_deep_recording_job *job, uint32_t
 }
 
 /* For Mercury programs nothing is known without bodies; the page says why. */
-static enum fm_job_state step_recursion(struct fm_deep_recording_job *job, uint32_t nodes)
+static enum fm_job_state step_recursion(struct fm_open_profile_job *job, uint32_t nodes)
 {
-    struct fm_deep_recording *recording = job->recording;
+    struct fm_open_profile *recording = job->recording;
     if (recording->recursion_types == NULL)
         recording->recursion_types = fm_recursion_types_new(recording->analysis, recording->procrep,
                                                             recording->procrep_message);
@@ -327,9 +326,9 @@ static enum fm_job_state step_recursion(struct fm_deep_recording_job *job, uint3
     return FM_JOB_DONE;
 }
 
-enum fm_job_state fm_deep_recording_job_step(struct fm_deep_recording_job *job,
-                                             enum fm_deep_recording_part part, uint32_t nodes,
-                                             GError **error)
+enum fm_job_state fm_open_profile_job_step(struct fm_open_profile_job *job,
+                                           enum fm_open_profile_part part, uint32_t nodes,
+                                           GError **error)
 {
     if (job->part > part)
         return FM_JOB_DONE;
@@ -341,8 +340,8 @@ enum fm_job_state fm_deep_recording_job_step(struct fm_deep_recording_job *job,
     return part == FM_PART_CHECKS ? step_checks(job, nodes) : step_analysis(job, nodes, error);
 }
 
-double fm_deep_recording_job_fraction(const struct fm_deep_recording_job *job,
-                                      enum fm_deep_recording_part part)
+double fm_open_profile_job_fraction(const struct fm_open_profile_job *job,
+                                    enum fm_open_profile_part part)
 {
     if (job->part != part)
         return job->part > part;
@@ -359,20 +358,19 @@ double fm_deep_recording_job_fraction(const struct fm_deep_recording_job *job,
     return job->checker != NULL ? 0 : fm_checking_fraction(job->checking);
 }
 
-const struct fm_deep_recording *
-fm_deep_recording_job_recording(const struct fm_deep_recording_job *job)
+const struct fm_open_profile *fm_open_profile_job_profile(const struct fm_open_profile_job *job)
 {
     return job->recording;
 }
 
-struct fm_deep_recording *fm_deep_recording_job_take(struct fm_deep_recording_job *job)
+struct fm_open_profile *fm_open_profile_job_take(struct fm_open_profile_job *job)
 {
     g_return_val_if_fail(job->part >= FM_PART_RECURSION, NULL);
     job->recording->known = FM_KNOWN_ALL;
     return g_steal_pointer(&job->recording);
 }
 
-void fm_deep_recording_job_free(struct fm_deep_recording_job *job)
+void fm_open_profile_job_free(struct fm_open_profile_job *job)
 {
     if (job == NULL)
         return;
@@ -383,49 +381,49 @@ void fm_deep_recording_job_free(struct fm_deep_recording_job *job)
     fm_worker_free(job->checker);
     fm_checking_free(job->checking);
     fm_procrep_job_free(job->bodies);
-    fm_deep_recording_free(job->recording);
+    fm_open_profile_free(job->recording);
     fm_roots_unref(job->roots);
     g_free(job);
 }
 
 /* Runs all parts that every page needs. */
-static bool run(struct fm_deep_recording_job *job, const struct fm_progress *progress,
-                struct fm_deep_recording **ret, GError **error)
+static bool run(struct fm_open_profile_job *job, const struct fm_progress *progress,
+                struct fm_open_profile **ret, GError **error)
 {
     enum fm_job_state state = FM_JOB_MORE;
     while (job->part <= FM_PART_CHECKS && state != FM_JOB_FAILED) {
-        enum fm_deep_recording_part part = job->part;
-        uint64_t done = (uint64_t)(fm_deep_recording_job_fraction(job, part) * 1000);
+        enum fm_open_profile_part part = job->part;
+        uint64_t done = (uint64_t)(fm_open_profile_job_fraction(job, part) * 1000);
         if (progress && progress->report &&
-            !progress->report(progress->user, fm_deep_recording_part_name(part), done, 1000)) {
+            !progress->report(progress->user, fm_open_profile_part_name(part), done, 1000)) {
             g_set_error(error, FM_ERROR, FM_ERROR_CANCELLED, "%s: opening was cancelled",
                         job->recording->path);
             state = FM_JOB_FAILED;
         } else {
-            state = fm_deep_recording_job_step(job, part, NODES_A_STEP, error);
+            state = fm_open_profile_job_step(job, part, NODES_A_STEP, error);
         }
     }
     if (state != FM_JOB_FAILED)
-        *ret = fm_deep_recording_job_take(job);
-    fm_deep_recording_job_free(job);
+        *ret = fm_open_profile_job_take(job);
+    fm_open_profile_job_free(job);
     return state != FM_JOB_FAILED;
 }
 
-bool fm_deep_recording_open(const char *path, const struct fm_progress *progress,
-                            struct fm_deep_recording **ret, GError **error)
+bool fm_open_profile_open(const char *path, const struct fm_progress *progress,
+                          struct fm_open_profile **ret, GError **error)
 {
-    struct fm_deep_recording_job *job;
+    struct fm_open_profile_job *job;
     return job_open(path, &job, error) && run(job, progress, ret, error);
 }
 
-bool fm_deep_recording_new(const char *path, struct fm_profile *profile,
-                           const struct fm_progress *progress, struct fm_deep_recording **ret,
-                           GError **error)
+bool fm_open_profile_new(const char *path, struct fm_profile *profile,
+                         const struct fm_progress *progress, struct fm_open_profile **ret,
+                         GError **error)
 {
-    return run(fm_deep_recording_job_new_profile(path, profile), progress, ret, error);
+    return run(fm_open_profile_job_new_profile(path, profile), progress, ret, error);
 }
 
-void fm_deep_recording_free(struct fm_deep_recording *recording)
+void fm_open_profile_free(struct fm_open_profile *recording)
 {
     if (!recording)
         return;

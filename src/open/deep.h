@@ -27,7 +27,7 @@ enum fm_known {
 
 /* A deep profile with everything that pages need. Immutable once complete, so any number of threads
  * may make pages of it at once. */
-struct fm_deep_recording {
+struct fm_open_profile {
     enum fm_known known;
     char *path; /* path of the .data file */
     char *name; /* its base name */
@@ -59,13 +59,13 @@ struct fm_deep_recording {
  * not an error), and reads the contour file if there is one. Errors: those of fm_profile_read() and
  * fm_analysis_new(). Runs all steps of deep_job.h but the last: recursion_types, which pay off only
  * for many pages of a server, stay NULL. */
-FM_MUST_USE bool fm_deep_recording_open(const char *path, const struct fm_progress *progress,
-                                        struct fm_deep_recording **ret, GError **error);
+FM_MUST_USE bool fm_open_profile_open(const char *path, const struct fm_progress *progress,
+                                      struct fm_open_profile **ret, GError **error);
 /* As above, for a profile in memory; takes ownership, also on failure. The contour file, if any, is
  * the one for path; path need not exist. */
-FM_MUST_USE bool fm_deep_recording_new(const char *path, struct fm_profile *profile,
-                                       const struct fm_progress *progress,
-                                       struct fm_deep_recording **ret, GError **error);
-void fm_deep_recording_free(struct fm_deep_recording *recording);
-typedef struct fm_deep_recording FmDeepRecording;
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(FmDeepRecording, fm_deep_recording_free)
+FM_MUST_USE bool fm_open_profile_new(const char *path, struct fm_profile *profile,
+                                     const struct fm_progress *progress,
+                                     struct fm_open_profile **ret, GError **error);
+void fm_open_profile_free(struct fm_open_profile *recording);
+typedef struct fm_open_profile FmOpenProfile;
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(FmOpenProfile, fm_open_profile_free)

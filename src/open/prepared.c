@@ -5,7 +5,7 @@
 #include "open/internal.h"
 
 /* Several names may lead to one file: the content decides. */
-bool fm_recordings_take_prepared(const struct fm_recordings *all, struct fm_trace *trace)
+bool fm_open_files_take_prepared(const struct fm_open_files *all, struct fm_trace *trace)
 {
     GHashTableIter iter;
     gpointer prepared;
@@ -20,7 +20,7 @@ bool fm_recordings_take_prepared(const struct fm_recordings *all, struct fm_trac
     return false;
 }
 
-enum fm_offered fm_recordings_offered(const struct fm_recordings *all, const char *path)
+enum fm_offered fm_open_files_offered(const struct fm_open_files *all, const char *path)
 {
     const struct fm_prepared_profile *prepared = g_hash_table_lookup(all->prepared, path);
     return prepared == NULL                           ? FM_OFFERED_NOTHING
@@ -28,7 +28,7 @@ enum fm_offered fm_recordings_offered(const struct fm_recordings *all, const cha
                                                       : FM_OFFERED_FILE;
 }
 
-void fm_recordings_offer(struct fm_recordings *all, struct fm_prepared_profile *prepared)
+void fm_open_files_offer(struct fm_open_files *all, struct fm_prepared_profile *prepared)
 {
     g_return_if_fail(all != NULL && prepared != NULL);
     g_hash_table_replace(all->prepared, g_strdup(fm_prepared_profile_path(prepared)), prepared);

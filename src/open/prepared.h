@@ -16,7 +16,7 @@ struct fm_prepared_profile;
 struct fm_profile_shape;
 
 /* Prepares a profile in memory, of which it takes ownership, and the files beside it, for the file
- * that will be written at path. NULL with an error: those of fm_deep_recording_new(). */
+ * that will be written at path. NULL with an error: those of fm_open_profile_new(). */
 FM_MUST_USE struct fm_prepared_profile *
 fm_profile_prepare(const char *path, struct fm_profile *profile, GError **error);
 /* For profiles with the same nodes, until fm_profile_shape_free(). Call it before prepared is
@@ -26,7 +26,7 @@ void fm_profile_shape_free(struct fm_profile_shape *shape); /* NULL is allowed *
 /* Prepares a profile that has these nodes (fm_build_new_recount()). It is never written to a file;
  * it is used for the path until there is another one. Takes ownership of the profile, and of the
  * lines, which may be NULL. Checks, and the types of recursion, are computed only when a page needs
- * them. Errors: those of fm_deep_recording_new(). */
+ * them. Errors: those of fm_open_profile_new(). */
 FM_MUST_USE struct fm_prepared_profile *
 fm_profile_prepare_recount(const struct fm_profile_shape *shape, const char *path,
                            struct fm_profile *profile, struct fm_source_map *lines, GError **error);

@@ -15,10 +15,10 @@
 #define NODES_PREPARED (1u << 30) /* all in one step, since nobody waits */
 
 struct profile {
-    struct fm_roots *roots;            /* folders in which the file may be; NULL = anywhere */
-    struct fm_deep_recording_job *job; /* NULL when the file could not be opened again */
-    GError *problem;                   /* the reason */
-    bool taken; /* job was prepared and not yet started: it is not discarded */
+    struct fm_roots *roots;          /* folders in which the file may be; NULL = anywhere */
+    struct fm_open_profile_job *job; /* NULL when the file could not be opened again */
+    GError *problem;                 /* the reason */
+    bool taken;                      /* job was prepared and not yet started: it is not discarded */
 };
 
 /* For each part: its name for readers, and its share of the time, as measured. */
@@ -38,7 +38,7 @@ static const struct {
 static void free_profile(struct fm_trace *trace)
 {
     struct profile *profile = trace->implementation;
-    fm_deep_recording_job_free(profile->job);
+    fm_open_profile_job_free(profile->job);
     fm_roots_unref(profile->roots);
     g_clear_error(&profile->problem);
     g_free(profile);
@@ -70,8 +70,8 @@ struct fm_trace *fm_profile_open(const char *path, const char *identity, struct 
         return NULL;
     /* Identity of the open file: its name may lead to another one by now. */
     g_autofree char *opened = identity_of(file->descriptor);
-    struct fm_deep_recording_job *job;
-    if (!fm_deep_recording_job_new_file(file, roots, &job, error))
+    struct fm_open_profile_job *job;
+    if (!fm_open_profile_job_new_file(file, roots, &job, error))
         return NULL;
     struct fm_trace *trace = fm_trace_new(path, opened != NULL ? opened : identity);
     struct profile *profile = g_new0(struct profile, 1);
@@ -89,7 +89,7 @@ struct fm_prepared_profile {
     char *path;
     char *identity; /* identity of its file; NULL = not yet written */
     bool recount;   /* it has no file */
-    struct fm_deep_recording_job *job;
+    struct fm_open_profile_job *job;
 };
 
 struct fm_profile_shape {
@@ -99,16 +99,16 @@ struct fm_profile_shape {
 };
 
 /* Works until the part is done. False when it failed; the job is freed then. */
-static bool run_until(struct fm_deep_recording_job *job, enum fm_deep_recording_part first,
-                      enum fm_deep_recording_part last, GError **error)
+static bool run_until(struct fm_open_profile_job *job, enum fm_open_profile_part first,
+                      enum fm_open_profile_part last, GError **error)
 {
     for (int part = first; part <= (int)last; part++) {
         enum fm_job_state state = FM_JOB_MORE;
         while (state == FM_JOB_MORE)
-            state = fm_deep_recording_job_step(job, (enum fm_deep_recording_part)part,
-                                               NODES_PREPARED, error);
+            state = fm_open_profile_job_step(job, (enum fm_open_profile_part)part, NODES_PREPARED,
+                                             error);
         if (state == FM_JOB_FAILED) {
-            fm_deep_recording_job_free(job);
+            fm_open_profile_job_free(job);
             return false;
         }
     }
@@ -119,11 +119,11 @@ struct fm_prepared_profile *fm_profile_prepare(const char *path, struct fm_profi
                                                GError **error)
 {
     g_return_val_if_fail(path != NULL && of != NULL, NULL);
-    struct fm_deep_recording_job *job = fm_deep_recording_job_new_profile(path, of);
+    struct fm_open_profile_job *job = fm_open_profile_job_new_profile(path, of);
     if (!run_until(job, FM_PART_CLIQUES, FM_PART_RECURSION, error))
         return NULL;
     /* Each page of a running program contains permanent addresses. */
-    const struct fm_deep_recording *recording = fm_deep_recording_job_recording(job);
+    const struct fm_open_profile *recording = fm_open_profile_job_profile(job);
     if (recording->profile->pd_count > 0) {
         fm_identity_of_ps(recording->identities, recording->analysis, 1);
         fm_identity_of_clique(recording->identities, recording->analysis, 1);
@@ -137,7 +137,7 @@ struct fm_prepared_profile *fm_profile_prepare(const char *path, struct fm_profi
 struct fm_profile_shape *fm_prepared_profile_shape(const struct fm_prepared_profile *prepared)
 {
     g_return_val_if_fail(prepared->job != NULL, NULL);
-    const struct fm_deep_recording *recording = fm_deep_recording_job_recording(prepared->job);
+    const struct fm_open_profile *recording = fm_open_profile_job_profile(prepared->job);
     struct fm_profile_shape *shape = g_new0(struct fm_profile_shape, 1);
     shape->profile = fm_profile_ref(recording->profile);
     shape->analysis = fm_analysis_ref(recording->analysis);
@@ -160,8 +160,8 @@ struct fm_prepared_profile *fm_profile_prepare_recount(const struct fm_profile_s
                                                        struct fm_source_map *lines, GError **error)
 {
     g_return_val_if_fail(shape != NULL && path != NULL && profile != NULL, NULL);
-    struct fm_deep_recording_job *job =
-        fm_deep_recording_job_new_recount(path, profile, shape->analysis, shape->identities, lines);
+    struct fm_open_profile_job *job =
+        fm_open_profile_job_new_recount(path, profile, shape->analysis, shape->identities, lines);
     if (!run_until(job, FM_PART_COSTS, FM_PART_SUMMARIES, error))
         return NULL;
     struct fm_prepared_profile *prepared = g_new0(struct fm_prepared_profile, 1);
@@ -180,7 +180,7 @@ bool fm_prepared_profile_is_recount(const struct fm_prepared_profile *prepared)
 
 const struct fm_profile *fm_prepared_profile_borrow(const struct fm_prepared_profile *prepared)
 {
-    return fm_deep_recording_job_recording(prepared->job)->profile;
+    return fm_open_profile_job_profile(prepared->job)->profile;
 }
 
 const char *fm_prepared_profile_path(const struct fm_prepared_profile *prepared)
@@ -210,7 +210,7 @@ void fm_prepared_profile_free(void *data)
     struct fm_prepared_profile *prepared = data;
     if (prepared == NULL)
         return;
-    fm_deep_recording_job_free(prepared->job);
+    fm_open_profile_job_free(prepared->job);
     g_free(prepared->identity);
     g_free(prepared->path);
     g_free(prepared);
@@ -224,24 +224,24 @@ bool fm_profile_take_prepared(struct fm_trace *trace, struct fm_prepared_profile
                                     : g_strcmp0(trace->identity, prepared->identity) == 0;
     if (prepared->job == NULL || !is_its)
         return false;
-    fm_deep_recording_job_free(profile->job);
+    fm_open_profile_job_free(profile->job);
     profile->job = g_steal_pointer(&prepared->job);
     profile->taken = prepared->recount;
     return true;
 }
 
-const struct fm_deep_recording *fm_profile_recording(const struct fm_trace *trace)
+const struct fm_open_profile *fm_open_profile_of(const struct fm_trace *trace)
 {
     g_return_val_if_fail(fm_trace_is_profile(trace), NULL);
     const struct profile *profile = trace->implementation;
-    return profile->job == NULL ? NULL : fm_deep_recording_job_recording(profile->job);
+    return profile->job == NULL ? NULL : fm_open_profile_job_profile(profile->job);
 }
 
 const GError *fm_profile_error(const struct fm_trace *trace)
 {
     for (int part = 0; part < FM_PARTS; part++) {
-        const GError *error = fm_background_error(
-            trace, fm_deep_recording_part_name((enum fm_deep_recording_part)part));
+        const GError *error =
+            fm_background_error(trace, fm_open_profile_part_name((enum fm_open_profile_part)part));
         if (error != NULL)
             return error;
     }
@@ -253,7 +253,7 @@ const GError *fm_profile_error(const struct fm_trace *trace)
 static enum fm_step_state step(struct fm_trace *trace, void *user, unsigned budget_us,
                                GError **error)
 {
-    enum fm_deep_recording_part part = (enum fm_deep_recording_part)GPOINTER_TO_INT(user);
+    enum fm_open_profile_part part = (enum fm_open_profile_part)GPOINTER_TO_INT(user);
     struct profile *profile = trace->implementation;
     if (!fm_trace_is_profile(trace)) {
         g_set_error(error, FM_ERROR, FM_ERROR_FORMAT, "%s: not a deep profile", trace->path);
@@ -267,7 +267,7 @@ static enum fm_step_state step(struct fm_trace *trace, void *user, unsigned budg
     gint64 end = g_get_monotonic_time() + budget_us;
     enum fm_job_state state = FM_JOB_MORE;
     while (state == FM_JOB_MORE && g_get_monotonic_time() < end)
-        state = fm_deep_recording_job_step(profile->job, part, NODES_A_LOOK, error);
+        state = fm_open_profile_job_step(profile->job, part, NODES_A_LOOK, error);
     return state == FM_JOB_DONE     ? FM_STEP_DONE
            : state == FM_JOB_FAILED ? FM_STEP_FAILED
                                     : FM_STEP_MORE;
@@ -278,8 +278,8 @@ static double fraction(struct fm_trace *trace, void *user)
     const struct profile *profile = trace->implementation;
     if (!fm_trace_is_profile(trace) || profile->job == NULL)
         return 0;
-    return fm_deep_recording_job_fraction(profile->job,
-                                          (enum fm_deep_recording_part)GPOINTER_TO_INT(user));
+    return fm_open_profile_job_fraction(profile->job,
+                                        (enum fm_open_profile_part)GPOINTER_TO_INT(user));
 }
 
 /* Discards the first part, which all parts need: the job starts again. */
@@ -294,7 +294,7 @@ static void discard(struct fm_trace *trace, void *user)
         profile->taken = false;
         return;
     }
-    g_clear_pointer(&profile->job, fm_deep_recording_job_free);
+    g_clear_pointer(&profile->job, fm_open_profile_job_free);
     struct fm_mapped_file *file;
     if (!fm_mapped_file_open_below(profile->roots, trace->path, &file, &profile->problem))
         return;
@@ -303,7 +303,7 @@ static void discard(struct fm_trace *trace, void *user)
         g_free(trace->identity);
         trace->identity = g_steal_pointer(&opened);
     }
-    if (!fm_deep_recording_job_new_file(file, profile->roots, &profile->job, &profile->problem))
+    if (!fm_open_profile_job_new_file(file, profile->roots, &profile->job, &profile->problem))
         profile->job = NULL;
 }
 
@@ -311,13 +311,13 @@ void fm_profile_register(struct fm_engine *engine)
 {
     static const char *needs[FM_PARTS][2];
     for (int part = 0; part < FM_PARTS; part++) {
-        const char *name = fm_deep_recording_part_name((enum fm_deep_recording_part)part);
+        const char *name = fm_open_profile_part_name((enum fm_open_profile_part)part);
         struct fm_computation computation = {
             .work = {step, fraction, part == 0 ? discard : NULL, GINT_TO_POINTER(part)},
             .needs = needs[part],
         };
         if (part > 0)
-            needs[part][0] = fm_deep_recording_part_name((enum fm_deep_recording_part)(part - 1));
+            needs[part][0] = fm_open_profile_part_name((enum fm_open_profile_part)(part - 1));
         fm_engine_register_computation(engine, name, &computation);
     }
 }
@@ -327,7 +327,7 @@ void fm_profile_progress(struct fm_engine *engine, struct fm_trace *trace,
 {
     *ret = (struct fm_profile_progress){.fraction = 1};
     for (int part = 0; part < FM_PARTS; part++) {
-        const char *name = fm_deep_recording_part_name((enum fm_deep_recording_part)part);
+        const char *name = fm_open_profile_part_name((enum fm_open_profile_part)part);
         if (fm_background_is_ready(trace, name)) {
             ret->whole += parts[part].weight;
             continue;
@@ -352,17 +352,17 @@ static struct fm_trace *open_profile(const char *path, const char *identity, voi
 }
 
 bool fm_profile_open_now(const char *path, const struct fm_progress *progress,
-                         struct fm_deep_recording **ret, GError **error)
+                         struct fm_open_profile **ret, GError **error)
 {
     struct fm_engine *engine = fm_engine_new(open_profile, NULL);
     fm_profile_register(engine);
     struct fm_trace *trace = fm_engine_open(engine, path, error);
-    bool done = trace != NULL &&
-                fm_background_run(engine, trace, fm_deep_recording_part_name(FM_PART_CHECKS),
-                                  progress, error);
+    bool done =
+        trace != NULL && fm_background_run(engine, trace, fm_open_profile_part_name(FM_PART_CHECKS),
+                                           progress, error);
     if (done) {
         struct profile *profile = trace->implementation;
-        *ret = fm_deep_recording_job_take(profile->job);
+        *ret = fm_open_profile_job_take(profile->job);
     }
     fm_engine_free(engine);
     return done;

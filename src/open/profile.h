@@ -19,7 +19,7 @@ bool fm_trace_is_profile(const struct fm_trace *trace);
 
 /* The part that is known so far: borrowed until the engine's next step. NULL when the file could
  * not be opened again after a change. */
-const struct fm_deep_recording *fm_profile_recording(const struct fm_trace *trace);
+const struct fm_open_profile *fm_open_profile_of(const struct fm_trace *trace);
 /* Why it cannot be completed; NULL when nothing has failed. Borrowed likewise. */
 const GError *fm_profile_error(const struct fm_trace *trace);
 
@@ -33,6 +33,6 @@ struct fm_profile_progress {
 void fm_profile_progress(struct fm_engine *engine, struct fm_trace *trace,
                          struct fm_profile_progress *ret);
 
-/* Opens, computes everything, closes: for commands. Errors: those of fm_deep_recording_open(). */
+/* Opens, computes everything, closes: for commands. Errors: those of fm_open_profile_open(). */
 FM_MUST_USE bool fm_profile_open_now(const char *path, const struct fm_progress *progress,
-                                     struct fm_deep_recording **ret, GError **error);
+                                     struct fm_open_profile **ret, GError **error);

@@ -7,23 +7,23 @@
 #include "open/internal.h"
 #include "open/profile.h"
 
-static const struct fm_recordings_options *options_of(const struct fm_recorded_profile *profile)
+static const struct fm_open_files_options *options_of(const struct fm_profile_entry *profile)
 {
     return &profile->base.all->options;
 }
 
-static struct fm_engine *engine_of(const struct fm_recorded_profile *profile)
+static struct fm_engine *engine_of(const struct fm_profile_entry *profile)
 {
     return profile->base.all->engine;
 }
 
 /* Drops notifications of failure: nobody waits for them any more. */
-static void close_profile(struct fm_recording *recording)
+static void close_profile(struct fm_open_file *recording)
 {
     fm_background_notify_remove(recording->all->engine, recording);
 }
 
-const struct fm_recording_class fm_recorded_profile_class = {
+const struct fm_open_file_class fm_profile_entry_class = {
     .noun = "recording",
     .found = "file",
     .close = close_profile,
@@ -77,11 +77,11 @@ static void take_identities(const char *path, struct fm_file_identity *ret_data,
     take_identity(lines, ret_lines);
 }
 
-static void wait_for_failure(struct fm_recorded_profile *profile);
+static void wait_for_failure(struct fm_profile_entry *profile);
 
 static bool on_pass_end(void *hook_data, void *call_data)
 {
-    struct fm_recorded_profile *profile = hook_data;
+    struct fm_profile_entry *profile = hook_data;
     const GError *error = fm_profile_error(profile->base.trace);
     (void)call_data;
     if (error != NULL)
@@ -91,7 +91,7 @@ static bool on_pass_end(void *hook_data, void *call_data)
     return false;
 }
 
-static void wait_for_failure(struct fm_recorded_profile *profile)
+static void wait_for_failure(struct fm_profile_entry *profile)
 {
     struct fm_hooks *hooks = fm_hooks_new();
     fm_hooks_add(hooks, on_pass_end, profile, FM_HOOK_DEFAULT);
@@ -102,16 +102,16 @@ static void wait_for_failure(struct fm_recorded_profile *profile)
 /* Starts reading, also again. The identities are taken first, so a change while reading is detected
  * at the next use. Old data of the same file is dropped; another file of that name is another
  * recording. */
-static bool begin_reading(struct fm_recorded_profile *profile, GError **error)
+static bool begin_reading(struct fm_profile_entry *profile, GError **error)
 {
     struct fm_file_identity before = profile->data;
     take_identities(profile->base.path, &profile->data, &profile->contour, &profile->procrep,
                     &profile->lines);
     if (profile->base.trace != NULL && same_file(&before, &profile->data)) {
-        profile->recount = fm_recordings_take_prepared(profile->base.all, profile->base.trace);
+        profile->recount = fm_open_files_take_prepared(profile->base.all, profile->base.trace);
         fm_background_discard(engine_of(profile), profile->base.trace);
     } else {
-        fm_recording_close(&profile->base);
+        fm_open_file_close(&profile->base);
         profile->recount = false;
         profile->base.trace = fm_engine_open(engine_of(profile), profile->base.path, error);
         if (profile->base.trace == NULL)
@@ -119,13 +119,13 @@ static bool begin_reading(struct fm_recorded_profile *profile, GError **error)
         if (!fm_trace_is_profile(profile->base.trace)) {
             g_set_error(error, FM_ERROR, FM_ERROR_FORMAT, "%s: not a deep profile",
                         profile->base.path);
-            fm_recording_close(&profile->base);
+            fm_open_file_close(&profile->base);
             return false;
         }
     }
     /* For a file that has just been opened, or opened again. */
     if (!profile->recount)
-        profile->recount = fm_recordings_take_prepared(profile->base.all, profile->base.trace);
+        profile->recount = fm_open_files_take_prepared(profile->base.all, profile->base.trace);
     fm_background_request(engine_of(profile), profile->base.trace,
                           profile->recount ? FM_PROFILE_SUMS_MODULE : FM_PROFILE_LAST_MODULE);
     if (options_of(profile)->background && options_of(profile)->failed != NULL) {
@@ -136,7 +136,7 @@ static bool begin_reading(struct fm_recorded_profile *profile, GError **error)
 }
 
 /* Returns the part that may be shown: everything, unless profiles are read in the background. */
-static bool give_recording(struct fm_recorded_profile *profile, GError **error)
+static bool give_recording(struct fm_profile_entry *profile, GError **error)
 {
     profile->recording = NULL;
     if (!options_of(profile)->background) {
@@ -145,7 +145,7 @@ static bool give_recording(struct fm_recorded_profile *profile, GError **error)
             return false;
     } else {
         const GError *failed = fm_profile_error(profile->base.trace);
-        if (failed == NULL && fm_profile_recording(profile->base.trace) == NULL) {
+        if (failed == NULL && fm_open_profile_of(profile->base.trace) == NULL) {
             /* It could not be opened again: its first step gives the error. */
             fm_background_step(engine_of(profile), profile->base.trace);
             failed = fm_profile_error(profile->base.trace);
@@ -156,103 +156,103 @@ static bool give_recording(struct fm_recorded_profile *profile, GError **error)
             return false;
         }
     }
-    profile->recording = fm_profile_recording(profile->base.trace);
+    profile->recording = fm_open_profile_of(profile->base.trace);
     return true;
 }
 
 /* Whether its file is that one at present, not when it was read. After a file was replaced, its
  * inode may be reused. */
-static bool is_file(const struct fm_recording *recording, const struct fm_file_identity *identity)
+static bool is_file(const struct fm_open_file *recording, const struct fm_file_identity *identity)
 {
     struct fm_file_identity now;
-    if (recording->class_ != &fm_recorded_profile_class)
+    if (recording->class_ != &fm_profile_entry_class)
         return false;
     take_identity(recording->path, &now);
     return same_file(&now, identity);
 }
 
-static struct fm_recorded_profile *find(const struct fm_recordings *all, const char *path,
-                                        const struct fm_file_identity *identity)
+static struct fm_profile_entry *find(const struct fm_open_files *all, const char *path,
+                                     const struct fm_file_identity *identity)
 {
-    struct fm_recording *named = fm_recordings_find(all, &fm_recorded_profile_class, path);
+    struct fm_open_file *named = fm_open_files_find(all, &fm_profile_entry_class, path);
     for (unsigned i = 0; named == NULL && identity != NULL && i < all->list->len; i++)
         if (is_file(all->list->pdata[i], identity))
             named = all->list->pdata[i];
-    return (struct fm_recorded_profile *)named;
+    return (struct fm_profile_entry *)named;
 }
 
 /* Opens a profile and adds it to the list. */
-static struct fm_recorded_profile *add(struct fm_recordings *all, const char *name,
-                                       const char *real, GError **error)
+static struct fm_profile_entry *add(struct fm_open_files *all, const char *name, const char *real,
+                                    GError **error)
 {
-    struct fm_recorded_profile *profile = g_new0(struct fm_recorded_profile, 1);
-    fm_recording_init(&profile->base, &fm_recorded_profile_class, all, name, g_strdup(real));
+    struct fm_profile_entry *profile = g_new0(struct fm_profile_entry, 1);
+    fm_open_file_init(&profile->base, &fm_profile_entry_class, all, name, g_strdup(real));
     if (!begin_reading(profile, error) || !give_recording(profile, error)) {
-        fm_recording_free(&profile->base);
+        fm_open_file_free(&profile->base);
         return NULL;
     }
     g_ptr_array_add(all->list, profile);
     return profile;
 }
 
-bool fm_recordings_add_profile(struct fm_recordings *all, const char *path, const char *real,
+bool fm_open_files_add_profile(struct fm_open_files *all, const char *path, const char *real,
                                GError **error)
 {
     struct fm_file_identity identity;
     take_identity(path, &identity);
     if (find(all, path, &identity) != NULL)
         return true;
-    struct fm_recorded_profile *profile = add(all, path, real, error);
+    struct fm_profile_entry *profile = add(all, path, real, error);
     if (profile != NULL)
         profile->base.added = true;
     return profile != NULL;
 }
 
-static struct fm_recorded_profile *open_below_roots(struct fm_recordings *all, const char *file,
-                                                    GError **error)
+static struct fm_profile_entry *open_below_roots(struct fm_open_files *all, const char *file,
+                                                 GError **error)
 {
-    g_autofree char *real = fm_recordings_below_roots(all, file);
+    g_autofree char *real = fm_open_files_below_roots(all, file);
     g_autofree char *beside =
-        real != NULL ? NULL : fm_recordings_beside(all, file, FM_PROFILE_SUFFIX, FM_CALLS_SUFFIX);
+        real != NULL ? NULL : fm_open_files_beside(all, file, FM_PROFILE_SUFFIX, FM_CALLS_SUFFIX);
     /* beside a log of calls that is open: allowed as if it had been named, too */
     if (beside != NULL) {
-        struct fm_recorded_profile *named = add(all, file, beside, error);
+        struct fm_profile_entry *named = add(all, file, beside, error);
         if (named != NULL)
             named->base.added = true;
         return named;
     }
     if (real == NULL) {
-        fm_recordings_not_found(all, &fm_recorded_profile_class, file, error);
+        fm_open_files_not_found(all, &fm_profile_entry_class, file, error);
         return NULL;
     }
     struct fm_file_identity identity;
     take_identity(real, &identity);
-    struct fm_recorded_profile *profile = find(all, real, &identity);
+    struct fm_profile_entry *profile = find(all, real, &identity);
     if (profile != NULL)
         return profile;
     profile = add(all, real, real, error);
     if (profile != NULL)
-        fm_recordings_close_least_used(all, &profile->base, all->options.profiles_max);
+        fm_open_files_close_least_used(all, &profile->base, all->options.profiles_max);
     return profile;
 }
 
-bool fm_recorded_profile_restart(struct fm_recorded_profile *profile, GError **error)
+bool fm_profile_entry_restart(struct fm_profile_entry *profile, GError **error)
 {
-    g_assert(profile->base.class_ == &fm_recorded_profile_class);
+    g_assert(profile->base.class_ == &fm_profile_entry_class);
     profile->reread++;
     return begin_reading(profile, error) && give_recording(profile, error);
 }
 
 /* Whether a newer result than the present data was handed over. A result with file is the one that
  * was read, unless there was none. */
-static bool is_newer_offered(const struct fm_recorded_profile *profile)
+static bool is_newer_offered(const struct fm_profile_entry *profile)
 {
-    enum fm_offered offered = fm_recordings_offered(profile->base.all, profile->base.path);
+    enum fm_offered offered = fm_open_files_offered(profile->base.all, profile->base.path);
     return offered == FM_OFFERED_RECOUNT || (offered == FM_OFFERED_FILE && profile->recount);
 }
 
 /* Updates the trace, and what is known, to the present files. */
-static bool bring_up_to_date(struct fm_recorded_profile *profile, char **ret_notice, GError **error)
+static bool bring_up_to_date(struct fm_profile_entry *profile, char **ret_notice, GError **error)
 {
     struct fm_file_identity data, contour, procrep, lines;
     take_identities(profile->base.path, &data, &contour, &procrep, &lines);
@@ -274,8 +274,8 @@ static bool bring_up_to_date(struct fm_recorded_profile *profile, char **ret_not
     return give_recording(profile, error);
 }
 
-bool fm_recordings_get_profile(struct fm_recordings *all, const char *file,
-                               struct fm_recorded_profile **ret, char **ret_notice, GError **error)
+bool fm_open_files_get_profile(struct fm_open_files *all, const char *file,
+                               struct fm_profile_entry **ret, char **ret_notice, GError **error)
 {
     g_return_val_if_fail(file != NULL, false);
     *ret_notice = NULL;
@@ -284,7 +284,7 @@ bool fm_recordings_get_profile(struct fm_recordings *all, const char *file,
                     FM_FILE_NAME_BYTES_MAX);
         return false;
     }
-    struct fm_recorded_profile *profile = find(all, file, NULL);
+    struct fm_profile_entry *profile = find(all, file, NULL);
     if (profile == NULL)
         profile = open_below_roots(all, file, error);
     if (profile == NULL)
@@ -294,12 +294,12 @@ bool fm_recordings_get_profile(struct fm_recordings *all, const char *file,
         return false;
     }
     g_assert(profile->recording != NULL);
-    fm_recording_use(&profile->base);
+    fm_open_file_use(&profile->base);
     *ret = profile;
     return true;
 }
 
-void fm_recorded_profile_append_identity(const struct fm_recorded_profile *profile, GString *out)
+void fm_profile_entry_append_identity(const struct fm_profile_entry *profile, GString *out)
 {
     const struct fm_file_identity *all[] = {&profile->data, &profile->contour, &profile->procrep,
                                             &profile->lines};

@@ -7,17 +7,17 @@
 #include "open/internal.h"
 #include "trace/format/open.h"
 
-void fm_recording_init(struct fm_recording *recording, const struct fm_recording_class *class_,
-                       struct fm_recordings *all, const char *name, char *path)
+void fm_open_file_init(struct fm_open_file *recording, const struct fm_open_file_class *class_,
+                       struct fm_open_files *all, const char *name, char *path)
 {
     g_assert(name != NULL && path != NULL);
     *recording =
-        (struct fm_recording){.class_ = class_, .all = all, .name = g_strdup(name), .path = path};
+        (struct fm_open_file){.class_ = class_, .all = all, .name = g_strdup(name), .path = path};
 }
 
-void fm_recording_close(struct fm_recording *recording)
+void fm_open_file_close(struct fm_open_file *recording)
 {
-    struct fm_recordings *all = recording->all;
+    struct fm_open_files *all = recording->all;
     if (recording->trace == NULL)
         return;
     if (all->options.closing != NULL)
@@ -27,22 +27,22 @@ void fm_recording_close(struct fm_recording *recording)
     fm_engine_close(all->engine, g_steal_pointer(&recording->trace));
 }
 
-void fm_recording_free(struct fm_recording *recording)
+void fm_open_file_free(struct fm_open_file *recording)
 {
     if (recording == NULL)
         return;
-    fm_recording_close(recording);
+    fm_open_file_close(recording);
     g_free(recording->name);
     g_free(recording->path);
     g_free(recording);
 }
 
-struct fm_recording *fm_recordings_find(const struct fm_recordings *all,
-                                        const struct fm_recording_class *class_, const char *name)
+struct fm_open_file *fm_open_files_find(const struct fm_open_files *all,
+                                        const struct fm_open_file_class *class_, const char *name)
 {
     g_assert(name != NULL);
     for (unsigned i = 0; i < all->list->len; i++) {
-        struct fm_recording *recording = all->list->pdata[i];
+        struct fm_open_file *recording = all->list->pdata[i];
         if (recording->class_ == class_ &&
             (strcmp(recording->name, name) == 0 || strcmp(recording->path, name) == 0))
             return recording;
@@ -50,35 +50,35 @@ struct fm_recording *fm_recordings_find(const struct fm_recordings *all,
     return NULL;
 }
 
-unsigned fm_recordings_count(const struct fm_recordings *all,
-                             const struct fm_recording_class *class_)
+unsigned fm_open_files_count(const struct fm_open_files *all,
+                             const struct fm_open_file_class *class_)
 {
     unsigned count = 0;
     for (unsigned i = 0; i < all->list->len; i++)
-        count += ((const struct fm_recording *)all->list->pdata[i])->class_ == class_;
+        count += ((const struct fm_open_file *)all->list->pdata[i])->class_ == class_;
     return count;
 }
 
-struct fm_recording *fm_recordings_at(const struct fm_recordings *all,
-                                      const struct fm_recording_class *class_, unsigned index)
+struct fm_open_file *fm_open_files_at(const struct fm_open_files *all,
+                                      const struct fm_open_file_class *class_, unsigned index)
 {
     for (unsigned i = 0; i < all->list->len; i++) {
-        struct fm_recording *recording = all->list->pdata[i];
+        struct fm_open_file *recording = all->list->pdata[i];
         if (recording->class_ == class_ && index-- == 0)
             return recording;
     }
-    g_assert_not_reached(); /* index is less than fm_recordings_count() */
+    g_assert_not_reached(); /* index is less than fm_open_files_count() */
 }
 
-void fm_recordings_close_least_used(struct fm_recordings *all, const struct fm_recording *keep,
+void fm_open_files_close_least_used(struct fm_open_files *all, const struct fm_open_file *keep,
                                     unsigned max)
 {
     g_assert(keep->all == all && max > 0);
     for (;;) {
-        struct fm_recording *oldest = NULL;
+        struct fm_open_file *oldest = NULL;
         unsigned found = 0;
         for (unsigned i = 0; i < all->list->len; i++) {
-            struct fm_recording *recording = all->list->pdata[i];
+            struct fm_open_file *recording = all->list->pdata[i];
             if (recording->added || recording->class_ != keep->class_)
                 continue;
             found++;
@@ -88,16 +88,16 @@ void fm_recordings_close_least_used(struct fm_recordings *all, const struct fm_r
         if (found <= max || oldest == NULL)
             return;
         g_ptr_array_remove(all->list, oldest);
-        fm_recording_free(oldest);
+        fm_open_file_free(oldest);
     }
 }
 
-void fm_recording_use(struct fm_recording *recording)
+void fm_open_file_use(struct fm_open_file *recording)
 {
     recording->last_used = ++recording->all->clock;
 }
 
-char *fm_recordings_below_roots(const struct fm_recordings *all, const char *file)
+char *fm_open_files_below_roots(const struct fm_open_files *all, const char *file)
 {
     struct stat status;
     g_autofree char *real = fm_roots_find(all->roots, file);
@@ -119,13 +119,13 @@ static char *with_suffix(const char *name, const char *has, const char *instead)
     return g_strdup_printf("%.*s%s", (int)(strlen(name) - strlen(has)), name, instead);
 }
 
-char *fm_recordings_beside(struct fm_recordings *all, const char *name, const char *has,
+char *fm_open_files_beside(struct fm_open_files *all, const char *name, const char *has,
                            const char *instead)
 {
     g_autofree char *other = with_suffix(name, has, instead);
-    const struct fm_recording *open = NULL;
+    const struct fm_open_file *open = NULL;
     for (unsigned i = 0; i < all->list->len && other != NULL && open == NULL; i++) {
-        const struct fm_recording *recording = all->list->pdata[i];
+        const struct fm_open_file *recording = all->list->pdata[i];
         if (recording->added &&
             (strcmp(recording->name, other) == 0 || strcmp(recording->path, other) == 0))
             open = recording;
@@ -139,8 +139,8 @@ char *fm_recordings_beside(struct fm_recordings *all, const char *name, const ch
     return g_steal_pointer(&path);
 }
 
-void fm_recordings_not_found(const struct fm_recordings *all,
-                             const struct fm_recording_class *class_, const char *name,
+void fm_open_files_not_found(const struct fm_open_files *all,
+                             const struct fm_open_file_class *class_, const char *name,
                              GError **error)
 {
     g_autofree char *below =

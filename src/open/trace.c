@@ -17,98 +17,96 @@
 /* Also each small trace. */
 #define SMALL_BYTES (1u << 20)
 
-const struct fm_recording_class fm_recorded_trace_class = {.noun = "trace", .found = "trace"};
+const struct fm_open_file_class fm_trace_entry_class = {.noun = "trace", .found = "trace"};
 
-static struct fm_recorded_trace *trace_at(const struct fm_recordings *all, unsigned index)
+static struct fm_trace_entry *trace_at(const struct fm_open_files *all, unsigned index)
 {
-    struct fm_recording *recording = all->list->pdata[index];
-    return recording->class_ == &fm_recorded_trace_class ? (struct fm_recorded_trace *)recording
-                                                         : NULL;
+    struct fm_open_file *recording = all->list->pdata[index];
+    return recording->class_ == &fm_trace_entry_class ? (struct fm_trace_entry *)recording : NULL;
 }
 
-static struct fm_recorded_trace *find(const struct fm_recordings *all, const char *name)
+static struct fm_trace_entry *find(const struct fm_open_files *all, const char *name)
 {
-    return (struct fm_recorded_trace *)fm_recordings_find(all, &fm_recorded_trace_class, name);
+    return (struct fm_trace_entry *)fm_open_files_find(all, &fm_trace_entry_class, name);
 }
 
 /* Opens a trace and adds it, unless it is there under another name. */
-static struct fm_recorded_trace *add(struct fm_recordings *all, const char *name, const char *real,
-                                     bool added, GError **error)
+static struct fm_trace_entry *add(struct fm_open_files *all, const char *name, const char *real,
+                                  bool added, GError **error)
 {
     struct fm_trace *trace = fm_engine_open(all->engine, real, error);
     if (trace == NULL)
         return NULL;
-    struct fm_recorded_trace *other = fm_recordings_trace_of(all, trace);
+    struct fm_trace_entry *other = fm_open_files_trace_of(all, trace);
     if (other != NULL) {
         fm_engine_close(all->engine, trace);
         other->base.added |= added;
         return other;
     }
     fm_trace_load_states(trace); /* before any event is read */
-    struct fm_recorded_trace *file = g_new0(struct fm_recorded_trace, 1);
-    fm_recording_init(&file->base, &fm_recorded_trace_class, all, name, g_strdup(real));
+    struct fm_trace_entry *file = g_new0(struct fm_trace_entry, 1);
+    fm_open_file_init(&file->base, &fm_trace_entry_class, all, name, g_strdup(real));
     file->base.added = added;
     file->base.trace = trace;
     g_ptr_array_add(all->list, file);
     return file;
 }
 
-bool fm_recordings_add_trace(struct fm_recordings *all, const char *path, const char *real,
+bool fm_open_files_add_trace(struct fm_open_files *all, const char *path, const char *real,
                              GError **error)
 {
     return find(all, path) != NULL || add(all, path, real, true, error) != NULL;
 }
 
-struct fm_recorded_trace *fm_recordings_get_trace(struct fm_recordings *all, const char *name,
-                                                  GError **error)
+struct fm_trace_entry *fm_open_files_get_trace(struct fm_open_files *all, const char *name,
+                                               GError **error)
 {
     g_return_val_if_fail(name != NULL, NULL);
-    struct fm_recorded_trace *file = find(all, name);
+    struct fm_trace_entry *file = find(all, name);
     g_autofree char *beside =
-        file != NULL ? NULL : fm_recordings_beside(all, name, FM_CALLS_SUFFIX, FM_PROFILE_SUFFIX);
+        file != NULL ? NULL : fm_open_files_beside(all, name, FM_CALLS_SUFFIX, FM_PROFILE_SUFFIX);
     if (beside != NULL) { /* beside a profile that is open: allowed as if it had been named, too */
         file = add(all, name, beside, true, error);
         if (file == NULL)
             return NULL;
     } else if (file == NULL) {
         g_autofree char *real =
-            fm_recordings_is_address(name) ? NULL : fm_recordings_below_roots(all, name);
+            fm_open_files_is_address(name) ? NULL : fm_open_files_below_roots(all, name);
         if (real == NULL || !fm_trace_recognise_below(all->roots, real)) {
-            fm_recordings_not_found(all, &fm_recorded_trace_class, name, error);
+            fm_open_files_not_found(all, &fm_trace_entry_class, name, error);
             return NULL;
         }
         file = add(all, real, real, false, error);
         if (file == NULL)
             return NULL;
-        fm_recordings_close_least_used(all, &file->base, FILES_FOUND_MAX);
+        fm_open_files_close_least_used(all, &file->base, FILES_FOUND_MAX);
     }
-    fm_recording_use(&file->base);
+    fm_open_file_use(&file->base);
     return file;
 }
 
-struct fm_recorded_trace *fm_recordings_trace_of(const struct fm_recordings *all,
-                                                 const struct fm_trace *trace)
+struct fm_trace_entry *fm_open_files_trace_of(const struct fm_open_files *all,
+                                              const struct fm_trace *trace)
 {
     for (unsigned i = 0; i < all->list->len; i++) {
-        struct fm_recorded_trace *file = trace_at(all, i);
+        struct fm_trace_entry *file = trace_at(all, i);
         if (file != NULL && file->base.trace == trace)
             return file;
     }
     return NULL;
 }
 
-uint64_t fm_recordings_unread(const struct fm_recordings *all, const struct fm_trace *trace)
+uint64_t fm_open_files_unread(const struct fm_open_files *all, const struct fm_trace *trace)
 {
-    const struct fm_recorded_trace *file = fm_recordings_trace_of(all, trace);
+    const struct fm_trace_entry *file = fm_open_files_trace_of(all, trace);
     return file == NULL ? 0 : file->unread + fm_trace_pending(trace);
 }
 
-void fm_recorded_trace_describe(const struct fm_recorded_trace *file,
-                                struct fm_trace_file_info *ret)
+void fm_trace_entry_describe(const struct fm_trace_entry *file, struct fm_trace_file_info *ret)
 {
     const struct fm_trace *trace = file->base.trace;
     g_autofree char *damage = fm_trace_damage(trace);
-    g_assert(file->base.class_ == &fm_recorded_trace_class);
+    g_assert(file->base.class_ == &fm_trace_entry_class);
     *ret = (struct fm_trace_file_info){
         .name = file->base.name,
         .format = fm_trace_format(trace),
@@ -119,14 +117,14 @@ void fm_recorded_trace_describe(const struct fm_recorded_trace *file,
     };
 }
 
-static void tell_changed(const struct fm_recorded_trace *file, bool replaced)
+static void tell_changed(const struct fm_trace_entry *file, bool replaced)
 {
-    const struct fm_recordings_options *options = &file->base.all->options;
+    const struct fm_open_files_options *options = &file->base.all->options;
     if (options->changed != NULL)
         options->changed(options->user, file->base.trace, replaced);
 }
 
-void fm_recorded_trace_shift(struct fm_recorded_trace *file, uint64_t shift_ns)
+void fm_trace_entry_shift(struct fm_trace_entry *file, uint64_t shift_ns)
 {
     struct fm_trace *trace = file->base.trace;
     struct fm_engine *engine = file->base.all->engine;
@@ -149,10 +147,10 @@ void fm_recorded_trace_shift(struct fm_recorded_trace *file, uint64_t shift_ns)
 
 /* --- growth --- */
 
-bool fm_recordings_are_searched(const struct fm_recordings *all)
+bool fm_open_files_are_searched(const struct fm_open_files *all)
 {
     for (unsigned i = 0; i < all->list->len; i++) {
-        const struct fm_recorded_trace *file = trace_at(all, i);
+        const struct fm_trace_entry *file = trace_at(all, i);
         enum fm_trace_growth growth =
             file == NULL ? FM_TRACE_WHOLE : fm_trace_growth(file->base.trace);
         if (growth == FM_TRACE_SEARCHED || growth == FM_TRACE_ARRIVING)
@@ -177,7 +175,7 @@ static bool grow(struct fm_trace *trace, bool *ret_ended)
 
 /* Times do not show how much is new: blocks of the same time follow one another in the file, by
  * capability. A pass that waits for an import continues with the new part. */
-static bool is_read_again(const struct fm_recorded_trace *file, bool ended)
+static bool is_read_again(const struct fm_trace_entry *file, bool ended)
 {
     uint64_t extent = fm_trace_extent(file->base.trace);
     bool quiet = g_get_monotonic_time() - file->grown_us > QUIET_US;
@@ -186,7 +184,7 @@ static bool is_read_again(const struct fm_recorded_trace *file, bool ended)
     return file->unread > 0 && (ended || quiet || extent <= SMALL_BYTES || much);
 }
 
-static void look_at(struct fm_recorded_trace *file)
+static void look_at(struct fm_trace_entry *file)
 {
     struct fm_trace *trace = file->base.trace;
     struct fm_engine *engine = file->base.all->engine;
@@ -216,10 +214,10 @@ static void look_at(struct fm_recorded_trace *file)
     tell_changed(file, replaced);
 }
 
-void fm_recordings_grow(struct fm_recordings *all)
+void fm_open_files_grow(struct fm_open_files *all)
 {
     for (unsigned i = 0; i < all->list->len; i++) {
-        struct fm_recorded_trace *file = trace_at(all, i);
+        struct fm_trace_entry *file = trace_at(all, i);
         if (file == NULL)
             continue;
         const struct fm_trace *trace = file->base.trace;

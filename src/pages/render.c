@@ -54,7 +54,7 @@ enum fm_format fm_format_from_accept(const char *accept)
     return FM_FORMAT_HTML;
 }
 
-const struct fm_command_tab *fm_render_tabs(const struct fm_deep_recording *recording)
+const struct fm_command_tab *fm_render_tabs(const struct fm_open_profile *recording)
 {
     return recording->profile->flavour == FM_FLAVOUR_C ? fm_command_tabs_of_c
                                                        : fm_command_tabs_of_mercury;
@@ -151,7 +151,7 @@ static bool has_format(enum fm_command_id page, enum fm_format format)
     return format != FM_FORMAT_SVG || page == FM_CMD_FLAME || page == FM_CMD_MENU;
 }
 
-bool fm_render(const struct fm_deep_recording *recording, const struct fm_query *query,
+bool fm_render(const struct fm_open_profile *recording, const struct fm_query *query,
                const struct fm_render_options *options, GString *out, GError **error)
 {
     g_autoptr(FmDisplay) display = NULL;

@@ -53,7 +53,7 @@ struct fm_render_options {
 };
 
 /* Appends the page of a query to out. Errors: those of fm_report(). */
-FM_MUST_USE bool fm_render(const struct fm_deep_recording *recording, const struct fm_query *query,
+FM_MUST_USE bool fm_render(const struct fm_open_profile *recording, const struct fm_query *query,
                            const struct fm_render_options *options, GString *out, GError **error);
 /* As above, for a page that has been made. */
 void fm_render_display(const struct fm_display *display, const struct fm_preferences *preferences,
@@ -61,7 +61,7 @@ void fm_render_display(const struct fm_display *display, const struct fm_prefere
                        GString *out);
 
 /* The ways at the top of each page of a recording, ended by label NULL; static. */
-const struct fm_command_tab *fm_render_tabs(const struct fm_deep_recording *recording);
+const struct fm_command_tab *fm_render_tabs(const struct fm_open_profile *recording);
 const char *fm_format_content_type(enum fm_format format);
 /* By the word of options and paths: "html", "txt" or "text", "json", "csv", "svg", "dot". */
 bool fm_format_from_name(const char *name, enum fm_format *ret);

@@ -64,8 +64,8 @@ char *fm_server_traces_url(const struct fm_server *server)
     GString *url = g_string_new("trace?");
     unsigned count = 0;
     for (unsigned i = 0; i < fm_server_trace_count(server); i++) {
-        const struct fm_recording *recording =
-            fm_recordings_at(server->recordings, &fm_recorded_trace_class, i);
+        const struct fm_open_file *recording =
+            fm_open_files_at(server->recordings, &fm_trace_entry_class, i);
         if (!recording->added || count++ >= FM_TRACE_FILES_MAX)
             continue;
         g_string_append(url, count > 1 ? "&file=" : "file=");

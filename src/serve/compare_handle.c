@@ -81,14 +81,14 @@ static bool find_files(struct fm_server *server, const struct asked *asked, GStr
                        char *paths[FM_SIDES], GError **error)
 {
     for (int side = FM_BEFORE; side < FM_SIDES; side++) {
-        struct fm_recorded_profile *profile;
+        struct fm_profile_entry *profile;
         g_autofree char *notice = NULL;
-        if (!fm_recordings_get_profile(server->recordings, asked->files[side], &profile, &notice,
+        if (!fm_open_files_get_profile(server->recordings, asked->files[side], &profile, &notice,
                                        error))
             return false;
         paths[side] = g_strdup(profile->base.path);
         g_string_append_printf(key, "%s\n", paths[side]);
-        fm_recorded_profile_append_identity(profile, key);
+        fm_profile_entry_append_identity(profile, key);
     }
     return true;
 }

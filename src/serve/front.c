@@ -16,7 +16,7 @@
 #define LOOKED_AT_MAX 5000
 
 /* Adds time waited, or live memory, with links to the locks, or the blocks, of each process. */
-static void add_amount(struct fm_table *table, const struct fm_deep_recording *recording,
+static void add_amount(struct fm_table *table, const struct fm_open_profile *recording,
                        const char *name, enum fm_further_measure measure,
                        enum fm_command_id command)
 {
@@ -64,9 +64,8 @@ static void add_opened(const struct fm_server *server, struct fm_list *body)
         fm_table_column(table, NULL, columns[i].name, NULL);
     }
     for (unsigned i = 0; i < fm_server_count(server); i++) {
-        const struct fm_recorded_profile *profile =
-            (const struct fm_recorded_profile *)fm_recordings_at(server->recordings,
-                                                                 &fm_recorded_profile_class, i);
+        const struct fm_profile_entry *profile = (const struct fm_profile_entry *)fm_open_files_at(
+            server->recordings, &fm_profile_entry_class, i);
         const struct fm_growing *growing = fm_growing_find(server, profile->base.name);
         if (growing != NULL && fm_growing_finished(growing) != NULL)
             continue; /* the whole profile is listed instead */
@@ -77,8 +76,8 @@ static void add_opened(const struct fm_server *server, struct fm_list *body)
         g_autofree char *short_name =
             growing == NULL ? NULL : g_path_get_basename(profile->base.name);
         fm_cell_href(table, url, growing == NULL ? profile->base.name : short_name, FM_STYLE_PLAIN);
-        const struct fm_deep_recording *recording =
-            profile->base.trace == NULL ? NULL : fm_profile_recording(profile->base.trace);
+        const struct fm_open_profile *recording =
+            profile->base.trace == NULL ? NULL : fm_open_profile_of(profile->base.trace);
         if (recording == NULL || fm_profile_error(profile->base.trace) != NULL) {
             fm_cell_string(table,
                            profile->reread > 0 ? "could not be read again" : "could not be read",
@@ -117,10 +116,10 @@ static void add_comparisons(const struct fm_server *server, struct fm_list *body
     struct fm_list *list = NULL;
     unsigned offered = 0;
     for (unsigned i = 0; i < fm_server_count(server) && offered < COMPARISONS_MAX; i++) {
-        const struct fm_recording *base =
-            fm_recordings_at(server->recordings, &fm_recorded_profile_class, i);
-        const struct fm_deep_recording *recording =
-            base->trace == NULL ? NULL : fm_profile_recording(base->trace);
+        const struct fm_open_file *base =
+            fm_open_files_at(server->recordings, &fm_profile_entry_class, i);
+        const struct fm_open_profile *recording =
+            base->trace == NULL ? NULL : fm_open_profile_of(base->trace);
         const struct fm_profile *now = recording == NULL ? NULL : recording->profile;
         if (now != NULL && before != NULL && now->flavour == before->flavour) {
             g_autofree char *url = fm_server_compare_url(before_name, base->name);
@@ -154,7 +153,7 @@ static void add_traces(const struct fm_server *server, struct fm_list *body)
     }
     for (unsigned i = 0; i < fm_server_trace_count(server); i++) {
         struct fm_trace_file_info info;
-        fm_recorded_trace_describe(fm_recordings_trace_at(server->recordings, i), &info);
+        fm_trace_entry_describe(fm_open_files_trace_at(server->recordings, i), &info);
         g_autofree char *url = fm_server_trace_url(info.name);
         fm_table_row(table, "trace", false);
         fm_cell_href(table, url, info.name, FM_STYLE_PLAIN);
@@ -236,7 +235,7 @@ static bool look_at_process(const struct fm_server *server, struct listed *liste
 {
     g_autoptr(FmMappedFile) file = NULL;
     struct fm_process_fact process = {0};
-    if (!fm_mapped_file_open_below(fm_recordings_roots(server->recordings), listed->path, &file,
+    if (!fm_mapped_file_open_below(fm_open_files_roots(server->recordings), listed->path, &file,
                                    NULL) ||
         !fm_profile_peek_process(file->bytes, file->size, &process))
         return false;
@@ -305,7 +304,7 @@ static void add_root(const struct fm_server *server, struct fm_list *body, const
 {
     struct search search = {g_ptr_array_new_with_free_func(g_free),
                             g_ptr_array_new_with_free_func(g_free),
-                            fm_services_new(fm_recordings_roots(server->recordings)), 0};
+                            fm_services_new(fm_open_files_roots(server->recordings)), 0};
     look_into(&search, root, 1);
     if (fm_services_any(search.services)) {
         g_autofree char *services_title = g_strdup_printf("Services below %s", root);
@@ -346,8 +345,8 @@ struct fm_display *fm_front_page(const struct fm_server *server)
         add_traces(server, body);
     if (fm_server_count(server) == 0 && fm_server_trace_count(server) == 0)
         fm_add_text(body, "No recording is open.");
-    for (unsigned i = 0; i < fm_roots_count(fm_recordings_roots(server->recordings)); i++)
-        add_root(server, body, fm_roots_folder(fm_recordings_roots(server->recordings), i));
+    for (unsigned i = 0; i < fm_roots_count(fm_open_files_roots(server->recordings)); i++)
+        add_root(server, body, fm_roots_folder(fm_open_files_roots(server->recordings), i));
     fm_add_heading(body, "Opening more");
     fm_add_verbatim(body,
                     "fathom view FILE...    several recordings at once\n"

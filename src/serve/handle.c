@@ -163,9 +163,8 @@ static bool understand(const struct fm_exchange *exchange, const struct fm_deep_
 
 /* A hash of everything that the page's bytes depend on. A C recording's pages show source files,
  * which may change without it: their validator is made of the page itself, later. */
-static char *page_etag(const struct fm_exchange *exchange,
-                       const struct fm_recorded_profile *profile, const struct fm_query *query,
-                       const char *notice)
+static char *page_etag(const struct fm_exchange *exchange, const struct fm_profile_entry *profile,
+                       const struct fm_query *query, const char *notice)
 {
     if (profile->recording->profile->flavour == FM_FLAVOUR_C)
         return NULL;
@@ -173,11 +172,11 @@ static char *page_etag(const struct fm_exchange *exchange,
     g_autofree char *printed = fm_query_print(query);
     g_string_append_printf(text, "\n%d\n%s\n%s\n%s\n", exchange->format, profile->base.name,
                            printed, notice);
-    fm_recorded_profile_append_identity(profile, text);
+    fm_profile_entry_append_identity(profile, text);
     return make_etag(text->str, text->len);
 }
 
-static void render_page(const struct fm_exchange *exchange, struct fm_recorded_profile *profile,
+static void render_page(const struct fm_exchange *exchange, struct fm_profile_entry *profile,
                         const struct fm_query *query, const char *notice,
                         const struct fm_render_incomplete *incomplete, char *etag)
 {
@@ -204,9 +203,9 @@ static void render_page(const struct fm_exchange *exchange, struct fm_recorded_p
 }
 
 /* Partial page: no validator. CSV cannot mark itself partial, hence 503. */
-static void answer_unfinished(const struct fm_exchange *exchange,
-                              struct fm_recorded_profile *profile, const struct fm_query *query,
-                              const char *notice, const struct fm_how_far *how_far)
+static void answer_unfinished(const struct fm_exchange *exchange, struct fm_profile_entry *profile,
+                              const struct fm_query *query, const char *notice,
+                              const struct fm_how_far *how_far)
 {
     const struct fm_render_incomplete page = {
         .text = how_far->text,
@@ -221,7 +220,7 @@ static void answer_unfinished(const struct fm_exchange *exchange,
         render_page(exchange, profile, query, notice, &page, NULL);
 }
 
-static void answer_page(const struct fm_exchange *exchange, struct fm_recorded_profile *profile,
+static void answer_page(const struct fm_exchange *exchange, struct fm_profile_entry *profile,
                         const struct fm_query *query, const char *notice)
 {
     struct fm_how_far how_far;
@@ -238,8 +237,7 @@ static void answer_page(const struct fm_exchange *exchange, struct fm_recorded_p
 
 /* While it is being read the page is asked for again: that must not begin the reading anew. */
 static void answer_menu_later(const struct fm_exchange *exchange,
-                              const struct fm_recorded_profile *profile,
-                              const struct fm_query *query)
+                              const struct fm_profile_entry *profile, const struct fm_query *query)
 {
     g_autofree char *menu = fm_query_to_url(query);
     GString *location = g_string_new(NULL);
@@ -251,7 +249,7 @@ static void answer_menu_later(const struct fm_exchange *exchange,
 
 /* quit and timeout answer with one message; restart goes on to the menu. */
 static void answer_server_command(const struct fm_exchange *exchange,
-                                  struct fm_recorded_profile *profile, struct fm_query *query)
+                                  struct fm_profile_entry *profile, struct fm_query *query)
 {
     enum fm_command_id id = query->command.id;
     bool act = strcmp(exchange->request->method, "HEAD") != 0;
@@ -264,7 +262,7 @@ static void answer_server_command(const struct fm_exchange *exchange,
     }
     if (id == FM_CMD_RESTART) {
         GError *error = NULL;
-        if (act && !fm_recorded_profile_restart(profile, &error)) {
+        if (act && !fm_profile_entry_restart(profile, &error)) {
             answer_error(exchange, error);
             return;
         }
@@ -321,7 +319,7 @@ static void answer_promised(const struct fm_exchange *exchange, const struct fm_
 
 /* A reader who came by a number goes on by what stays the same when there is more. */
 static bool answer_lasting(const struct fm_exchange *exchange,
-                           const struct fm_recorded_profile *profile, const struct fm_query *query)
+                           const struct fm_profile_entry *profile, const struct fm_query *query)
 {
     g_autofree char *command =
         exchange->format == FM_FORMAT_HTML ? fm_report_lasting(profile->recording, query) : NULL;
@@ -338,7 +336,7 @@ static bool answer_lasting(const struct fm_exchange *exchange,
 static void answer_query(const struct fm_exchange *exchange, const struct fm_deep_query *asked)
 {
     GError *error = NULL;
-    struct fm_recorded_profile *profile;
+    struct fm_profile_entry *profile;
     const struct fm_growing *known = fm_growing_find(exchange->server, asked->file);
     if (known != NULL && fm_growing_finished(known) != NULL) {
         answer_finished(exchange, asked, fm_growing_finished(known));
@@ -349,7 +347,7 @@ static void answer_query(const struct fm_exchange *exchange, const struct fm_dee
         return;
     }
     g_autofree char *told = NULL;
-    if (!fm_recordings_get_profile(exchange->server->recordings, asked->file, &profile, &told,
+    if (!fm_open_files_get_profile(exchange->server->recordings, asked->file, &profile, &told,
                                    &error)) {
         answer_error(exchange, error);
         return;
@@ -405,14 +403,14 @@ void fm_answer_find(const struct fm_exchange *exchange)
             : g_uri_parse_params(raw, -1, "&", G_URI_PARAMS_WWW_FORM, NULL);
     const char *text = fields ? g_hash_table_lookup(fields, "text") : NULL;
     const char *file = fields ? g_hash_table_lookup(fields, "file") : NULL;
-    struct fm_recorded_profile *profile;
+    struct fm_profile_entry *profile;
     g_autofree char *told = NULL;
     if (text == NULL || file == NULL) {
         fm_response_message(exchange->request, 400, "expected the fields text and file",
                             exchange->ret);
         return;
     }
-    if (!fm_recordings_get_profile(exchange->server->recordings, file, &profile, &told, &error)) {
+    if (!fm_open_files_get_profile(exchange->server->recordings, file, &profile, &told, &error)) {
         answer_error(exchange, error);
         return;
     }

@@ -40,7 +40,7 @@ void fm_how_far_get(struct fm_engine *engine, struct fm_trace *trace, const stru
 {
     struct fm_profile_progress progress;
     const GError *error = fm_profile_error(trace);
-    const struct fm_deep_recording *recording = fm_profile_recording(trace);
+    const struct fm_open_profile *recording = fm_open_profile_of(trace);
     fm_profile_progress(engine, trace, &progress);
     *ret = (struct fm_how_far){
         .complete = recording != NULL && fm_report_is_complete(recording, query),
@@ -55,7 +55,7 @@ void fm_how_far_get(struct fm_engine *engine, struct fm_trace *trace, const stru
 
 static struct fm_engine *engine_of(const struct page *page)
 {
-    return fm_recordings_engine(page->live.server->recordings);
+    return fm_open_files_engine(page->live.server->recordings);
 }
 
 /* Sends how far it is. True when nothing more will change the page. */
@@ -171,14 +171,14 @@ void fm_profile_live_answer(struct fm_server *server, const struct fm_request *r
 {
     GError *error = NULL;
     struct fm_deep_query asked;
-    struct fm_recorded_profile *profile;
+    struct fm_profile_entry *profile;
     struct fm_stream *stream;
     g_autofree char *told = NULL;
     if (!fm_deep_query_split(request->query == NULL ? "" : request->query, &asked, &error)) {
         fm_response_error(request, error, ret);
         return;
     }
-    if (!fm_recordings_get_profile(server->recordings, asked.file, &profile, &told, &error)) {
+    if (!fm_open_files_get_profile(server->recordings, asked.file, &profile, &told, &error)) {
         fm_response_error(request, error, ret);
     } else if ((stream = fm_live_stream(server, request, ret)) != NULL) {
         struct page *page = g_new0(struct page, 1);

@@ -2,7 +2,7 @@
 /* Text on a page while its profile is being read, and the page's stream of events. */
 #pragma once
 
-#include "open/recording.h"
+#include "open/open.h"
 #include "serve/serve.h"
 
 /* Whether a page is complete, and else how far its profile has been read. */

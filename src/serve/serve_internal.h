@@ -2,7 +2,7 @@
 #pragma once
 
 #include "pages/render.h"
-#include "open/recording.h"
+#include "open/open.h"
 #include "serve/response.h"
 #include "serve/serve.h"
 
@@ -13,7 +13,7 @@ struct fm_compared; /* compare_handle.c */
 struct fm_server {
     struct fm_server_options options;
     const char *build_id;
-    struct fm_recordings *recordings;
+    struct fm_open_files *recordings;
     GPtrArray *streams;        /* struct fm_stream, open ones */
     unsigned streams_max;      /* 0 = FM_STREAMS_MAX */
     GPtrArray *growing;        /* struct fm_growing: profiles of programs that run */

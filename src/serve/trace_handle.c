@@ -25,7 +25,7 @@ void fm_answer_trace(const struct fm_exchange *exchange)
         return;
     }
     GString *body = g_string_new(NULL);
-    fm_recordings_grow(server->recordings);
+    fm_open_files_grow(server->recordings);
     if (fm_trace_page_write(server->recordings, server->options.patience_us, &query, format, body,
                             &error)) {
         *ret = (struct fm_response){.status = 200,

@@ -235,8 +235,8 @@ static gboolean on_grow(gpointer user)
     server->growth_source = 0;
     if (fm_live_page_at(server, &page_class, 0) == NULL)
         return G_SOURCE_REMOVE;
-    fm_recordings_grow(server->recordings);
-    unsigned wait_ms = fm_recordings_are_searched(server->recordings) ? SEARCH_MS : GROW_MS;
+    fm_open_files_grow(server->recordings);
+    unsigned wait_ms = fm_open_files_are_searched(server->recordings) ? SEARCH_MS : GROW_MS;
     server->growth_source = g_timeout_add(wait_ms, on_grow, server);
     return G_SOURCE_REMOVE;
 }

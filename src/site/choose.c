@@ -187,7 +187,7 @@ static void consider(struct site *site, guint place)
 }
 
 static void begin(struct site *site, const struct site_form *form,
-                  const struct fm_deep_recording *recording, const struct fm_progress *progress)
+                  const struct fm_open_profile *recording, const struct fm_progress *progress)
 {
     *site = (struct site){
         .recording = recording,
@@ -255,7 +255,7 @@ static void hear_pictures(struct site *site)
 }
 
 bool site_choose(struct site *site, const struct site_form *form,
-                 const struct fm_deep_recording *recording, const struct fm_progress *progress,
+                 const struct fm_open_profile *recording, const struct fm_progress *progress,
                  GError **error)
 {
     begin(site, form, recording, progress);

@@ -54,13 +54,13 @@ static void write_parts(struct site *site, GString *out)
     options.inline_assets = true;
     for (guint i = 0; i < count; i++) {
         const struct site_page *page = site->pages->pdata[i];
-        fm_deep_recording_preferences(site->recording, &page->query, &preferences[i]);
+        fm_page_preferences_of(site->recording, &page->query, &preferences[i]);
         parts[i] = (struct fm_html_part){page->display, &preferences[i], page->address + 1};
     }
     fm_html_write_parts(parts, count, &options, out);
 }
 
-bool fm_site_write_file(const struct fm_deep_recording *recording, const char *notice,
+bool fm_site_write_file(const struct fm_open_profile *recording, const char *notice,
                         const char *path, size_t bytes_max, const struct fm_progress *progress,
                         struct fm_site_told *told, GError **error)
 {

@@ -185,7 +185,7 @@ static bool write_chosen(struct site *site, const char *folder, uint64_t *bytes,
     return done;
 }
 
-bool fm_site_write_folder(const struct fm_deep_recording *recording, const char *folder,
+bool fm_site_write_folder(const struct fm_open_profile *recording, const char *folder,
                           unsigned pages_max, const struct fm_progress *progress,
                           struct fm_site_told *told, GError **error)
 {

@@ -21,12 +21,12 @@ struct fm_site_told {
  *
  * Writes one file of at most bytes_max, with notice (NULL = none) above its first page, and as
  * many pages as fit, the most important first; at least the first page, whatever its size. */
-FM_MUST_USE bool fm_site_write_file(const struct fm_deep_recording *recording, const char *notice,
+FM_MUST_USE bool fm_site_write_file(const struct fm_open_profile *recording, const char *notice,
                                     const char *path, size_t bytes_max,
                                     const struct fm_progress *progress, struct fm_site_told *told,
                                     GError **error);
 /* Writes a folder with index.html and at most pages_max pages, the nearest to the first page. The
  * folder must be missing or empty. */
-FM_MUST_USE bool fm_site_write_folder(const struct fm_deep_recording *recording, const char *folder,
+FM_MUST_USE bool fm_site_write_folder(const struct fm_open_profile *recording, const char *folder,
                                       unsigned pages_max, const struct fm_progress *progress,
                                       struct fm_site_told *told, GError **error);

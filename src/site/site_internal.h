@@ -34,7 +34,7 @@ struct site_form {
 };
 
 struct site {
-    const struct fm_deep_recording *recording;
+    const struct fm_open_profile *recording;
     const struct site_form *form;
     const struct fm_progress *progress;
     GHashTable *known; /* command -> struct site_page; NULL value: not kept; keys owned */
@@ -49,7 +49,7 @@ struct site {
 
 /* Chooses the pages, starting with the first page and following its links; false when cancelled. */
 FM_MUST_USE bool site_choose(struct site *site, const struct site_form *form,
-                             const struct fm_deep_recording *recording,
+                             const struct fm_open_profile *recording,
                              const struct fm_progress *progress, GError **error);
 void site_clear(struct site *site);
 /* Address of a kept page, else NULL; user: the site. */

@@ -110,7 +110,7 @@ static int write_folder(const struct exporting *o, const char *path)
     GError *error = NULL;
     struct fm_progress progress;
     struct fm_site_told told;
-    g_autoptr(FmDeepRecording) recording = NULL;
+    g_autoptr(FmOpenProfile) recording = NULL;
     fm_cli_progress_begin(&progress);
     bool opened = fm_profile_open_now(path, &progress, &recording, &error);
     bool done = opened && fm_site_write_folder(recording, o->folder, (unsigned)o->pages, &progress,

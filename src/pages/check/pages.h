@@ -8,7 +8,7 @@
 #define FM_PAGE_CHECK_FORMATS 4
 
 struct fm_page_check {
-    const struct fm_deep_recording *recording;
+    const struct fm_open_profile *recording;
     struct fm_progress *progress;
     uint32_t sample; /* pages of each kind that is made for each node; 0 = all */
     /* Called for each problem; page: its address. */

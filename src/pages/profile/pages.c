@@ -71,7 +71,7 @@ static enum fm_known needs_of(const struct page_entry *entry)
     return entry->needs == 0 ? FM_KNOWN_COSTS : entry->needs;
 }
 
-bool fm_report_is_complete(const struct fm_deep_recording *recording, const struct fm_query *query)
+bool fm_report_is_complete(const struct fm_open_profile *recording, const struct fm_query *query)
 {
     unsigned id = query->command.id;
     if (id >= FM_CMD_COUNT || (pages[id].function == NULL && pages[id].c_function == NULL))
@@ -80,7 +80,7 @@ bool fm_report_is_complete(const struct fm_deep_recording *recording, const stru
 }
 
 /* A table in the order of zeros that say nothing would say something. */
-static bool check_measure(const struct fm_deep_recording *recording, const struct fm_query *query,
+static bool check_measure(const struct fm_open_profile *recording, const struct fm_query *query,
                           GError **error)
 {
     const struct fm_profile *p = recording->profile;
@@ -103,7 +103,7 @@ static bool check_measure(const struct fm_deep_recording *recording, const struc
 /* Makes the page for the command; for an ambiguous name, the page of candidates. */
 static bool make_page(struct fm_page *page, const struct page_entry *entry, GError **error)
 {
-    const struct fm_deep_recording *recording = page->recording;
+    const struct fm_open_profile *recording = page->recording;
     struct fm_command *command = &page->query.command;
     bool by_context = entry->contexts ||
                       (command->id == FM_CMD_PROC_CALLERS && command->group == FM_GROUP_CLIQUE) ||
@@ -143,7 +143,7 @@ static bool name_link(const void *recording, struct fm_command *command,
     return fm_identity_name(recording, command, buffer);
 }
 
-char *fm_report_lasting(const struct fm_deep_recording *recording, const struct fm_query *query)
+char *fm_report_lasting(const struct fm_open_profile *recording, const struct fm_query *query)
 {
     char buffer[FM_IDENTITY_BYTES];
     struct fm_query named = *query;
@@ -152,7 +152,7 @@ char *fm_report_lasting(const struct fm_deep_recording *recording, const struct 
     return fm_query_to_url(&named);
 }
 
-bool fm_report(const struct fm_deep_recording *recording, const struct fm_query *query,
+bool fm_report(const struct fm_open_profile *recording, const struct fm_query *query,
                struct fm_preferences *ret_preferences, struct fm_display **ret, GError **error)
 {
     g_return_val_if_fail(recording->known >= FM_KNOWN_HEADER && query != NULL, false);
@@ -180,7 +180,7 @@ bool fm_report(const struct fm_deep_recording *recording, const struct fm_query 
         .namer = query->lasting && recording->known >= FM_KNOWN_COSTS ? name_link : NULL,
     };
     page.query.has_preferences = true;
-    fm_deep_recording_preferences(recording, query, &page.query.preferences);
+    fm_page_preferences_of(recording, query, &page.query.preferences);
     if (!make_page(&page, entry, error)) {
         fm_display_free(page.display);
         return false;

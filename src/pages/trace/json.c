@@ -216,7 +216,7 @@ static void write_passes(struct fm_json *json, const struct fm_trace *trace, boo
 /* The clock of the trace's times. */
 static const char *clock_of(const struct fm_trace_set *set, const struct fm_trace *trace)
 {
-    const struct fm_recorded_trace *file = fm_recordings_trace_of(set->recordings, trace);
+    const struct fm_trace_entry *file = fm_open_files_trace_of(set->recordings, trace);
     struct fm_correction correction = fm_trace_correction(trace);
     bool corrected = correction.drift != 1 || correction.offset_ns != 0;
     return file != NULL && file->aligned ? "wall clock" : corrected ? "corrected" : "recorded";

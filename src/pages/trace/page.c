@@ -363,7 +363,7 @@ static void check_filter(struct page *page, struct fm_trace_query *query, GError
         g_propagate_error(error, g_steal_pointer(&problem));
 }
 
-bool fm_trace_page_write(struct fm_recordings *recordings, int64_t patience_us,
+bool fm_trace_page_write(struct fm_open_files *recordings, int64_t patience_us,
                          struct fm_trace_query *query, enum fm_format format, GString *out,
                          GError **error)
 {

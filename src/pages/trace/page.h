@@ -7,7 +7,7 @@
 
 /* Writes the page in one of the formats, from what is known after patience_us (0 = a default); an
  * incomplete page says so. Errors: those of opening, of the filter and of positions. */
-FM_MUST_USE bool fm_trace_page_write(struct fm_recordings *recordings, int64_t patience_us,
+FM_MUST_USE bool fm_trace_page_write(struct fm_open_files *recordings, int64_t patience_us,
                                      struct fm_trace_query *query, enum fm_format format,
                                      GString *out, GError **error);
 /* NULL for the set itself. */

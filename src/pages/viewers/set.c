@@ -60,8 +60,8 @@ static uint64_t common_shift(const struct fm_trace_set *set)
 {
     uint64_t least = FM_TIME_INF;
     for (unsigned i = 0; i < set->count; i++) {
-        const struct fm_recorded_trace *file =
-            fm_recordings_trace_of(set->recordings, set->parts[i].trace);
+        const struct fm_trace_entry *file =
+            fm_open_files_trace_of(set->recordings, set->parts[i].trace);
         least = MIN(least, file != NULL && file->aligned ? file->shift_ns : 0);
     }
     return set->count == 0 ? 0 : least;
@@ -102,7 +102,7 @@ static bool find_base(const struct fm_trace_set *set, int64_t *ret_base)
     int64_t base = INT64_MAX, epoch;
     for (unsigned i = 0; i < set->count; i++) {
         const struct fm_trace *trace = set->parts[i].trace;
-        const struct fm_recorded_trace *file = fm_recordings_trace_of(set->recordings, trace);
+        const struct fm_trace_entry *file = fm_open_files_trace_of(set->recordings, trace);
         struct fm_correction correction = fm_trace_correction(trace);
         if (file == NULL || !fm_trace_epoch(trace, &epoch))
             continue;
@@ -111,8 +111,8 @@ static bool find_base(const struct fm_trace_set *set, int64_t *ret_base)
         base = MIN(base, epoch);
         count++;
     }
-    for (unsigned i = 0; i < fm_recordings_count(set->recordings, &fm_recorded_trace_class); i++) {
-        const struct fm_recorded_trace *file = fm_recordings_trace_at(set->recordings, i);
+    for (unsigned i = 0; i < fm_open_files_count(set->recordings, &fm_trace_entry_class); i++) {
+        const struct fm_trace_entry *file = fm_open_files_trace_at(set->recordings, i);
         if (file->aligned && fm_trace_epoch(file->base.trace, &epoch))
             base = MIN(base, epoch);
     }
@@ -126,15 +126,14 @@ void fm_trace_set_align(struct fm_trace_set *set)
     if (set->count < 2 || !find_base(set, &base))
         return;
     for (unsigned i = 0; i < set->count; i++) {
-        struct fm_recorded_trace *file =
-            fm_recordings_trace_of(set->recordings, set->parts[i].trace);
+        struct fm_trace_entry *file = fm_open_files_trace_of(set->recordings, set->parts[i].trace);
         if (file != NULL && fm_trace_epoch(file->base.trace, &epoch))
             file->aligned = true;
     }
-    for (unsigned i = 0; i < fm_recordings_count(set->recordings, &fm_recorded_trace_class); i++) {
-        struct fm_recorded_trace *file = fm_recordings_trace_at(set->recordings, i);
+    for (unsigned i = 0; i < fm_open_files_count(set->recordings, &fm_trace_entry_class); i++) {
+        struct fm_trace_entry *file = fm_open_files_trace_at(set->recordings, i);
         if (file->aligned && fm_trace_epoch(file->base.trace, &epoch) && !file->base.trace->locked)
-            fm_recorded_trace_shift(file, (uint64_t)(epoch - base));
+            fm_trace_entry_shift(file, (uint64_t)(epoch - base));
     }
 }
 
@@ -145,8 +144,7 @@ static bool add_parts(struct fm_trace_set *set, const struct fm_trace_query *que
     set->parts = g_new0(struct fm_trace_part, query->files->len);
     for (unsigned i = 0; i < query->files->len; i++) {
         const char *name = query->files->pdata[i];
-        const struct fm_recorded_trace *file =
-            fm_recordings_get_trace(set->recordings, name, error);
+        const struct fm_trace_entry *file = fm_open_files_get_trace(set->recordings, name, error);
         if (file == NULL || !fm_trace_reader_add_trace(set->reader, file->base.path, error))
             return false;
         const struct fm_context *context = fm_trace_reader_context(set->reader);
@@ -159,12 +157,12 @@ static bool add_parts(struct fm_trace_set *set, const struct fm_trace_query *que
     return true;
 }
 
-bool fm_trace_set_open(struct fm_recordings *recordings, const struct fm_trace_query *query,
+bool fm_trace_set_open(struct fm_open_files *recordings, const struct fm_trace_query *query,
                        struct fm_trace_set **ret, GError **error)
 {
     struct fm_trace_set *set = g_new0(struct fm_trace_set, 1);
     set->recordings = recordings;
-    set->engine = fm_recordings_engine(recordings);
+    set->engine = fm_open_files_engine(recordings);
     set->reader = fm_trace_reader_new(set->engine);
     if (!add_parts(set, query, error)) {
         fm_trace_set_free(set);
@@ -238,7 +236,7 @@ static double followed(const struct fm_trace_set *set, const struct fm_trace_par
 
 bool fm_trace_part_is_behind(const struct fm_trace_set *set, const struct fm_trace_part *part)
 {
-    return fm_recordings_unread(set->recordings, part->trace) > 0 || followed(set, part) < 1;
+    return fm_open_files_unread(set->recordings, part->trace) > 0 || followed(set, part) < 1;
 }
 
 bool fm_trace_set_is_behind(const struct fm_trace_set *set)
@@ -290,7 +288,7 @@ double fm_trace_set_progress(const struct fm_trace_set *set)
     for (unsigned i = 0; i < set->count; i++) {
         struct fm_trace *trace = set->parts[i].trace;
         double extent = (double)(fm_trace_extent(trace) + fm_trace_pending(trace));
-        double unread = (double)fm_recordings_unread(set->recordings, trace);
+        double unread = (double)fm_open_files_unread(set->recordings, trace);
         double known = unread > 0 ? CLAMP(1 - unread / extent, 0.0, 0.99) : 1;
         double read = is_wanted(set, trace)
                           ? CLAMP(fm_background_progress(set->engine, trace), 0.0, 0.99)

@@ -10,7 +10,7 @@
 
 #include "query/trace_query.h"
 #include "engine/engine.h"
-#include "open/recording.h"
+#include "open/open.h"
 #include "trace/filter/filter.h"
 #include "trace/format/open.h"
 #include "trace/statistics/statistics.h"
@@ -40,7 +40,7 @@ struct fm_trace_part { /* one trace of a set */
 };
 
 struct fm_trace_set {
-    struct fm_recordings *recordings;
+    struct fm_open_files *recordings;
     struct fm_engine *engine;
     struct fm_trace_reader *reader;
     struct fm_trace_part *parts;
@@ -52,7 +52,7 @@ struct fm_trace_set {
 
 /* Opens the traces of a query. Errors: FM_ERROR_NOT_FOUND for files that may not be opened, those
  * of fm_trace_open(). */
-FM_MUST_USE bool fm_trace_set_open(struct fm_recordings *recordings,
+FM_MUST_USE bool fm_trace_set_open(struct fm_open_files *recordings,
                                    const struct fm_trace_query *query, struct fm_trace_set **ret,
                                    GError **error);
 /* Opens the same traces with their own reader and states. A state is right only while one reader

@@ -55,10 +55,10 @@ static uint64_t used_ns(void)
     return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
 }
 
-void fm_growing_read(const struct fm_server *server, const struct fm_recorded_profile *profile,
+void fm_growing_read(const struct fm_server *server, const struct fm_profile_entry *profile,
                      const struct fm_query *query)
 {
-    struct fm_engine *engine = fm_recordings_engine(server->recordings);
+    struct fm_engine *engine = fm_open_files_engine(server->recordings);
     uint64_t end_ns = used_ns() + READING_NS_MAX;
     bool more = true;
     if (!fm_report_is_complete(profile->recording, query))

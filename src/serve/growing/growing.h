@@ -30,7 +30,7 @@ bool fm_growing_is_there(const struct fm_growing *growing);
 bool fm_growing_is_running(const struct fm_growing *growing);
 /* Reads the profile until everything that the page shows is known: a reader without stream always
  * gets a version that was not read before. For very large profiles it stops earlier. */
-void fm_growing_read(const struct fm_server *server, const struct fm_recorded_profile *profile,
+void fm_growing_read(const struct fm_server *server, const struct fm_profile_entry *profile,
                      const struct fm_query *query);
 void fm_growing_free(void *growing);
 /* Answers /live: the stream of a page of such a profile. answer: fm_server_handle(), which makes

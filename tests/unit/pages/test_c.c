@@ -9,7 +9,7 @@
 
 static void pages_speak_of_functions(void)
 {
-    g_autoptr(FmDeepRecording) recording = world_c(NULL);
+    g_autoptr(FmOpenProfile) recording = world_c(NULL);
     struct page page = page_of(recording, "proc/2&p-q-s-a-b/box/cols/5/20/nosum/context/nc/th/mqwd/"
                                           "shh/nodev");
     g_assert_cmpstr(page_title(&page), ==, "Summary of function main.c:main");
@@ -39,7 +39,7 @@ static void pages_speak_of_functions(void)
 
 static void the_menu_tells_phases_and_notes(void)
 {
-    g_autoptr(FmDeepRecording) recording = world_c(NULL);
+    g_autoptr(FmOpenProfile) recording = world_c(NULL);
     struct page page = page_of(recording, "menu");
     JsonObject *row = row_where(&page, "phases", "phase", "before the first");
     g_assert_cmpfloat(cell_double(row, "lasted_seconds"), ==, 1.0);
@@ -62,7 +62,7 @@ static void the_menu_tells_phases_and_notes(void)
 
 static void memory_is_bytes_and_further_measures_follow(void)
 {
-    g_autoptr(FmDeepRecording) recording = world_c(NULL);
+    g_autoptr(FmOpenProfile) recording = world_c(NULL);
     struct page page = page_of(recording, "proc/3");
     JsonObject *insert = row_at(&page, "proc", "proc", 0);
     g_assert_cmpint(cell_int(insert, "memory_self_bytes"), ==, 4096);
@@ -79,7 +79,7 @@ static void memory_is_bytes_and_further_measures_follow(void)
 
 static void threads_are_roots(void)
 {
-    g_autoptr(FmDeepRecording) recording = world_c(NULL);
+    g_autoptr(FmOpenProfile) recording = world_c(NULL);
     struct page page = page_of(recording, "root/no");
     g_assert_cmpuint(row_count(&page, "clique", "callee"), ==, 2);
     g_assert_nonnull(row_where(&page, "clique", "proc", "threads (summary)"));
@@ -99,7 +99,7 @@ static void threads_are_roots(void)
 /* Nine tenths of the time are insert's; of the calls no callee has so many. */
 static void the_action_is_where_the_time_goes(void)
 {
-    g_autoptr(FmDeepRecording) recording = world_c(NULL);
+    g_autoptr(FmOpenProfile) recording = world_c(NULL);
     static const struct {
         const char *query, *proc;
     } rows[] = {
@@ -132,7 +132,7 @@ static JsonArray *source_lines(struct page *page)
 
 static void lines_without_text_show_where_files_are_missing(void)
 {
-    g_autoptr(FmDeepRecording) recording = world_c(NULL);
+    g_autoptr(FmOpenProfile) recording = world_c(NULL);
     struct page page = page_of(recording, "proc/2");
     g_assert_nonnull(strstr(page_text(&page), "The source file main.c cannot be shown: No such"));
     g_assert_false(fact_bool(&page, "source_shown"));
@@ -166,7 +166,7 @@ static void source_text_ends_with_the_function(void)
     g_assert_no_error(error);
     g_autofree char *path = g_build_filename(folder, "main.c", NULL);
     g_assert_true(g_file_set_contents(path, main_c, -1, &error));
-    g_autoptr(FmDeepRecording) recording = world_c(folder);
+    g_autoptr(FmOpenProfile) recording = world_c(folder);
     struct page page = page_of(recording, "proc/2");
     g_assert_true(fact_bool(&page, "source_shown"));
     JsonArray *lines = source_lines(&page);
@@ -205,9 +205,9 @@ static void names_do_not_repeat_whole_paths(void)
     fm_build_add(build, csd, FM_EXITS, 1);
     fm_build_add(build, csd, FM_CALLSEQS, 1);
     struct fm_profile *profile = NULL;
-    g_autoptr(FmDeepRecording) recording = NULL;
+    g_autoptr(FmOpenProfile) recording = NULL;
     g_assert_true(fm_build_finish(build, &profile, NULL));
-    g_assert_true(fm_deep_recording_new("paths.data", profile, NULL, &recording, NULL));
+    g_assert_true(fm_open_profile_new("paths.data", profile, NULL, &recording, NULL));
     struct page page = page_of(recording, "top_procs/1-9/callseqs/self/oa");
     g_assert_cmpstr(cell_string(row_at(&page, "procs", "proc", 0), "proc"), ==, "vector.h:begin");
     struct page always = page_of(recording, control(&page, "qualify-always"));
@@ -224,7 +224,7 @@ static void only_source_files_are_opened(void)
     g_assert_no_error(error);
     g_autofree char *path = g_build_filename(folder, "main.c", NULL);
     g_assert_cmpint(g_mkdir(path, 0700), ==, 0);
-    g_autoptr(FmDeepRecording) recording = world_c(folder);
+    g_autoptr(FmOpenProfile) recording = world_c(folder);
     struct page page = page_of(recording, "proc/2");
     g_assert_nonnull(strstr(page_text(&page), "not a regular file"));
     page_done(&page);
@@ -249,14 +249,14 @@ static void only_source_files_are_opened(void)
                                                      .line = 1});
     fm_build_pd(build, ps);
     struct fm_profile *profile = NULL;
-    struct fm_deep_recording *leak = NULL;
+    struct fm_open_profile *leak = NULL;
     g_assert_true(fm_build_finish(build, &profile, &error));
-    g_assert_true(fm_deep_recording_new("leak.data", profile, NULL, &leak, &error));
+    g_assert_true(fm_open_profile_new("leak.data", profile, NULL, &leak, &error));
     page = page_of(leak, "proc/1");
     g_assert_nonnull(strstr(page_text(&page), "does not look like C source"));
     g_assert_false(fact_bool(&page, "source_shown"));
     page_done(&page);
-    fm_deep_recording_free(leak);
+    fm_open_profile_free(leak);
 }
 
 int main(int argc, char **argv)

@@ -7,7 +7,7 @@
 
 static void groups_are_compensated(void)
 {
-    g_autoptr(FmDeepRecording) recording = world_undetected_recursion();
+    g_autoptr(FmOpenProfile) recording = world_undetected_recursion();
     struct page page = page_of(recording, "proc_callers/3/pr/1/20/nc");
     g_assert_cmpstr(page_title(&page), ==, "The procedures calling list.map/3-0");
     g_assert_cmpint(fact_int(&page, "groups_count"), ==, 2);
@@ -34,7 +34,7 @@ static gint64 sum_of(struct page *page, const char *table, const char *role, con
 
 /* Callers, and the rows that recursion needs, are what the procedure's own page says it costs; that
  * page leads from what the callers paid to it. Returns how many procedures are recursive. */
-static unsigned callers_add_up(struct fm_deep_recording *recording, const char *const *columns)
+static unsigned callers_add_up(struct fm_open_profile *recording, const char *const *columns)
 {
     static const char *const groups[] = {"cs", "pr", "mo", "cl"};
     bool small = recording->profile->pd_count < 1000; /* else too many cliques to read */
@@ -83,8 +83,8 @@ static void callers_add_up_to_the_procedure(void)
 {
     static const char *const columns[] = {"callseqs_self_count", "callseqs_total_count", NULL};
     static const char *const c_columns[] = {"calls_count", "callseqs_total_count", NULL};
-    g_autoptr(FmDeepRecording) two = world_two_pds(), undetected = world_undetected_recursion();
-    g_autoptr(FmDeepRecording) hub = world_hub(), c = world_c("/nowhere");
+    g_autoptr(FmOpenProfile) two = world_two_pds(), undetected = world_undetected_recursion();
+    g_autoptr(FmOpenProfile) hub = world_hub(), c = world_c("/nowhere");
     g_assert_cmpuint(callers_add_up(two, columns), ==, 2);        /* p and q, not their leaf */
     g_assert_cmpuint(callers_add_up(undetected, columns), ==, 1); /* map */
     g_assert_cmpuint(callers_add_up(hub, columns), >, 0);
@@ -109,7 +109,7 @@ static void callers_add_up_to_the_procedure(void)
 
 static void the_runtime_is_a_caller_too(void)
 {
-    g_autoptr(FmDeepRecording) recording = world_undetected_recursion();
+    g_autoptr(FmOpenProfile) recording = world_undetected_recursion();
     struct page page = page_of(recording, "proc_callers/2/cl/1/20/nc");
     JsonObject *row = row_at(&page, "callers", "caller", 0);
     g_assert_cmpstr(cell_string(row, "members"), ==, "the runtime");
@@ -123,7 +123,7 @@ static void the_runtime_is_a_caller_too(void)
 
 static void members_of_a_clique_are_named(void)
 {
-    g_autoptr(FmDeepRecording) recording = world_two_pds();
+    g_autoptr(FmOpenProfile) recording = world_two_pds();
     struct page page = page_of(recording, "proc_callers/4/cl/1/20/nc"); /* leaf */
     JsonObject *row = row_at(&page, "callers", "caller", 0);
     g_assert_cmpstr(cell_string(row, "members"), ==, "b.p/0-0"); /* the entry */
@@ -140,7 +140,7 @@ static gint64 first_rank(struct page *page)
 
 static void pages_follow_each_other(void)
 {
-    g_autoptr(FmDeepRecording) recording = world_many_callers("many.data");
+    g_autoptr(FmOpenProfile) recording = world_many_callers("many.data");
     struct page page = page_of(recording, "proc_callers/2/pr/1/20/nc");
     g_assert_nonnull(strstr(page_text(&page), "There are 45, showing 1 to 20:"));
     g_assert_cmpint(fact_int(&page, "page_count"), ==, 3);
@@ -180,7 +180,7 @@ static void resizing_keeps_the_first_row(void)
 {
     static const char *const ids[] = {"size-halve", "size-double", "size-10", "size-50",
                                       "size-100"};
-    g_autoptr(FmDeepRecording) recording = world_many_callers("many.data");
+    g_autoptr(FmOpenProfile) recording = world_many_callers("many.data");
     unsigned checked = 0;
     for (unsigned size = 1; size <= 45; size += 4) {
         for (unsigned bunch = 1; bunch <= (45 + size - 1) / size; bunch++) {
@@ -207,7 +207,7 @@ static void resizing_keeps_the_first_row(void)
 
 static void rows_sort_by_place_name_and_cost(void)
 {
-    g_autoptr(FmDeepRecording) recording = world_many_callers("many.data");
+    g_autoptr(FmOpenProfile) recording = world_many_callers("many.data");
     struct page page = page_of(recording, "proc_callers/2/pr/1/20/nc");
     /* By context: file m0.m first, in it the smallest line, which is that of p05. */
     g_assert_cmpstr(cell_string(row_at(&page, "callers", "caller", 0), "proc"), ==, "m0.p05/0-0");
@@ -255,7 +255,7 @@ static void cliques_sort_by_number_name_and_cost(void)
     } orders[] = {{NULL, "clique", 1},
                   {"sort-name", "members", 1},
                   {"sort-callseqs-total", "callseqs_total_count", -1}};
-    g_autoptr(FmDeepRecording) recording = world_many_callers("many.data");
+    g_autoptr(FmOpenProfile) recording = world_many_callers("many.data");
     struct page first = page_of(recording, "proc_callers/2/cl/1/1000/nc");
     for (unsigned order = 0; order < G_N_ELEMENTS(orders); order++) {
         const char *query = orders[order].control != NULL ? control(&first, orders[order].control)
@@ -288,7 +288,7 @@ static void cliques_sort_by_number_name_and_cost(void)
 /* Thousands of edges are summed site by site; grouping by clique goes edge by edge. */
 static void many_edges_sum_up_alike(void)
 {
-    g_autoptr(FmDeepRecording) recording = world_hub();
+    g_autoptr(FmOpenProfile) recording = world_hub();
     uint32_t edges =
         recording->analysis->ps_caller_first[3] - recording->analysis->ps_caller_first[2];
     g_assert_cmpuint(edges, >, 8192);
@@ -331,7 +331,7 @@ static void contour_exclusion_sees_through_modules(void)
     g_autofree char *data = g_build_filename(folder, "many.data", NULL);
     g_autofree char *contour = g_build_filename(folder, "many.contour", NULL);
     {
-        g_autoptr(FmDeepRecording) recording = world_many_callers(data);
+        g_autoptr(FmOpenProfile) recording = world_many_callers(data);
         struct page page = page_of(recording, "proc_callers/2/pr/1/20/nc");
         g_assert_null(control(&page, "contour-apply")); /* there is no file */
         page_done(&page);
@@ -341,7 +341,7 @@ static void contour_exclusion_sees_through_modules(void)
     }
     g_assert_true(g_file_set_contents(contour, "all m0\nall nowhere\n", -1, &error));
     {
-        g_autoptr(FmDeepRecording) recording = world_many_callers(data);
+        g_autoptr(FmOpenProfile) recording = world_many_callers(data);
         struct page page = page_of(recording, "proc_callers/2/pr/1/100/nc");
         struct page applied = page_of(recording, control(&page, "contour-apply"));
         g_assert_true(fact_bool(&applied, "contour_applied"));
@@ -353,7 +353,7 @@ static void contour_exclusion_sees_through_modules(void)
     }
     g_assert_true(g_file_set_contents(contour, "all m0\neverything m0\n", -1, &error));
     {
-        g_autoptr(FmDeepRecording) recording = world_many_callers(data);
+        g_autoptr(FmOpenProfile) recording = world_many_callers(data);
         struct page page = page_of(recording, "proc_callers/2/pr/1/20/nc");
         g_assert_nonnull(strstr(page_text(&page), "Cannot apply contour exclusion"));
         g_assert_nonnull(strstr(page_text(&page), "everything m0"));

@@ -9,7 +9,7 @@
 
 static void entry_comes_first_and_several_pds_are_summed(void)
 {
-    g_autoptr(FmDeepRecording) recording = world_two_pds();
+    g_autoptr(FmOpenProfile) recording = world_two_pds();
     struct page page = page_of(recording, "clique/2");
     g_assert_cmpstr(page_title(&page), ==, "Clique 2");
     g_assert_cmpint(fact_int(&page, "pd_count"), ==, 3);
@@ -53,7 +53,7 @@ static void entry_comes_first_and_several_pds_are_summed(void)
 
 static void links_lead_to_other_cliques_only(void)
 {
-    g_autoptr(FmDeepRecording) recording = world_two_pds();
+    g_autoptr(FmOpenProfile) recording = world_two_pds();
     struct page page = page_of(recording, "clique/2");
     JsonObject *leaf = row_where(&page, "clique", "proc", "other.leaf/0-0");
     g_assert_cmpstr(cell_string(leaf, "proc_query"), ==, "clique/1");
@@ -70,7 +70,7 @@ static void links_lead_to_other_cliques_only(void)
 
 static void ancestors_are_the_closest_ones_outermost_first(void)
 {
-    g_autoptr(FmDeepRecording) recording = world_undetected_recursion();
+    g_autoptr(FmOpenProfile) recording = world_undetected_recursion();
     struct page page = page_of(recording, "clique/1"); /* g, below map, f, map, main */
     g_assert_cmpuint(row_count(&page, "clique", "ancestor"), ==, 4);
     const char *const callers[] = {"main/2-0", "list.map/3-0", "f/2-0", "list.map/3-0"};
@@ -113,7 +113,7 @@ static void ancestors_are_the_closest_ones_outermost_first(void)
 
 static void call_sites_without_calls_show_on_demand(void)
 {
-    g_autoptr(FmDeepRecording) recording = world_undetected_recursion();
+    g_autoptr(FmOpenProfile) recording = world_undetected_recursion();
     struct page page = page_of(recording, "clique/3"); /* f: its call of g never happened */
     g_assert_cmpuint(row_count(&page, "clique", "call_site"), ==, 1);
     const char *show = control(&page, "inactive-call-sites-show");
@@ -130,7 +130,7 @@ static void call_sites_without_calls_show_on_demand(void)
 
 static void higher_order_sites_are_summed_or_summarized(void)
 {
-    g_autoptr(FmDeepRecording) recording = world_undetected_recursion();
+    g_autoptr(FmOpenProfile) recording = world_undetected_recursion();
     struct page page = page_of(recording, "clique/4"); /* the outer map */
     JsonObject *site = row_where(&page, "clique", "proc", "higher order call (summary)");
     g_assert_cmpint(cell_int(site, "callseqs_self_count"), ==, 10);
@@ -147,7 +147,7 @@ static void higher_order_sites_are_summed_or_summarized(void)
 
 static void roots_are_cliques(void)
 {
-    g_autoptr(FmDeepRecording) recording = world_undetected_recursion();
+    g_autoptr(FmOpenProfile) recording = world_undetected_recursion();
     struct page page = page_of(recording, "root/no");
     g_assert_cmpstr(page_title(&page), ==, "Clique 6");
     g_assert_cmpint(fact_int(&page, "parent_csd"), ==, 0);
@@ -165,7 +165,7 @@ static void roots_are_cliques(void)
 
 static void unknown_cliques_are_not_found(void)
 {
-    g_autoptr(FmDeepRecording) recording = world_two_pds();
+    g_autoptr(FmOpenProfile) recording = world_two_pds();
     g_autofree char *message = page_error(recording, "clique/4", FM_ERROR_NOT_FOUND);
     g_assert_cmpstr(message, ==, "two.data: invalid clique index 4, expected 1 to 3");
     g_autofree char *zero = page_error(recording, "clique/0", FM_ERROR_NOT_FOUND);

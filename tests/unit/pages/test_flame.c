@@ -19,7 +19,7 @@ static gint64 number(JsonArray *boxes, unsigned box, unsigned field)
 
 static void boxes_as_numbers(void)
 {
-    struct fm_deep_recording *recording = world_two_pds();
+    struct fm_open_profile *recording = world_two_pds();
     struct page page = page_of(recording, "flame/callseqs/down/_/all");
     JsonArray *boxes = boxes_of(&page);
     g_assert_cmpint(fact_int(&page, "box_count"), ==, 4); /* the recursion, q, p, leaf */
@@ -51,12 +51,12 @@ static void boxes_as_numbers(void)
     g_assert_nonnull(strstr(page_text(&page), "Nothing of this measure was recorded."));
     page_done(&page);
     g_free(page_error(recording, "flame/callseqs/down/_/nobody", FM_ERROR_NOT_FOUND));
-    fm_deep_recording_free(recording);
+    fm_open_profile_free(recording);
 }
 
 static void pictures(void)
 {
-    struct fm_deep_recording *recording = world_c(NULL);
+    struct fm_open_profile *recording = world_c(NULL);
     struct fm_query query = {0};
     struct fm_display *display = NULL;
     struct fm_preferences preferences;
@@ -78,14 +78,14 @@ static void pictures(void)
     g_assert_nonnull(strstr(svg->str, "insert"));
     fm_display_free(display);
     fm_query_clear(&query);
-    fm_deep_recording_free(recording);
+    fm_open_profile_free(recording);
 }
 
 /* Of a procedure with very many contexts callers of the dearest are followed; the others are one
  * box, and all add up. Asked for again, it is the same picture. */
 static void many_contexts_are_bounded(void)
 {
-    g_autoptr(FmDeepRecording) recording = world_hub();
+    g_autoptr(FmOpenProfile) recording = world_hub();
     for (int again = 0; again < 2; again++) {
         struct page page = page_of(recording, "flame/callseqs/up/_/hub");
         JsonArray *boxes = boxes_of(&page);
@@ -109,7 +109,7 @@ static void many_contexts_are_bounded(void)
 /* Where calls are many, graphs and contexts have them from the sums of sites. */
 static void many_calls_are_counted(void)
 {
-    g_autoptr(FmDeepRecording) recording = world_hub();
+    g_autoptr(FmOpenProfile) recording = world_hub();
     struct page page = page_of(recording, "graph/callseqs/proc/hub");
     gint64 calls = 0;
     for (unsigned i = 0; i < row_count(&page, "calls", NULL); i++)

@@ -10,7 +10,7 @@
 #define PAGES_MAX 1500  /* for each setting of the preferences */
 
 struct walk {
-    const struct fm_deep_recording *recording;
+    const struct fm_open_profile *recording;
     GHashTable *seen; /* texts of queries */
     GQueue queue;
     unsigned pages, links, pictures;
@@ -91,7 +91,7 @@ static void visit(struct walk *walk, const char *text)
 }
 
 /* *ret_commands: how many pages of each command were seen. */
-static void walk_from(const struct fm_deep_recording *recording, const char *start,
+static void walk_from(const struct fm_open_profile *recording, const char *start,
                       unsigned pages_max, unsigned ret_commands[FM_CMD_COUNT])
 {
     struct walk walk = {.recording = recording,
@@ -122,15 +122,15 @@ static const char *const starts[] = {
 
 static void small_recordings(void)
 {
-    struct fm_deep_recording *recordings[] = {world_undetected_recursion(), world_two_pds(),
-                                              world_c(NULL), world_many_callers("many.data")};
+    struct fm_open_profile *recordings[] = {world_undetected_recursion(), world_two_pds(),
+                                            world_c(NULL), world_many_callers("many.data")};
     for (unsigned i = 0; i < G_N_ELEMENTS(recordings); i++) {
         unsigned commands[FM_CMD_COUNT] = {0};
         walk_from(recordings[i], starts[0], 300, commands);
         walk_from(recordings[i], starts[1], 300, commands);
         g_assert_cmpuint(commands[FM_CMD_PROC], >, 0);
         g_assert_cmpuint(commands[FM_CMD_CLIQUE], >, 0);
-        fm_deep_recording_free(recordings[i]);
+        fm_open_profile_free(recordings[i]);
     }
 }
 
@@ -151,9 +151,9 @@ static void sample(void)
     g_autofree char *path = sample_file("Deep.data");
     if (!path)
         return;
-    g_autoptr(FmDeepRecording) recording = NULL;
+    g_autoptr(FmOpenProfile) recording = NULL;
     GError *error = NULL;
-    if (!fm_deep_recording_open(path, NULL, &recording, &error))
+    if (!fm_open_profile_open(path, NULL, &recording, &error))
         g_error("%s", error->message);
     unsigned commands[FM_CMD_COUNT] = {0};
     for (unsigned i = 0; i < G_N_ELEMENTS(starts); i++)

@@ -7,7 +7,7 @@
 
 static void modules_show_own_costs_only(void)
 {
-    g_autoptr(FmDeepRecording) recording = world_two_pds();
+    g_autoptr(FmOpenProfile) recording = world_two_pds();
     struct page page = page_of(recording, "program_modules");
     g_assert_cmpuint(row_count(&page, "modules", "module"), ==, 2); /* not the runtime's */
     JsonObject *b = row_where(&page, "modules", "module", "b");
@@ -26,7 +26,7 @@ static void modules_show_own_costs_only(void)
 
 static void inactive_procedures_show_on_demand(void)
 {
-    g_autoptr(FmDeepRecording) recording = world_c(NULL);
+    g_autoptr(FmOpenProfile) recording = world_c(NULL);
     struct page page = page_of(recording, "module/main.c");
     g_assert_cmpuint(row_count(&page, "procs", "proc"), ==, 3);
     g_assert_cmpint(fact_int(&page, "ps_count"), ==, 4);
@@ -47,7 +47,7 @@ struct flat_proc {
 };
 
 /* The runtime calls each of them, from one site. */
-static struct fm_deep_recording *flat(const struct flat_proc *procs, unsigned count)
+static struct fm_open_profile *flat(const struct flat_proc *procs, unsigned count)
 {
     struct fm_build *build = fm_build_new(FM_FLAVOUR_MERCURY, "accessors");
     uint32_t runtime = fm_build_ps(
@@ -65,10 +65,10 @@ static struct fm_deep_recording *flat(const struct flat_proc *procs, unsigned co
         fm_build_add(build, csd, FM_CALLSEQS, procs[i].callseqs);
     }
     struct fm_profile *profile = NULL;
-    struct fm_deep_recording *recording = NULL;
+    struct fm_open_profile *recording = NULL;
     GError *error = NULL;
     bool ok = fm_build_finish(build, &profile, &error) &&
-              fm_deep_recording_new("accessors.data", profile, NULL, &recording, &error);
+              fm_open_profile_new("accessors.data", profile, NULL, &recording, &error);
     g_assert_no_error(error);
     g_assert_true(ok);
     return recording;
@@ -82,7 +82,7 @@ static void limits_include_what_is_just_at_them(void)
         {"tiny", FM_LABEL_PREDICATE, 0, 6},
         {"large", FM_LABEL_PREDICATE, 0, 87},
     };
-    g_autoptr(FmDeepRecording) recording = flat(procs, G_N_ELEMENTS(procs));
+    g_autoptr(FmOpenProfile) recording = flat(procs, G_N_ELEMENTS(procs));
     static const struct {
         const char *query;
         unsigned rows;
@@ -100,7 +100,7 @@ static void limits_include_what_is_just_at_them(void)
     }
 }
 
-static struct fm_deep_recording *accessors(void)
+static struct fm_open_profile *accessors(void)
 {
     static const struct flat_proc procs[] = {
         {"tree_get_left", FM_LABEL_PREDICATE, 2, 10},  {"tree_set_left", FM_LABEL_PREDICATE, 3, 5},
@@ -113,7 +113,7 @@ static struct fm_deep_recording *accessors(void)
 
 static void getters_and_setters_are_paired(void)
 {
-    g_autoptr(FmDeepRecording) recording = accessors();
+    g_autoptr(FmOpenProfile) recording = accessors();
     struct page page = page_of(recording, "module_getter_setters/m");
     g_assert_cmpint(fact_int(&page, "accessors_count"), ==, 5); /* two have the wrong arity */
     /* Structures and fields in alphabetical order; "_set_" comes first in info_set_get_x. */
@@ -146,7 +146,7 @@ static void getters_and_setters_are_paired(void)
 
 static void the_most_expensive_stand_first(void)
 {
-    g_autoptr(FmDeepRecording) recording = world_two_pds();
+    g_autoptr(FmOpenProfile) recording = world_two_pds();
     struct page page = page_of(recording, "top_procs/1-2/callseqs/self/oa");
     g_assert_cmpstr(page_title(&page), ==,
                     "Top procedures ordered by self call sequence numbers overall");
@@ -165,7 +165,7 @@ static void the_most_expensive_stand_first(void)
 
 static void criteria_change_one_thing_each(void)
 {
-    g_autoptr(FmDeepRecording) recording = world_two_pds();
+    g_autoptr(FmOpenProfile) recording = world_two_pds();
     struct page page = page_of(recording, "top_procs/1-100/callseqs/self/oa");
     g_assert_null(control(&page, "top-100"));
     g_assert_null(control(&page, "top-callseqs"));
@@ -189,7 +189,7 @@ static void criteria_change_one_thing_each(void)
 
 static void thresholds_and_ranks_limit(void)
 {
-    g_autoptr(FmDeepRecording) recording = world_two_pds();
+    g_autoptr(FmOpenProfile) recording = world_two_pds();
     struct page page = page_of(recording, "top_procs/p50/callseqs/both/oa");
     g_assert_cmpuint(row_count(&page, "procs", "proc"), ==, 1); /* q: 9 of 16 */
     page_done(&page);

@@ -7,7 +7,7 @@
 
 static void menu_tells_counts_and_invariants(void)
 {
-    g_autoptr(FmDeepRecording) recording = world_two_pds();
+    g_autoptr(FmOpenProfile) recording = world_two_pds();
     struct page page = page_of(recording, "menu");
     g_assert_cmpstr(fact_string(&page, "program_name"), ==, "b");
     g_assert_cmpint(fact_int(&page, "csd_count"), ==, 6);
@@ -38,7 +38,7 @@ static bool has_link(const struct page *page, const char *query)
 
 static void menu_offers_times_when_they_tell_something(void)
 {
-    g_autoptr(FmDeepRecording) few = world_two_pds();
+    g_autoptr(FmOpenProfile) few = world_two_pds();
     struct page page = page_of(few, "menu");
     g_assert_false(has_link(&page, "top_procs/1-100/time/self/oa"));
     g_assert_true(has_link(&page, "top_procs/1-100/callseqs/self/oa"));
@@ -46,7 +46,7 @@ static void menu_offers_times_when_they_tell_something(void)
     g_assert_true(has_link(&page, "program_modules"));
     g_assert_nonnull(strstr(control(&page, "developer"), "/dev"));
     page_done(&page);
-    g_autoptr(FmDeepRecording) many = world_c(NULL); /* 40 ticks */
+    g_autoptr(FmOpenProfile) many = world_c(NULL); /* 40 ticks */
     page = page_of(many, "menu");
     g_assert_true(has_link(&page, "top_procs/1-100/time/self/oa"));
     g_assert_true(has_link(&page, "top_procs/v100/time/both/oa"));
@@ -57,7 +57,7 @@ static void menu_offers_times_when_they_tell_something(void)
 /* Of a C program: what it cost, in words, and where; then the rest. */
 static void the_answer_comes_first(void)
 {
-    g_autoptr(FmDeepRecording) recording = world_c(NULL);
+    g_autoptr(FmOpenProfile) recording = world_c(NULL);
     struct page page = page_of(recording, "menu");
     g_assert_cmpstr(page_title(&page), ==, "btree");
     g_assert_nonnull(strstr(page_text(&page), "400 ms of CPU time in 17 calls of 5 functions"));
@@ -87,7 +87,7 @@ static void the_answer_comes_first(void)
 
 static void dumps_show_nodes(void)
 {
-    g_autoptr(FmDeepRecording) recording = world_undetected_recursion();
+    g_autoptr(FmOpenProfile) recording = world_undetected_recursion();
     struct page page = page_of(recording, "dump_proc_static/3");
     g_assert_cmpstr(fact_string(&page, "raw_name"), ==, "list.map/3-0");
     g_assert_cmpstr(fact_string(&page, "unqualified_name"), ==, "map/3-0");
@@ -153,7 +153,7 @@ static void bad_ids_are_not_found(void)
         {"module/nix", "two.data: there is no module named 'nix'"},
         {"module_getter_setters/nix", "two.data: there is no module named 'nix'"},
     };
-    g_autoptr(FmDeepRecording) recording = world_two_pds();
+    g_autoptr(FmOpenProfile) recording = world_two_pds();
     for (unsigned i = 0; i < G_N_ELEMENTS(bad); i++) {
         g_autofree char *message = page_error(recording, bad[i].query, FM_ERROR_NOT_FOUND);
         g_assert_cmpstr(message, ==, bad[i].message);
@@ -165,7 +165,7 @@ static void later_pages_say_why_they_are_not_there(void)
     static const char *const later[] = {"recursion_type_freq", "module_rep/b",
                                         "proc_static_coverage/1", "proc_dynamic_coverage/1",
                                         "call_site_dynamic_var_use/1"};
-    g_autoptr(FmDeepRecording) recording = world_two_pds();
+    g_autoptr(FmOpenProfile) recording = world_two_pds();
     for (unsigned i = 0; i < G_N_ELEMENTS(later); i++) {
         g_autofree char *message = page_error(recording, later[i], FM_ERROR_UNAVAILABLE);
         g_assert_true(g_str_has_prefix(message, "two.data: not available for this file: "));
@@ -204,7 +204,7 @@ static void columns_follow_the_preferences(void)
         {"_-_-_-_-W", "memory_self_words memory_self_per_call_words", "memory_self_bytes"},
         {"_-_-_-_-b", "memory_self_bytes", "memory_self_per_call_bytes"},
     };
-    g_autoptr(FmDeepRecording) recording = world_two_pds();
+    g_autoptr(FmOpenProfile) recording = world_two_pds();
     for (unsigned i = 0; i < G_N_ELEMENTS(cases); i++) {
         g_autofree char *query = g_strdup_printf(
             "clique/2&%s/box/cols/5/20/nosum/context/nc/th/mqwd/hhh/nodev", cases[i].columns);
@@ -223,7 +223,7 @@ static void columns_follow_the_preferences(void)
 
 static void amounts_are_shared_out(void)
 {
-    g_autoptr(FmDeepRecording) recording = world_two_pds();
+    g_autoptr(FmOpenProfile) recording = world_two_pds();
     struct page page =
         page_of(recording, "proc/3&p-qtp-S-A-B/box/cols/5/20/nosum/context/nc/th/mqwd/hhh/nodev");
     JsonObject *q = row_at(&page, "proc", "proc", 0); /* 4 calls, own 4, total 9 of 16 */
@@ -233,7 +233,7 @@ static void amounts_are_shared_out(void)
     g_assert_cmpfloat(cell_double(q, "callseqs_total_per_call_count"), ==, 2.25);
     g_assert_cmpfloat(cell_double(q, "time_self_percent"), ==, 0); /* of nothing */
     page_done(&page);
-    g_autoptr(FmDeepRecording) c = world_c(NULL);
+    g_autoptr(FmOpenProfile) c = world_c(NULL);
     page = page_of(c, "proc/3&p-qtp-S-A-B/box/cols/5/20/nosum/context/nc/th/mqwd/hhh/nodev");
     JsonObject *insert = row_at(&page, "proc", "proc", 0); /* 36 ticks at 100 Hz in 10 calls */
     g_assert_cmpint(cell_int(insert, "time_self_ticks"), ==, 36);
@@ -256,12 +256,12 @@ static void controls_change_something(void)
                                           "module/b",
                                           "module_getter_setters/b",
                                           "top_procs/1-100/callseqs/both/oa"};
-    g_autoptr(FmDeepRecording) recording = world_two_pds();
+    g_autoptr(FmOpenProfile) recording = world_two_pds();
     for (unsigned i = 0; i < G_N_ELEMENTS(queries); i++) {
         struct fm_query self = {0};
         g_assert_true(fm_query_parse(queries[i], &self, NULL));
         self.has_preferences = false;
-        fm_deep_recording_preferences(recording, &self, &self.preferences);
+        fm_page_preferences_of(recording, &self, &self.preferences);
         self.has_preferences = true;
         g_autoptr(GHashTable) ids = g_hash_table_new(g_str_hash, g_str_equal);
         struct page page = page_of(recording, queries[i]);

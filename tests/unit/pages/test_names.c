@@ -7,7 +7,7 @@
 
 /* A C program: main -> parse -> (expr <-> term) -> insert of a.c; main -> insert of b.c twice, once
  * below load; a thread with work below worker. */
-static struct fm_deep_recording *program(void)
+static struct fm_open_profile *program(void)
 {
     struct fm_build *build = fm_build_new(FM_FLAVOUR_C, "names");
     static const struct {
@@ -48,16 +48,16 @@ static struct fm_deep_recording *program(void)
         fm_build_add(build, csd, FM_CALLSEQS, edges[i].calls);
     }
     struct fm_profile *profile = NULL;
-    struct fm_deep_recording *recording = NULL;
+    struct fm_open_profile *recording = NULL;
     g_autoptr(GError) error = NULL;
     bool ok = fm_build_finish(build, &profile, &error) &&
-              fm_deep_recording_new("/nowhere/names.data", profile, NULL, &recording, &error);
+              fm_open_profile_new("/nowhere/names.data", profile, NULL, &recording, &error);
     g_assert_no_error(error);
     g_assert_true(ok);
     return recording;
 }
 
-static void assert_is_proc(const struct fm_deep_recording *recording, const char *query,
+static void assert_is_proc(const struct fm_open_profile *recording, const char *query,
                            const char *qualified_name)
 {
     struct page page = page_of(recording, query);
@@ -67,20 +67,20 @@ static void assert_is_proc(const struct fm_deep_recording *recording, const char
 
 static void one_meaning(void)
 {
-    struct fm_deep_recording *recording = program();
+    struct fm_open_profile *recording = program();
     assert_is_proc(recording, "proc/parse", "a.c:parse");
     assert_is_proc(recording, "proc/a.c:insert", "a.c:insert");
     assert_is_proc(recording, "proc/b.c:insert", "lib/b.c:insert");
     assert_is_proc(recording, "proc/lib/b.c:insert", "lib/b.c:insert");
     assert_is_proc(recording, "proc_callers/lib%2Fb.c:insert/pr/1/100/nc", "lib/b.c:insert");
     assert_is_proc(recording, "proc_callers/load/cs/1/100/nc", "lib/b.c:load");
-    fm_deep_recording_free(recording);
+    fm_open_profile_free(recording);
 }
 
 /* Of Mercury: with module and arity, with slashes in the name. */
 static void mercury_names(void)
 {
-    struct fm_deep_recording *recording = world_undetected_recursion();
+    struct fm_open_profile *recording = world_undetected_recursion();
     assert_is_proc(recording, "proc/map", "list.map/3-0");
     assert_is_proc(recording, "proc/list.map", "list.map/3-0");
     assert_is_proc(recording, "proc/map/3-0", "list.map/3-0");
@@ -88,12 +88,12 @@ static void mercury_names(void)
     struct page page = page_of(recording, "clique/main/2-0/map/3-0/f");
     g_assert_cmpstr(page_title(&page), ==, "Clique 3");
     page_done(&page);
-    fm_deep_recording_free(recording);
+    fm_open_profile_free(recording);
 }
 
 static void several_meanings(void)
 {
-    struct fm_deep_recording *recording = program();
+    struct fm_open_profile *recording = program();
     struct page page = page_of(recording, "proc/insert");
     g_assert_cmpstr(page_title(&page), ==, "Which function?");
     g_assert_cmpint(fact_int(&page, "found_count"), ==, 2);
@@ -110,10 +110,10 @@ static void several_meanings(void)
     g_assert_cmpstr(cell_string(row_at(&page, "choices", NULL, 0), "spelling"), ==,
                     "proc_callers/b.c:insert/pr/1/7/nc");
     page_done(&page);
-    fm_deep_recording_free(recording);
+    fm_open_profile_free(recording);
 }
 
-static gint64 clique_of(const struct fm_deep_recording *recording, const char *query)
+static gint64 clique_of(const struct fm_open_profile *recording, const char *query)
 {
     struct page page = page_of(recording, query);
     gint64 clique = fact_int(&page, "clique");
@@ -123,7 +123,7 @@ static gint64 clique_of(const struct fm_deep_recording *recording, const char *q
 
 static void contexts_by_path(void)
 {
-    struct fm_deep_recording *recording = program();
+    struct fm_open_profile *recording = program();
     gint64 below_load = clique_of(recording, "clique/main/load/insert");
     gint64 recursion = clique_of(recording, "clique/expr");
     g_assert_cmpint(clique_of(recording, "clique/load/insert"), ==, below_load);
@@ -150,13 +150,13 @@ static void contexts_by_path(void)
     g_free(page_error(recording, "clique/worker/main", FM_ERROR_NOT_FOUND));
     /* Threads are no part of a path. */
     g_free(page_error(recording, "clique/main thread", FM_ERROR_NOT_FOUND));
-    fm_deep_recording_free(recording);
+    fm_open_profile_free(recording);
 }
 
 /* The function's page has its contexts as paths, dearest first. */
 static void contexts_of_a_function(void)
 {
-    struct fm_deep_recording *recording = program();
+    struct fm_open_profile *recording = program();
     struct page page = page_of(recording, "proc/b.c:insert");
     g_assert_cmpint(fact_int(&page, "path_count"), ==, 2);
     JsonObject *dearest = row_at(&page, "contexts", "context", 0);
@@ -169,24 +169,24 @@ static void contexts_of_a_function(void)
     page = page_of(recording, "proc/load"); /* one context: nothing to tell apart */
     g_assert_null(strstr(page_text(&page), "Contexts by"));
     page_done(&page);
-    fm_deep_recording_free(recording);
+    fm_open_profile_free(recording);
 }
 
 static void no_meaning(void)
 {
-    struct fm_deep_recording *recording = program();
+    struct fm_open_profile *recording = program();
     g_autofree char *near = page_error(recording, "proc/pase", FM_ERROR_NOT_FOUND);
     g_assert_cmpstr(near, ==,
                     "names.data: there is no function named 'pase'; is it parse, main or expr?");
     g_autofree char *path = page_error(recording, "clique/main/nothing", FM_ERROR_NOT_FOUND);
     g_assert_cmpstr(path, ==, "names.data: there is no context with the path 'main/nothing'");
     g_free(page_error(recording, "proc/a.c:load", FM_ERROR_NOT_FOUND));
-    fm_deep_recording_free(recording);
+    fm_open_profile_free(recording);
 }
 
 static void search(void)
 {
-    struct fm_deep_recording *recording = program();
+    struct fm_open_profile *recording = program();
     struct page page = page_of(recording, "find/In");
     static const char *const names[] = {"insert", "insert", "main"}; /* inside, dearest first */
     g_assert_cmpint(fact_int(&page, "found_count"), ==, 3);
@@ -209,7 +209,7 @@ static void search(void)
     page = page_of(recording, "find/");
     g_assert_cmpint(fact_int(&page, "found_count"), ==, 0);
     page_done(&page);
-    fm_deep_recording_free(recording);
+    fm_open_profile_free(recording);
 }
 
 int main(int argc, char **argv)

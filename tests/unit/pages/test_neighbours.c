@@ -24,7 +24,7 @@ static const char *first_name(JsonObject *cells)
 
 static void callers_and_callees_have_a_table_each(void)
 {
-    g_autoptr(FmDeepRecording) recording = world_c(NULL);
+    g_autoptr(FmOpenProfile) recording = world_c(NULL);
     struct page page = page_of(recording, "proc/2" BY_CALLS); /* main */
     assert_adds_up(&page);
     g_assert_cmpint(fact_int(&page, "total"), ==, 9);
@@ -52,7 +52,7 @@ static void callers_and_callees_have_a_table_each(void)
 /* The measure is that of the page's order. */
 static void the_order_says_the_measure(void)
 {
-    g_autoptr(FmDeepRecording) recording = world_c(NULL);
+    g_autoptr(FmOpenProfile) recording = world_c(NULL);
     struct page page = page_of(recording, "proc/3&p-_-_-_-b/box/cols/5/20/nosum/cost-words-both-oa/"
                                           "nc/th/mqwd/hhh/nodev");
     g_assert_cmpint(fact_int(&page, "total"), ==, 4096);
@@ -66,7 +66,7 @@ static void the_order_says_the_measure(void)
 /* Where nothing was asked for: what the function has, though the program mostly waits. */
 static void a_function_is_shown_by_what_it_has(void)
 {
-    g_autoptr(FmDeepRecording) recording = world_waiting();
+    g_autoptr(FmOpenProfile) recording = world_waiting();
     struct page page = page_of(recording, "proc/3"); /* parse */
     JsonObject *caller = row_at(&page, "who_calls", "caller", 0);
     g_assert_cmpfloat(cell_double(caller, "time_total_seconds"), ==, 0.6);
@@ -102,7 +102,7 @@ static void a_function_is_shown_by_what_it_has(void)
 
 static void the_first_page_has_what_waits_and_what_works(void)
 {
-    g_autoptr(FmDeepRecording) recording = world_waiting();
+    g_autoptr(FmOpenProfile) recording = world_waiting();
     struct page page = page_of(recording, "menu");
     g_assert_cmpstr(first_name(row_at(&page, "hot_functions", "function", 0)), ==, "await");
     JsonObject *busy = row_at(&page, "busy_functions", "function", 0);
@@ -113,7 +113,7 @@ static void the_first_page_has_what_waits_and_what_works(void)
 
 static void a_context_is_shown_by_itself(void)
 {
-    g_autoptr(FmDeepRecording) recording = world_c(NULL);
+    g_autoptr(FmOpenProfile) recording = world_c(NULL);
     struct page contexts = page_of(recording, "contexts/3" BY_CALLS);
     g_assert_cmpuint(row_count(&contexts, "contexts", "context"), ==, 2);
     JsonArray *path =
@@ -134,7 +134,7 @@ static void a_context_is_shown_by_itself(void)
 
 static void graphs_have_the_calls(void)
 {
-    g_autoptr(FmDeepRecording) recording = world_c(NULL);
+    g_autoptr(FmOpenProfile) recording = world_c(NULL);
     struct page page = page_of(recording, "graph/calls/proc/3");
     g_assert_cmpint(fact_int(&page, "function_count"), ==, 3);
     g_assert_false(fact_bool(&page, "in_one_context"));
@@ -145,14 +145,14 @@ static void graphs_have_the_calls(void)
     page = page_of(recording, "graph/calls/all");
     g_assert_cmpint(fact_int(&page, "function_count"), ==, 4);
     page_done(&page);
-    g_autoptr(FmDeepRecording) recursive = world_two_pds();
+    g_autoptr(FmOpenProfile) recursive = world_two_pds();
     page = page_of(recursive, "graph/callseqs/clique/2");
     g_assert_true(fact_bool(&page, "in_one_context"));
     g_assert_cmpint(fact_int(&page, "function_count"), ==, 2);
     page_done(&page);
 }
 
-static char *rendered(const struct fm_deep_recording *recording, const char *text,
+static char *rendered(const struct fm_open_profile *recording, const char *text,
                       enum fm_format format, GError **error)
 {
     struct fm_query query;
@@ -166,7 +166,7 @@ static char *rendered(const struct fm_deep_recording *recording, const char *tex
 
 static void graphs_are_for_graphviz_too(void)
 {
-    g_autoptr(FmDeepRecording) recording = world_c(NULL);
+    g_autoptr(FmOpenProfile) recording = world_c(NULL);
     GError *error = NULL;
     g_autofree char *dot = rendered(recording, "graph/calls/proc/3", FM_FORMAT_DOT, &error);
     g_assert_no_error(error);
@@ -185,7 +185,7 @@ static void graphs_are_for_graphviz_too(void)
 
 static void memory_has_two_sides(void)
 {
-    g_autoptr(FmDeepRecording) recording = world_c(NULL);
+    g_autoptr(FmOpenProfile) recording = world_c(NULL);
     struct page page = page_of(recording, "memory/allocated");
     g_assert_cmpint(cell_int(row_at(&page, "hot_allocators", NULL, 0), "bytes_self_bytes"), ==,
                     4096);

@@ -6,7 +6,7 @@
 
 static void costs_are_compensated(void)
 {
-    g_autoptr(FmDeepRecording) recording = world_undetected_recursion();
+    g_autoptr(FmOpenProfile) recording = world_undetected_recursion();
     struct page page = page_of(recording, "proc/3"); /* map: own 71, below it 60 */
     g_assert_cmpstr(page_title(&page), ==, "Summary of procedure list.map/3-0");
     g_assert_cmpstr(fact_string(&page, "module"), ==, "list");
@@ -29,7 +29,7 @@ static void costs_are_compensated(void)
 
 static void inactive_call_sites_show_on_demand(void)
 {
-    g_autoptr(FmDeepRecording) recording = world_undetected_recursion();
+    g_autoptr(FmOpenProfile) recording = world_undetected_recursion();
     struct page page = page_of(recording, "proc/4"); /* f never called g */
     g_assert_cmpuint(row_count(&page, "proc", "call_site"), ==, 1);
     g_assert_cmpint(fact_int(&page, "call_site_count"), ==, 2);
@@ -44,7 +44,7 @@ static void inactive_call_sites_show_on_demand(void)
 
 static void names_are_qualified_as_preferred(void)
 {
-    g_autoptr(FmDeepRecording) recording = world_two_pds();
+    g_autoptr(FmOpenProfile) recording = world_two_pds();
     struct page page = page_of(recording, "proc/3"); /* q calls p of its module and other.leaf */
     g_assert_nonnull(row_where(&page, "proc", "proc", "p/0-0"));
     g_assert_nonnull(row_where(&page, "proc", "proc", "other.leaf/0-0"));
@@ -60,7 +60,7 @@ static void names_are_qualified_as_preferred(void)
 
 static void call_sites_sort_by_every_order(void)
 {
-    g_autoptr(FmDeepRecording) recording = world_two_pds();
+    g_autoptr(FmOpenProfile) recording = world_two_pds();
     struct page page = page_of(recording, "proc/2"); /* line 51: q 1 call, line 52: q 3 calls */
     g_assert_cmpstr(cell_string(row_at(&page, "proc", "call_site", 0), "source"), ==, "b.m:51");
     struct page cost = page_of(recording, control(&page, "sort-callseqs-self"));
@@ -79,7 +79,7 @@ static void call_sites_sort_by_every_order(void)
 
 static void developers_see_the_callers_row(void)
 {
-    g_autoptr(FmDeepRecording) recording = world_undetected_recursion();
+    g_autoptr(FmOpenProfile) recording = world_undetected_recursion();
     struct page page =
         page_of(recording, "proc/3&p-_-s-_-w/box/cols/5/20/nosum/context/nc/th/mqwd/hhh/dev");
     JsonObject *row = row_at(&page, "proc", "callers", 0);
@@ -98,7 +98,7 @@ static void developers_see_the_callers_row(void)
 
 static void contexts_are_linked(void)
 {
-    g_autoptr(FmDeepRecording) recording = world_undetected_recursion();
+    g_autoptr(FmOpenProfile) recording = world_undetected_recursion();
     struct page page = page_of(recording, "proc/3"); /* the outer map and the inner one */
     JsonArray *links = json_object_get_array_member(page.root, "links");
     g_assert_cmpuint(json_array_get_length(links), ==, 2);
@@ -107,7 +107,7 @@ static void contexts_are_linked(void)
     g_assert_cmpstr(json_object_get_string_member(json_array_get_object_element(links, 1), "query"),
                     ==, "clique/2");
     page_done(&page);
-    g_autoptr(FmDeepRecording) hub = world_hub();
+    g_autoptr(FmOpenProfile) hub = world_hub();
     page = page_of(hub, "proc/2"); /* thousands of them are no use */
     g_assert_cmpuint(json_array_get_length(json_object_get_array_member(page.root, "links")), ==,
                      0);
@@ -116,7 +116,7 @@ static void contexts_are_linked(void)
 
 static void links_keep_given_preferences(void)
 {
-    g_autoptr(FmDeepRecording) recording = world_two_pds();
+    g_autoptr(FmOpenProfile) recording = world_two_pds();
     const char *prefs = "p-_-S-a-b/nobox/none/7/20/sum/name/nc/th/mqa/sss/nodev";
     g_autofree char *query = g_strconcat("proc/3&", prefs, NULL);
     struct page page = page_of(recording, query);

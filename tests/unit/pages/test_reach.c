@@ -11,7 +11,7 @@
 #define PAGES_MAX 2000
 
 struct walk {
-    const struct fm_deep_recording *recording;
+    const struct fm_open_profile *recording;
     GHashTable *seen; /* texts of queries */
     GQueue waiting[FM_CMD_COUNT];
     unsigned visited[FM_CMD_COUNT];
@@ -81,7 +81,7 @@ static bool all_reached(const struct walk *walk, const enum fm_command_id *comma
     return true;
 }
 
-static void reach(const struct fm_deep_recording *recording, const char *start,
+static void reach(const struct fm_open_profile *recording, const char *start,
                   const enum fm_command_id *commands, unsigned count)
 {
     struct walk walk = {.recording = recording,
@@ -132,17 +132,17 @@ static void every_command_is_reached(void)
         FM_CMD_PROGRAM_MODULES, FM_CMD_MODULE,    FM_CMD_MODULE_GETTER_SETTERS,
         FM_CMD_MODULE_REP,      FM_CMD_TOP_PROCS, FM_CMD_PROC_STATIC_COVERAGE};
     g_autofree char *path = sample_file("Deep.data");
-    g_autoptr(FmDeepRecording) recording = NULL;
+    g_autoptr(FmOpenProfile) recording = NULL;
     GError *error = NULL;
     if (path == NULL)
         return;
-    if (!fm_deep_recording_open(path, NULL, &recording, &error))
+    if (!fm_open_profile_open(path, NULL, &recording, &error))
         g_error("%s", error->message);
     reach(recording, DEVELOPER, all, G_N_ELEMENTS(all));
     reach(recording, "menu", plain, G_N_ELEMENTS(plain));
 }
 
-static void expect_words(const struct fm_deep_recording *recording, const char *query,
+static void expect_words(const struct fm_open_profile *recording, const char *query,
                          const char *const *words)
 {
     g_autofree char *message = page_error(recording, query, FM_ERROR_UNAVAILABLE);
@@ -157,13 +157,13 @@ static void expect_words(const struct fm_deep_recording *recording, const char *
         __VA_ARGS__, NULL \
     }
 
-static struct fm_deep_recording *open_alone(const char *folder, const char *data)
+static struct fm_open_profile *open_alone(const char *folder, const char *data)
 {
     g_autofree char *path = g_build_filename(folder, "Deep.data", NULL);
-    struct fm_deep_recording *recording;
+    struct fm_open_profile *recording;
     GError *error = NULL;
     g_assert_cmpint(symlink(data, path), ==, 0);
-    if (!fm_deep_recording_open(path, NULL, &recording, &error))
+    if (!fm_open_profile_open(path, NULL, &recording, &error))
         g_error("%s", error->message);
     g_unlink(path);
     return recording;
@@ -185,7 +185,7 @@ static void bodies_are_missing(void)
         if (round == 1)
             g_assert_true(
                 g_file_set_contents(bad, "Mercury deep profiler procrep version 5\n\2", -1, NULL));
-        g_autoptr(FmDeepRecording) recording = open_alone(folder, data);
+        g_autoptr(FmOpenProfile) recording = open_alone(folder, data);
         for (size_t i = 0; i < G_N_ELEMENTS(queries); i++) {
             expect_words(recording, queries[i],
                          round == 0 ? SAYS("There is no readable procedure representation",
@@ -206,17 +206,17 @@ static void bodies_are_missing(void)
 static void other_reasons(void)
 {
     g_autofree char *data = sample_file("Deep.data");
-    g_autoptr(FmDeepRecording) recording = NULL;
+    g_autoptr(FmOpenProfile) recording = NULL;
     if (data == NULL)
         return;
-    g_assert_true(fm_deep_recording_open(data, NULL, &recording, NULL));
+    g_assert_true(fm_open_profile_open(data, NULL, &recording, NULL));
     expect_words(recording, "proc_static_coverage/8000",
                  SAYS("No coverage information available", "never called"));
     expect_words(recording, "module_rep/Mercury runtime", SAYS("no bodies of module"));
     expect_words(recording, "proc_callers/62/pr/1/20/ac",
                  SAYS("Could not read contour exclusion file", "NAME.contour", "all MODULE",
                       "internal MODULE"));
-    g_autoptr(FmDeepRecording) c = world_c(NULL);
+    g_autoptr(FmOpenProfile) c = world_c(NULL);
     expect_words(c, "module_rep/a.c", SAYS("source"));
     expect_words(c, "call_site_dynamic_var_use/1", SAYS("C programs"));
     expect_words(c, "proc_static_coverage/2", SAYS("--grade=coverage"));

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static struct fm_deep_recording *recording; /* NULL when the file is not here */
+static struct fm_open_profile *recording; /* NULL when the file is not here */
 
 static void menu(void)
 {
@@ -243,11 +243,11 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_autofree char *path = sample_file("Deep.data");
     GError *error = NULL;
-    if (path && !fm_deep_recording_open(path, NULL, &recording, &error))
+    if (path && !fm_open_profile_open(path, NULL, &recording, &error))
         g_error("%s", error->message);
     for (unsigned i = 0; i < G_N_ELEMENTS(tests); i++)
         g_test_add_func(tests[i].name, path ? tests[i].test : not_here);
     int result = g_test_run();
-    fm_deep_recording_free(recording);
+    fm_open_profile_free(recording);
     return result;
 }

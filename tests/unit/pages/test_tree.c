@@ -30,7 +30,7 @@ static void assert_row(const struct page *page, unsigned n, const char *path, gi
 
 static void downwards(void)
 {
-    struct fm_deep_recording *recording = world_two_pds();
+    struct fm_open_profile *recording = world_two_pds();
     struct page page = page_of(recording, "tree/callseqs/down/3/all");
     assert_row(&page, 0, "the whole program", 0, "callseqs_total_count", 16);
     assert_row(&page, 1, "\u27f2\u00a0p/0-0\u00a0+1", 1, "callseqs_total_count", 16);
@@ -41,12 +41,12 @@ static void downwards(void)
     g_assert_cmpint(cell_int(row_at(&page, "tree", NULL, 1), "callseqs_self_count"), ==, 11);
     g_assert_cmpint(cell_int(row_at(&page, "tree", NULL, 1), "entered_count"), ==, 1);
     page_done(&page);
-    fm_deep_recording_free(recording);
+    fm_open_profile_free(recording);
 }
 
 static void the_most_telling_measure(void)
 {
-    struct fm_deep_recording *recording = world_c(NULL); /* 10 samples say too little */
+    struct fm_open_profile *recording = world_c(NULL); /* 10 samples say too little */
     struct page page = page_of(recording, "tree/auto/down/5/all");
     g_assert_cmpstr(fact_string(&page, "measure"), ==, "calls");
     g_assert_cmpstr(page_text(&page), ==, "Calls\n"); /* the others are links */
@@ -56,12 +56,12 @@ static void the_most_telling_measure(void)
     g_assert_cmpfloat_with_epsilon(cell_double(row_at(&page, "tree", NULL, 1), "total_percent"),
                                    100, 1e-9);
     page_done(&page);
-    fm_deep_recording_free(recording);
+    fm_open_profile_free(recording);
 }
 
 static void focus(void)
 {
-    struct fm_deep_recording *recording = world_c(NULL);
+    struct fm_open_profile *recording = world_c(NULL);
     struct page page = page_of(recording, "tree/calls/up/5/insert");
     assert_row(&page, 0, "insert", 0, "calls_total_count", 10);
     assert_row(&page, 1, "worker", 1, "calls_total_count", 7);
@@ -79,13 +79,13 @@ static void focus(void)
     g_free(page_error(recording, "tree/calls/down/1/nobody", FM_ERROR_NOT_FOUND));
     g_free(page_error(recording, "tree/calls/down/1/clique/4000", FM_ERROR_NOT_FOUND));
     g_free(page_error(recording, "tree/calls/down/1/proc/0", FM_ERROR_NOT_FOUND));
-    fm_deep_recording_free(recording);
+    fm_open_profile_free(recording);
 }
 
 /* Rows below the least share are one row, which leads to them. */
 static void the_rest(void)
 {
-    struct fm_deep_recording *recording = world_many_callers("many.data");
+    struct fm_open_profile *recording = world_many_callers("many.data");
     struct page page = page_of(recording, "tree/callseqs/down/1-p5/all");
     assert_row(&page, 1, "p07/0-0", 1, "callseqs_total_count", 8);
     assert_row(&page, 2, "44 more", 1, "callseqs_total_count", 88);
@@ -97,7 +97,7 @@ static void the_rest(void)
     page = page_of(recording, "tree/callseqs/down/1-p5/p01");
     assert_row(&page, 1, "callee/0-0", 1, "callseqs_total_count", 1);
     page_done(&page);
-    fm_deep_recording_free(recording);
+    fm_open_profile_free(recording);
 }
 
 int main(int argc, char **argv)

@@ -6,7 +6,7 @@
 
 static void functions_have_one_measure(void)
 {
-    g_autoptr(FmDeepRecording) recording = world_c(NULL);
+    g_autoptr(FmOpenProfile) recording = world_c(NULL);
     struct page page = window_of(recording, "top_procs/1-3/words/self/oa");
     JsonObject *first = row_at(&page, "procs", "proc", 0);
     g_assert_cmpint(cell_int(first, "bytes_self_bytes"), ==, 4096);
@@ -25,7 +25,7 @@ static void functions_have_one_measure(void)
 
 static void chosen_columns_are_kept(void)
 {
-    g_autoptr(FmDeepRecording) recording = world_c(NULL);
+    g_autoptr(FmOpenProfile) recording = world_c(NULL);
     struct page page = window_of(recording, "top_procs/1-3/words/self/oa&p-t-s-a-b/box/cols/5/20/"
                                             "nosum/cost-words-self-oa/nc/th/mqwd/hhh/nodev");
     g_assert_true(has_column(&page, "procs", "exits_count"));
@@ -38,7 +38,7 @@ static void chosen_columns_are_kept(void)
 
 static void files_tell_how_much_of_them_ran(void)
 {
-    g_autoptr(FmDeepRecording) recording = world_c(NULL);
+    g_autoptr(FmOpenProfile) recording = world_c(NULL);
     struct page page = window_of(recording, "program_modules");
     unsigned ran = 0, all = 0;
     int64_t before = INT64_MAX;
@@ -55,7 +55,7 @@ static void files_tell_how_much_of_them_ran(void)
 }
 
 /* What callers paid, and what recursions cost within, is what the function cost. */
-static void assert_adds_up(const struct fm_deep_recording *recording, const char *query)
+static void assert_adds_up(const struct fm_open_profile *recording, const char *query)
 {
     struct page page = window_of(recording, query);
     int64_t total = 0, own = 0, calls = 0;
@@ -82,7 +82,7 @@ static void assert_adds_up(const struct fm_deep_recording *recording, const char
 static void callers_add_up(void)
 {
     static const char *const groups[] = {"cs", "pr", "mo", "cl"};
-    g_autoptr(FmDeepRecording) recording = world_c(NULL);
+    g_autoptr(FmOpenProfile) recording = world_c(NULL);
     for (unsigned i = 0; i < G_N_ELEMENTS(groups); i++) {
         g_autofree char *query = g_strdup_printf("proc_callers/3/%s/1/100/nc", groups[i]);
         assert_adds_up(recording, query);
@@ -96,7 +96,7 @@ static void callers_add_up(void)
 
 static void the_first_page_is_short(void)
 {
-    g_autoptr(FmDeepRecording) recording = world_c(NULL);
+    g_autoptr(FmOpenProfile) recording = world_c(NULL);
     struct page page = window_of(recording, "menu");
     g_assert_null(strstr(page_text(&page), "three threads are not in it"));
     page_done(&page);

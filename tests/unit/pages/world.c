@@ -7,13 +7,13 @@
 
 /* --- recordings --- */
 
-static struct fm_deep_recording *finish(struct fm_build *build, const char *path)
+static struct fm_open_profile *finish(struct fm_build *build, const char *path)
 {
     struct fm_profile *profile = NULL;
-    struct fm_deep_recording *recording = NULL;
+    struct fm_open_profile *recording = NULL;
     GError *error = NULL;
     bool ok = fm_build_finish(build, &profile, &error) &&
-              fm_deep_recording_new(path, profile, NULL, &recording, &error);
+              fm_open_profile_new(path, profile, NULL, &recording, &error);
     g_assert_no_error(error);
     g_assert_true(ok);
     return recording;
@@ -61,7 +61,7 @@ static uint32_t edge(struct fm_build *build, uint32_t caller, uint32_t slot, uin
     return csd;
 }
 
-struct fm_deep_recording *world_undetected_recursion(void)
+struct fm_open_profile *world_undetected_recursion(void)
 {
     struct fm_build *build = fm_build_new(FM_FLAVOUR_MERCURY, "a");
     uint32_t runtime = runtime_ps(build);
@@ -88,7 +88,7 @@ struct fm_deep_recording *world_undetected_recursion(void)
     return finish(build, "undetected.data");
 }
 
-struct fm_deep_recording *world_two_pds(void)
+struct fm_open_profile *world_two_pds(void)
 {
     struct fm_build *build = fm_build_new(FM_FLAVOUR_MERCURY, "b");
     uint32_t runtime = runtime_ps(build);
@@ -125,7 +125,7 @@ static uint32_t c_ps(struct fm_build *build, const char *folder, const char *uni
                                               .line = line});
 }
 
-struct fm_deep_recording *world_c(const char *source_folder)
+struct fm_open_profile *world_c(const char *source_folder)
 {
     struct fm_build *build = fm_build_new(FM_FLAVOUR_C, "btree");
     unsigned frees = fm_build_measure(build, "frees", "count", 1);
@@ -176,7 +176,7 @@ struct fm_deep_recording *world_c(const char *source_folder)
     return finish(build, source_folder ? "c.data" : "/nowhere/c.data");
 }
 
-struct fm_deep_recording *world_waiting(void)
+struct fm_open_profile *world_waiting(void)
 {
     struct fm_build *build = fm_build_new(FM_FLAVOUR_C, "server");
     unsigned waits = fm_build_measure(build, "waits", "waits", 1);
@@ -209,7 +209,7 @@ struct fm_deep_recording *world_waiting(void)
     return finish(build, "/nowhere/server.data");
 }
 
-struct fm_deep_recording *world_many_callers(const char *path)
+struct fm_open_profile *world_many_callers(const char *path)
 {
     struct fm_build *build = fm_build_new(FM_FLAVOUR_MERCURY, "many");
     uint32_t runtime = runtime_ps(build);
@@ -227,7 +227,7 @@ struct fm_deep_recording *world_many_callers(const char *path)
     return finish(build, path);
 }
 
-struct fm_deep_recording *world_hub(void)
+struct fm_open_profile *world_hub(void)
 {
     struct fm_build *build = fm_build_new(FM_FLAVOUR_MERCURY, "hub");
     uint32_t runtime = runtime_ps(build);
@@ -260,7 +260,7 @@ struct fm_deep_recording *world_hub(void)
 
 /* --- pages --- */
 
-static bool make(const struct fm_deep_recording *recording, const char *text, bool window,
+static bool make(const struct fm_open_profile *recording, const char *text, bool window,
                  GString *out, GError **error)
 {
     struct fm_query query = {0};
@@ -280,7 +280,7 @@ static bool make(const struct fm_deep_recording *recording, const char *text, bo
     return ok;
 }
 
-static struct page parsed_page(const struct fm_deep_recording *recording, const char *query,
+static struct page parsed_page(const struct fm_open_profile *recording, const char *query,
                                bool window)
 {
     GError *error = NULL;
@@ -296,12 +296,12 @@ static struct page parsed_page(const struct fm_deep_recording *recording, const 
     return page;
 }
 
-struct page page_of(const struct fm_deep_recording *recording, const char *query)
+struct page page_of(const struct fm_open_profile *recording, const char *query)
 {
     return parsed_page(recording, query, false);
 }
 
-struct page window_of(const struct fm_deep_recording *recording, const char *query)
+struct page window_of(const struct fm_open_profile *recording, const char *query)
 {
     return parsed_page(recording, query, true);
 }
@@ -311,7 +311,7 @@ void page_done(struct page *page)
     g_clear_object(&page->parser);
 }
 
-char *page_error(const struct fm_deep_recording *recording, const char *query, int code)
+char *page_error(const struct fm_open_profile *recording, const char *query, int code)
 {
     GError *error = NULL;
     GString *text = g_string_new(NULL);

@@ -9,33 +9,33 @@
 
 /* Undetected recursion: 1 runtime, 2 main, 3 map (higher-order site, recursive site), 4 f, 5 g;
  * map is active twice. Call sequence numbers only. */
-struct fm_deep_recording *world_undetected_recursion(void);
+struct fm_open_profile *world_undetected_recursion(void);
 /* Cliques 1 = {leaf}, 2 = {p, q, q'}, 3 = {runtime}. q has two proc dynamics in clique 2. */
-struct fm_deep_recording *world_two_pds(void);
+struct fm_open_profile *world_two_pds(void);
 /* A C program: main calls insert 3 times in a loop and qsort's callback compare; a second thread;
  * one function never called. source_folder: where its files are named to be. */
-struct fm_deep_recording *world_c(const char *source_folder);
+struct fm_open_profile *world_c(const char *source_folder);
 /* A C program that mostly waits: main calls parse (0.6 s of CPU time in 60 samples, 7 calls), await
  * (3 s in poll) and get (50 calls, neither). */
-struct fm_deep_recording *world_waiting(void);
+struct fm_open_profile *world_waiting(void);
 /* Many callers of one procedure: callers p01 .. p45 in modules m0 .. m8; p07 calls it 7 times. */
-struct fm_deep_recording *world_many_callers(const char *path);
+struct fm_open_profile *world_many_callers(const char *path);
 
 /* 2 hub, called from 5,000 contexts of one procedure at one site, twice as often from another by a
  * closure, at whose other site a second closure is called too, and by itself; it calls a leaf. */
-struct fm_deep_recording *world_hub(void);
+struct fm_open_profile *world_hub(void);
 
 /* One page, through fm_report() and the JSON writer. */
 struct page {
     JsonParser *parser;
     JsonObject *root;
 };
-struct page page_of(const struct fm_deep_recording *recording, const char *query);
+struct page page_of(const struct fm_open_profile *recording, const char *query);
 /* As a browser is shown it: columns of one measure, where none are chosen. */
-struct page window_of(const struct fm_deep_recording *recording, const char *query);
+struct page window_of(const struct fm_open_profile *recording, const char *query);
 void page_done(struct page *page);
 /* The page is refused: its error's code must be this one. Returns the message; g_free. */
-char *page_error(const struct fm_deep_recording *recording, const char *query, int code);
+char *page_error(const struct fm_open_profile *recording, const char *query, int code);
 
 const char *page_title(const struct page *page);
 const char *page_text(const struct page *page); /* all texts and headings; "" = none */

@@ -194,7 +194,7 @@ static void recursion_types_are_kept(struct fixture *f, gconstpointer user)
     (void)user;
     expect(f->server, "/deep", "menu", f->one, 200, "data-stage=\"1\"");
     step_until(f, f->one, "checks");
-    const struct fm_deep_recording *recording = fm_profile_recording(trace_of(f, f->one));
+    const struct fm_open_profile *recording = fm_open_profile_of(trace_of(f, f->one));
     g_assert_null(recording->recursion_types);
     expect_same(f, "/deep", "menu", f->one);
     expect(f->server, "/deep.txt", "recursion_type_freq", f->one, 200,
@@ -213,19 +213,19 @@ static void pages_do_not_step(struct fixture *f, gconstpointer user)
     expect(f->server, "/deep", "menu", f->one, 200, "data-stage=\"1\"");
     struct fm_trace *trace = trace_of(f, f->one);
     for (unsigned steps = 0; fm_engine_has_work(f->engine); steps++) {
-        enum fm_known known = fm_profile_recording(trace)->known;
+        enum fm_known known = fm_open_profile_of(trace)->known;
         double progress = fm_background_progress(f->engine, trace);
         for (size_t c = 0; c < G_N_ELEMENTS(commands); c++) {
             struct fm_response response;
             ask(f->server, "/deep", commands[c], f->one, &response);
             fm_response_clear(&response);
         }
-        g_assert_cmpint(fm_profile_recording(trace)->known, ==, known);
+        g_assert_cmpint(fm_open_profile_of(trace)->known, ==, known);
         g_assert_cmpfloat(fm_background_progress(f->engine, trace), ==, progress);
         g_assert_null(fm_engine_check(f->engine));
         step(f);
     }
-    g_assert_cmpint(fm_profile_recording(trace)->known, ==, FM_KNOWN_ALL);
+    g_assert_cmpint(fm_open_profile_of(trace)->known, ==, FM_KNOWN_ALL);
 }
 
 static unsigned ready_modules(const struct fm_trace *trace)
@@ -250,8 +250,8 @@ static void two_take_turns(struct fixture *f, gconstpointer user)
         steps++;
     }
     /* Neither is done while the other has not begun. */
-    g_assert_cmpint(fm_profile_recording(one)->known, <, FM_KNOWN_ALL);
-    g_assert_cmpint(fm_profile_recording(two)->known, <, FM_KNOWN_ALL);
+    g_assert_cmpint(fm_open_profile_of(one)->known, <, FM_KNOWN_ALL);
+    g_assert_cmpint(fm_open_profile_of(two)->known, <, FM_KNOWN_ALL);
     finish(f);
     expect_same(f, "/deep", "menu", f->one);
     expect_same(f, "/deep", "menu", f->two);

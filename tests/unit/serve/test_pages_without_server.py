@@ -10,7 +10,7 @@ import tempfile
 program, generate = sys.argv[1:3]
 symbols = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
 defined = {line.split()[-1] for line in symbols.splitlines()}
-assert "fm_recordings_new" in defined or "fm_profile_open_now" in defined, "nothing opens recordings"
+assert "fm_open_files_new" in defined or "fm_profile_open_now" in defined, "nothing opens recordings"
 server = sorted(name for name in defined if name.startswith(("fm_server_", "fm_stream_", "fm_http_")))
 assert not server, f"linked with the server: {server}"
 

@@ -362,7 +362,7 @@ static void add_links(struct fm_page *page, uint32_t ps)
 /* Why there are no instructions, as a sentence. */
 static void add_nothing(struct fm_page *page, uint32_t ps)
 {
-    const struct fm_deep_recording *recording = page->recording;
+    const struct fm_open_profile *recording = page->recording;
     if (recording->machine_code_message != NULL)
         fm_add_text(page->body, recording->machine_code_message);
     else if (recording->machine_code == NULL)

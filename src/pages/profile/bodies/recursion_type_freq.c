@@ -190,7 +190,7 @@ static void add_kinds(struct fm_page *page, const struct fm_recursion_types *typ
 
 bool fm_report_recursion_type_freq(struct fm_page *page, GError **error)
 {
-    const struct fm_deep_recording *recording = page->recording;
+    const struct fm_open_profile *recording = page->recording;
     struct fm_recursion_types *made = NULL;
     if (!fm_page_check_bodies(page, error))
         return false;

@@ -282,7 +282,7 @@ static void offer_contour(struct fm_page *page, bool apply)
 static void add_page_controls(struct fm_page *page, uint32_t bunch_size)
 {
     const struct fm_command *command = &page->query.command;
-    const struct fm_deep_recording *recording = page->recording;
+    const struct fm_open_profile *recording = page->recording;
     fm_controls_grouping(page, "Toggle grouping:", command->number, bunch_size, command->contour);
     if (command->contour)
         offer_contour(page, false);
@@ -380,7 +380,7 @@ static void add_groups(struct fm_page *page)
     fm_caller_groups_clear(&view.groups);
 }
 
-static void missing_contour(const struct fm_deep_recording *recording, GError **error)
+static void missing_contour(const struct fm_open_profile *recording, GError **error)
 {
     if (recording->contour_state == FM_CONTOUR_BAD)
         g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE,

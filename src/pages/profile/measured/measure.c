@@ -21,8 +21,7 @@ static enum fm_measure_id measure_id(const struct fm_profile *profile,
         of < FM_FURTHER_FIRST ? of : fm_profile_measure(profile, (enum fm_further_measure)of));
 }
 
-const char *fm_measure_label(const struct fm_deep_recording *recording,
-                             enum fm_query_measure measure)
+const char *fm_measure_label(const struct fm_open_profile *recording, enum fm_query_measure measure)
 {
     if (measure == FM_QUERY_BY_AUTO)
         return "Automatic";
@@ -30,14 +29,13 @@ const char *fm_measure_label(const struct fm_deep_recording *recording,
     return of_time ? fm_tree_measures[measure].label : fm_profile_tick_words(recording->profile);
 }
 
-bool fm_measure_is_offered(const struct fm_deep_recording *recording, enum fm_query_measure measure)
+bool fm_measure_is_offered(const struct fm_open_profile *recording, enum fm_query_measure measure)
 {
     const struct fm_tree_measure *of = &fm_tree_measures[measure];
     return recording->profile->flavour == FM_FLAVOUR_C ? of->c : of->mercury;
 }
 
-bool fm_measure_is_recorded(const struct fm_deep_recording *recording,
-                            enum fm_query_measure measure)
+bool fm_measure_is_recorded(const struct fm_open_profile *recording, enum fm_query_measure measure)
 {
     enum fm_measure_id id = measure_id(recording->profile, measure);
     return recording->known >= FM_KNOWN_COSTS && id != FM_EXITS &&
@@ -45,7 +43,7 @@ bool fm_measure_is_recorded(const struct fm_deep_recording *recording,
            fm_cost_total(&recording->analysis->root_total, id) > 0;
 }
 
-bool fm_waiting_dominates(const struct fm_deep_recording *recording)
+bool fm_waiting_dominates(const struct fm_open_profile *recording)
 {
     const struct fm_profile *profile = recording->profile;
     if (recording->known < FM_KNOWN_COSTS || profile->ticks_per_second == 0 ||
@@ -57,7 +55,7 @@ bool fm_waiting_dominates(const struct fm_deep_recording *recording)
     return waited >= WAITED_WORTH_SAYING && waited > 2 * worked;
 }
 
-bool fm_held_dominates(const struct fm_deep_recording *recording)
+bool fm_held_dominates(const struct fm_open_profile *recording)
 {
     const struct fm_profile *profile = recording->profile;
     uint64_t least = MAX(HELD_DOMINANT, profile->run_info.peak_bytes / 2);
@@ -69,7 +67,7 @@ bool fm_held_dominates(const struct fm_deep_recording *recording)
     return held->bytes >= least;
 }
 
-enum fm_query_measure fm_dominant_measure(const struct fm_deep_recording *recording)
+enum fm_query_measure fm_dominant_measure(const struct fm_open_profile *recording)
 {
     const struct fm_profile *profile = recording->profile;
     /* events were requested */
@@ -89,7 +87,7 @@ enum fm_query_measure fm_dominant_measure(const struct fm_deep_recording *record
     return profile->flavour == FM_FLAVOUR_C ? FM_QUERY_BY_CALLS : FM_QUERY_BY_CALLSEQS;
 }
 
-void fm_measured_init(struct fm_measured *ret, const struct fm_deep_recording *recording,
+void fm_measured_init(struct fm_measured *ret, const struct fm_open_profile *recording,
                       enum fm_query_measure asked)
 {
     g_return_if_fail(ret != NULL && recording->profile != NULL);

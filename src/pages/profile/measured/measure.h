@@ -19,28 +19,26 @@ struct fm_measured {
 };
 
 /* For a measure that the flavour does not have, its nearest relative. */
-void fm_measured_init(struct fm_measured *ret, const struct fm_deep_recording *recording,
+void fm_measured_init(struct fm_measured *ret, const struct fm_open_profile *recording,
                       enum fm_query_measure asked);
 /* Whether all threads together waited more than twice as long as they worked, and not just for a
  * moment. */
-bool fm_waiting_dominates(const struct fm_deep_recording *recording);
+bool fm_waiting_dominates(const struct fm_open_profile *recording);
 /* What was never freed, by the rule of profile/digest/run/held.h, is much, and at least half of the
  * peak.
  */
-bool fm_held_dominates(const struct fm_deep_recording *recording);
+bool fm_held_dominates(const struct fm_open_profile *recording);
 /* The measure that pages begin with: waiting where that dominates, else time where there are 20
  * samples, else what was never freed where that dominates, else calls. Below 20 samples the order
  * of two functions, of 50 and of 25 %, is wrong in more than a tenth of all runs. */
-enum fm_query_measure fm_dominant_measure(const struct fm_deep_recording *recording);
+enum fm_query_measure fm_dominant_measure(const struct fm_open_profile *recording);
 /* Whether there is any of it. Of a profile that has quanta but not their length (another tool's
  * samples, instructions), time is shown as a number of them. */
-bool fm_measure_is_recorded(const struct fm_deep_recording *recording,
-                            enum fm_query_measure measure);
+bool fm_measure_is_recorded(const struct fm_open_profile *recording, enum fm_query_measure measure);
 /* Whether profiles of its flavour have it. */
-bool fm_measure_is_offered(const struct fm_deep_recording *recording,
-                           enum fm_query_measure measure);
+bool fm_measure_is_offered(const struct fm_open_profile *recording, enum fm_query_measure measure);
 /* The word of the switch; belongs to the recording. */
-const char *fm_measure_label(const struct fm_deep_recording *recording,
+const char *fm_measure_label(const struct fm_open_profile *recording,
                              enum fm_query_measure measure);
 
 /* A column of the measure, "Self ms"; part: "self", "total". */

@@ -45,7 +45,7 @@ static double seconds_of(const struct fm_measured *measured, const struct fm_cos
 void fm_measured_of_function(struct fm_measured *ret, const struct fm_page *page,
                              enum fm_query_measure asked, uint32_t ps)
 {
-    const struct fm_deep_recording *recording = page->recording;
+    const struct fm_open_profile *recording = page->recording;
     struct fm_measured time, waiting;
     struct fm_cost cost;
     fm_measured_init(ret, recording, asked);

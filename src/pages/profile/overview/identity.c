@@ -21,7 +21,7 @@ static uint32_t number_of_focus(const char *focus, bool *ret_clique)
                                                                                 : 0;
 }
 
-static uint64_t identity_of(const struct fm_deep_recording *recording, uint32_t number, bool clique)
+static uint64_t identity_of(const struct fm_open_profile *recording, uint32_t number, bool clique)
 {
     const struct fm_analysis *a = recording->analysis;
     if (number == 0 || number > (clique ? a->clique_count : a->profile->ps_count))
@@ -30,7 +30,7 @@ static uint64_t identity_of(const struct fm_deep_recording *recording, uint32_t 
                   : fm_identity_of_ps(recording->identities, a, number);
 }
 
-bool fm_identity_name(const struct fm_deep_recording *recording, struct fm_command *command,
+bool fm_identity_name(const struct fm_open_profile *recording, struct fm_command *command,
                       char buffer[FM_IDENTITY_BYTES])
 {
     g_return_val_if_fail(recording->known >= FM_KNOWN_COSTS, false);
@@ -54,7 +54,7 @@ bool fm_identity_name(const struct fm_deep_recording *recording, struct fm_comma
     return true;
 }
 
-bool fm_identity_read(const struct fm_deep_recording *recording, const char *name, bool clique,
+bool fm_identity_read(const struct fm_open_profile *recording, const char *name, bool clique,
                       uint32_t *ret_number)
 {
     uint64_t identity;

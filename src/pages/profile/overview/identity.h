@@ -10,9 +10,9 @@
 
 /* Replaces a number by an identity if the command is about one; its name is then in buffer. False:
  * unchanged. All costs must be known. */
-bool fm_identity_name(const struct fm_deep_recording *recording, struct fm_command *command,
+bool fm_identity_name(const struct fm_open_profile *recording, struct fm_command *command,
                       char buffer[FM_IDENTITY_BYTES]);
 /* Whether the name is an identity; *ret_number: of the context or function that has it, 0 = none.
  */
-bool fm_identity_read(const struct fm_deep_recording *recording, const char *name, bool clique,
+bool fm_identity_read(const struct fm_open_profile *recording, const char *name, bool clique,
                       uint32_t *ret_number);

@@ -272,7 +272,7 @@ void fm_add_summary(struct fm_page *page)
 
 static void add_invariants(struct fm_page *page)
 {
-    const struct fm_deep_recording *recording = page->recording;
+    const struct fm_open_profile *recording = page->recording;
     bool all = true;
     struct fm_table *table = fm_add_table(page->body, FM_BOX_NEVER, "invariants");
     fm_table_group(table, "Invariant", FM_COLUMN_DEFAULT, FM_COLOUR_NEVER);

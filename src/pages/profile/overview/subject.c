@@ -52,8 +52,8 @@ static char *shown(const char *name)
     return text;
 }
 
-static void set_not_found(const struct fm_deep_recording *recording, const char *wanted,
-                          bool clique, GError **error)
+static void set_not_found(const struct fm_open_profile *recording, const char *wanted, bool clique,
+                          GError **error)
 {
     g_autofree char *name = shown(wanted);
     g_autoptr(GString) message = g_string_new(NULL);
@@ -89,7 +89,7 @@ static void set_one(struct fm_subject *ret, uint32_t number)
 }
 
 /* Accepts a number if it exists. */
-static bool find_number(const struct fm_deep_recording *recording, const char *text,
+static bool find_number(const struct fm_open_profile *recording, const char *text,
                         struct fm_subject *ret, GError **error)
 {
     uint32_t max = ret->cliques ? recording->analysis->clique_count : recording->profile->ps_count;
@@ -107,7 +107,7 @@ static bool find_number(const struct fm_deep_recording *recording, const char *t
 #define CSD_PREFIX "csd:"
 
 /* The context that a call site dynamic leads to, as event logs name it. */
-static bool find_csd(const struct fm_deep_recording *recording, const char *text,
+static bool find_csd(const struct fm_open_profile *recording, const char *text,
                      struct fm_subject *ret, GError **error)
 {
     const struct fm_profile *profile = recording->profile;
@@ -140,7 +140,7 @@ static void drop_same_paths(const struct fm_analysis *a, struct fm_subject *subj
     subject->count = kept;
 }
 
-bool fm_subject_find(const struct fm_deep_recording *recording, const struct fm_command *command,
+bool fm_subject_find(const struct fm_open_profile *recording, const struct fm_command *command,
                      struct fm_subject *ret, GError **error)
 {
     g_return_val_if_fail(command != NULL && ret != NULL, false);

@@ -22,7 +22,7 @@ struct fm_subject {
 void fm_subject_set(struct fm_command *command, const struct fm_subject *subject, char *focus,
                     size_t focus_size);
 /* FM_ERROR_NOT_FOUND when nothing has the name; the message suggests similar ones. */
-FM_MUST_USE bool fm_subject_find(const struct fm_deep_recording *recording,
+FM_MUST_USE bool fm_subject_find(const struct fm_open_profile *recording,
                                  const struct fm_command *command, struct fm_subject *ret,
                                  GError **error);
 void fm_subject_clear(struct fm_subject *subject);

@@ -239,7 +239,7 @@ static char *which_is_sampled(const struct fm_profile *profile)
 
 char *fm_summary_details(const struct fm_page *page)
 {
-    const struct fm_deep_recording *recording = page->recording;
+    const struct fm_open_profile *recording = page->recording;
     const struct fm_profile *profile = page->profile;
     g_autoptr(GString) out = g_string_new(NULL);
     append_threads(page, out);

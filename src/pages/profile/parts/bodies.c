@@ -52,7 +52,7 @@ bool fm_page_fail(const struct fm_page *page, GError **error)
 
 bool fm_page_check_bodies(const struct fm_page *page, GError **error)
 {
-    const struct fm_deep_recording *recording = page->recording;
+    const struct fm_open_profile *recording = page->recording;
     if (page->profile->flavour == FM_FLAVOUR_C || recording->procrep != NULL)
         return true;
     g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE, "%s%s",

@@ -15,7 +15,7 @@ void fm_controls_offer(struct fm_controls *controls, const struct fm_query *quer
     struct fm_page *page = controls->page;
     struct fm_query target = *query;
     target.has_preferences = true; /* so that the comparison includes the link's preferences */
-    fm_deep_recording_preferences(page->recording, query, &target.preferences);
+    fm_page_preferences_of(page->recording, query, &target.preferences);
     if (fm_query_equal(&target, &page->query))
         return;
     if (!controls->list)

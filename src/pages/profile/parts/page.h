@@ -9,7 +9,7 @@
 #include "pages/report.h"
 
 struct fm_page {
-    const struct fm_deep_recording *recording;
+    const struct fm_open_profile *recording;
     const struct fm_profile *profile;
     const struct fm_analysis *analysis;
     const struct fm_terms *terms;

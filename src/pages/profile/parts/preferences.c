@@ -27,8 +27,8 @@ static void keep_one_measure(struct fm_preferences *ret, const struct fm_command
         ret->time = FM_TIME_NONE;
 }
 
-void fm_deep_recording_preferences(const struct fm_deep_recording *recording,
-                                   const struct fm_query *query, struct fm_preferences *ret)
+void fm_page_preferences_of(const struct fm_open_profile *recording, const struct fm_query *query,
+                            struct fm_preferences *ret)
 {
     g_return_if_fail(recording->known >= FM_KNOWN_HEADER);
     const struct fm_profile *profile = recording->profile;
@@ -52,15 +52,14 @@ void fm_preferences_set_order(struct fm_preferences *preferences, enum fm_order 
     preferences->cost = order == FM_ORDER_COST ? *cost : (struct fm_cost_order){0};
 }
 
-bool fm_preferences_are_usual(const struct fm_deep_recording *recording,
-                              const struct fm_query *query)
+bool fm_preferences_are_usual(const struct fm_open_profile *recording, const struct fm_query *query)
 {
     if (!query->compact || recording->profile->flavour != FM_FLAVOUR_C)
         return false;
     struct fm_query unasked = *query;
     struct fm_preferences usual;
     unasked.has_preferences = false;
-    fm_deep_recording_preferences(recording, &unasked, &usual);
+    fm_page_preferences_of(recording, &unasked, &usual);
     const struct fm_preferences *now = &query->preferences;
     return now->ports == usual.ports && now->time == usual.time &&
            now->callseqs == usual.callseqs && now->allocs == usual.allocs &&

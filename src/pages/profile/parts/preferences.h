@@ -13,5 +13,5 @@ void fm_preferences_set_order(struct fm_preferences *preferences, enum fm_order 
                               const struct fm_cost_order *cost);
 /* The page is for a window, of a C program, and has the columns that it has where none are chosen.
  */
-bool fm_preferences_are_usual(const struct fm_deep_recording *recording,
+bool fm_preferences_are_usual(const struct fm_open_profile *recording,
                               const struct fm_query *query);
