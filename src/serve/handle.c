@@ -421,7 +421,7 @@ void fm_answer_find(const struct fm_exchange *exchange)
     if (grows)
         fm_growing_read(exchange->server, profile, &query);
     if (profile->recording != NULL && profile->recording->known >= FM_KNOWN_PROFILE)
-        fm_view_named_procs(profile->recording->profile, trimmed, &ps, &count);
+        fm_digest_named_procs(profile->recording->profile, trimmed, &ps, &count);
     if (count == 1)
         query.command = (struct fm_command){.id = FM_CMD_PROC, .number = ps[0]};
     g_free(ps);

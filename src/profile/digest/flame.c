@@ -13,23 +13,23 @@
 #define NO_PARENT UINT32_MAX
 
 struct layout {
-    struct fm_view_tree *tree;
-    const struct fm_view_flame_options *options;
-    struct fm_view_flame *flame;
+    struct fm_digest_tree *tree;
+    const struct fm_digest_flame_options *options;
+    struct fm_digest_flame *flame;
     double whole, px; /* total of the focus; pixels */
     double least_px;  /* minimum width of a separate box */
     unsigned boxes_max, rows_max;
     bool full;
 };
 
-static struct fm_view_node node_at(const struct fm_view_flame *flame, guint index)
+static struct fm_digest_node node_at(const struct fm_digest_flame *flame, guint index)
 {
-    return g_array_index(flame->nodes, struct fm_view_node, index);
+    return g_array_index(flame->nodes, struct fm_digest_node, index);
 }
 
-static void put(struct layout *layout, const struct fm_view_box *box)
+static void put(struct layout *layout, const struct fm_digest_box *box)
 {
-    struct fm_view_flame *flame = layout->flame;
+    struct fm_digest_flame *flame = layout->flame;
     if (flame->boxes->len >= layout->boxes_max) {
         layout->full = true;
         return;
@@ -42,7 +42,7 @@ static void place(struct layout *layout, uint32_t node, double x, unsigned row, 
 
 /* Places sibling nodes, most expensive first; those too narrow are joined. */
 static void place_row(struct layout *layout, guint first, guint end, double x, unsigned row,
-                      uint32_t parent, const struct fm_view_node *above)
+                      uint32_t parent, const struct fm_digest_node *above)
 {
     guint i = first;
     if (row >= layout->rows_max) {
@@ -50,21 +50,21 @@ static void place_row(struct layout *layout, guint first, guint end, double x, u
         return;
     }
     for (; i < end && !layout->full; i++) {
-        struct fm_view_node node = node_at(layout->flame, i);
+        struct fm_digest_node node = node_at(layout->flame, i);
         double width = (double)node.total / layout->whole;
         if (!(width * layout->px >= layout->least_px))
             break;
         place(layout, i, x, row, parent);
         x += width;
     }
-    struct fm_view_box rest = {.row = row,
-                               .x = x,
-                               .node = MIN(i, layout->flame->nodes->len - 1),
-                               .joined = 0,
-                               .chain = 1,
-                               .parent = parent};
+    struct fm_digest_box rest = {.row = row,
+                                 .x = x,
+                                 .node = MIN(i, layout->flame->nodes->len - 1),
+                                 .joined = 0,
+                                 .chain = 1,
+                                 .parent = parent};
     for (guint j = i; j < end; j++) {
-        struct fm_view_node node = node_at(layout->flame, j);
+        struct fm_digest_node node = node_at(layout->flame, j);
         if (node.total <= 0)
             break;
         rest.joined++;
@@ -86,13 +86,13 @@ static void place_row(struct layout *layout, guint first, guint end, double x, u
 
 static guint add_children(struct layout *layout, uint32_t index, bool members)
 {
-    struct fm_view_node node = node_at(layout->flame, index);
+    struct fm_digest_node node = node_at(layout->flame, index);
     guint first = layout->flame->nodes->len;
-    (members ? fm_view_members : fm_view_children)(layout->tree, &node, layout->flame->nodes);
+    (members ? fm_digest_members : fm_digest_children)(layout->tree, &node, layout->flame->nodes);
     return first;
 }
 
-static bool shows_functions(const struct layout *layout, const struct fm_view_node *node)
+static bool shows_functions(const struct layout *layout, const struct fm_digest_node *node)
 {
     if (node->kind != FM_NODE_RECURSION || layout->tree->up ||
         layout->options->recursions == FM_RECURSIONS_SHUT)
@@ -103,9 +103,9 @@ static bool shows_functions(const struct layout *layout, const struct fm_view_no
 
 static void place(struct layout *layout, uint32_t index, double x, unsigned row, uint32_t parent)
 {
-    struct fm_view_node node = node_at(layout->flame, index);
+    struct fm_digest_node node = node_at(layout->flame, index);
     uint32_t own_box = layout->flame->boxes->len;
-    const struct fm_view_box box = {
+    const struct fm_digest_box box = {
         .row = row,
         .x = x,
         .width = (double)node.total / layout->whole,
@@ -126,13 +126,13 @@ static void place(struct layout *layout, uint32_t index, double x, unsigned row,
  * none. */
 static guint only_way_on(struct layout *layout, uint32_t index)
 {
-    struct fm_view_node node = node_at(layout->flame, index);
+    struct fm_digest_node node = node_at(layout->flame, index);
     if (node.kind != FM_NODE_FUNCTION && node.kind != FM_NODE_WHOLE)
         return 0;
     guint first = add_children(layout, index, false);
     if (first == layout->flame->nodes->len)
         return 0;
-    struct fm_view_node child = node_at(layout->flame, first);
+    struct fm_digest_node child = node_at(layout->flame, first);
     bool only = child.kind == FM_NODE_FUNCTION &&
                 (double)child.total >= CHAIN_SHARE * (double)node.total &&
                 (double)node.own < CHAIN_OWN * layout->whole;
@@ -142,7 +142,7 @@ static guint only_way_on(struct layout *layout, uint32_t index)
 /* Functions that only lead to the rest are one row: their nodes in order. */
 static void place_chain(struct layout *layout, uint32_t root)
 {
-    struct fm_view_flame *flame = layout->flame;
+    struct fm_digest_flame *flame = layout->flame;
     uint32_t chain[CHAIN_MAX], count = 0;
     chain[count++] = root;
     for (guint next; count < CHAIN_MAX && !layout->tree->up &&
@@ -150,12 +150,12 @@ static void place_chain(struct layout *layout, uint32_t root)
         chain[count++] = next;
     guint at = flame->nodes->len;
     for (uint32_t i = 0; i < count; i++) {
-        struct fm_view_node node = node_at(flame, chain[i]);
+        struct fm_digest_node node = node_at(flame, chain[i]);
         g_array_append_val(flame->nodes, node);
     }
     place(layout, at + count - 1, 0, 0, NO_PARENT);
     if (flame->boxes->len > 0) {
-        struct fm_view_box *first = &g_array_index(flame->boxes, struct fm_view_box, 0);
+        struct fm_digest_box *first = &g_array_index(flame->boxes, struct fm_digest_box, 0);
         first->node = at;
         first->chain = count;
     }
@@ -172,9 +172,9 @@ static void place_whole(struct layout *layout, uint32_t root)
     place_row(layout, first, end, 0, 0, NO_PARENT, NULL);
 }
 
-static void lay_out(struct layout *layout, const struct fm_view_node *root)
+static void lay_out(struct layout *layout, const struct fm_digest_node *root)
 {
-    struct fm_view_flame *flame = layout->flame;
+    struct fm_digest_flame *flame = layout->flame;
     g_array_set_size(flame->boxes, 0);
     g_array_set_size(flame->nodes, 0);
     g_array_append_val(flame->nodes, *root);
@@ -187,17 +187,18 @@ static void lay_out(struct layout *layout, const struct fm_view_node *root)
         place_chain(layout, 0);
 }
 
-void fm_view_flame_layout(struct fm_view_tree *tree, const struct fm_view_focus *focus,
-                          const struct fm_view_flame_options *options, struct fm_view_flame *ret)
+void fm_digest_flame_layout(struct fm_digest_tree *tree, const struct fm_digest_focus *focus,
+                            const struct fm_digest_flame_options *options,
+                            struct fm_digest_flame *ret)
 {
     g_return_if_fail(tree != NULL && options != NULL && ret != NULL);
-    struct fm_view_node root;
-    *ret = (struct fm_view_flame){
-        .boxes = g_array_new(FALSE, FALSE, sizeof(struct fm_view_box)),
-        .nodes = g_array_new(FALSE, FALSE, sizeof(struct fm_view_node)),
+    struct fm_digest_node root;
+    *ret = (struct fm_digest_flame){
+        .boxes = g_array_new(FALSE, FALSE, sizeof(struct fm_digest_box)),
+        .nodes = g_array_new(FALSE, FALSE, sizeof(struct fm_digest_node)),
     };
     tree->by_parts = true; /* boxes of a row do not overlap */
-    fm_view_root(tree, focus, &root);
+    fm_digest_root(tree, focus, &root);
     if (root.total <= 0)
         return;
     struct layout layout = {
@@ -222,15 +223,15 @@ void fm_view_flame_layout(struct fm_view_tree *tree, const struct fm_view_focus 
     }
 }
 
-void fm_view_flame_clear(struct fm_view_flame *flame)
+void fm_digest_flame_clear(struct fm_digest_flame *flame)
 {
     g_array_unref(flame->boxes);
     g_array_unref(flame->nodes);
-    *flame = (struct fm_view_flame){0};
+    *flame = (struct fm_digest_flame){0};
 }
 
-unsigned fm_view_module_slots(const struct fm_analysis *a, enum fm_measure_id measure,
-                              const struct fm_module *ret[FM_VIEW_SLOTS])
+unsigned fm_digest_module_slots(const struct fm_analysis *a, enum fm_measure_id measure,
+                                const struct fm_module *ret[FM_DIGEST_SLOTS])
 {
     unsigned count = 0;
     for (uint32_t i = 0; i < a->module_count; i++) {
@@ -240,9 +241,9 @@ unsigned fm_view_module_slots(const struct fm_analysis *a, enum fm_measure_id me
         unsigned at = count;
         while (at > 0 && module->cost.own[measure] > ret[at - 1]->cost.own[measure])
             at--;
-        if (at == FM_VIEW_SLOTS)
+        if (at == FM_DIGEST_SLOTS)
             continue;
-        count = MIN(count + 1, FM_VIEW_SLOTS);
+        count = MIN(count + 1, FM_DIGEST_SLOTS);
         memmove(&ret[at + 1], &ret[at], (count - 1 - at) * sizeof(ret[0]));
         ret[at] = module;
     }

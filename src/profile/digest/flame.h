@@ -8,16 +8,16 @@
 #define FM_FLAME_BOXES_MAX 5000u
 #define FM_FLAME_ROWS_MAX 200u
 
-enum fm_view_recursions { FM_RECURSIONS_AUTO, FM_RECURSIONS_OPEN, FM_RECURSIONS_SHUT };
+enum fm_digest_recursions { FM_RECURSIONS_AUTO, FM_RECURSIONS_OPEN, FM_RECURSIONS_SHUT };
 
-struct fm_view_flame_options {
+struct fm_digest_flame_options {
     unsigned width; /* device pixels: boxes narrower than half a pixel are omitted */
     /* AUTO: recursions that are wide enough show their functions */
-    enum fm_view_recursions recursions;
+    enum fm_digest_recursions recursions;
     unsigned boxes_max, rows_max; /* 0 = maximum */
 };
 
-struct fm_view_box {
+struct fm_digest_box {
     unsigned row;
     double x, width; /* 0 to 1 of the focus's total */
     uint32_t node;   /* index into nodes; for a joined box, the most expensive one */
@@ -28,9 +28,9 @@ struct fm_view_box {
     int64_t own, total;
 };
 
-struct fm_view_flame {
-    GArray *boxes; /* struct fm_view_box, each after its parent, siblings from left to right */
-    GArray *nodes; /* struct fm_view_node */
+struct fm_digest_flame {
+    GArray *boxes; /* struct fm_digest_box, each after its parent, siblings from left to right */
+    GArray *nodes; /* struct fm_digest_node */
     unsigned rows;
     bool deeper; /* rows below rows_max were left out */
     /* minimum share of the focus's total: smaller boxes were joined or left out */
@@ -38,13 +38,14 @@ struct fm_view_flame {
 };
 
 /* The tree's direction is that of the graph. Same input, same layout. The tree is borrowed until
- * fm_view_flame_clear(). */
-void fm_view_flame_layout(struct fm_view_tree *tree, const struct fm_view_focus *focus,
-                          const struct fm_view_flame_options *options, struct fm_view_flame *ret);
-void fm_view_flame_clear(struct fm_view_flame *flame);
+ * fm_digest_flame_clear(). */
+void fm_digest_flame_layout(struct fm_digest_tree *tree, const struct fm_digest_focus *focus,
+                            const struct fm_digest_flame_options *options,
+                            struct fm_digest_flame *ret);
+void fm_digest_flame_clear(struct fm_digest_flame *flame);
 
 /* The six modules with the largest own cost, in that order; fewer if there are fewer. Returns their
  * number. */
-#define FM_VIEW_SLOTS 6u
-unsigned fm_view_module_slots(const struct fm_analysis *a, enum fm_measure_id measure,
-                              const struct fm_module *ret[FM_VIEW_SLOTS]);
+#define FM_DIGEST_SLOTS 6u
+unsigned fm_digest_module_slots(const struct fm_analysis *a, enum fm_measure_id measure,
+                                const struct fm_module *ret[FM_DIGEST_SLOTS]);

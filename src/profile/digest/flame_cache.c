@@ -7,9 +7,9 @@
 struct kept {
     enum fm_measure_id measure;
     bool up;
-    struct fm_view_focus focus;
-    struct fm_view_flame_options options;
-    struct fm_view_flame flame;
+    struct fm_digest_focus focus;
+    struct fm_digest_flame_options options;
+    struct fm_digest_flame flame;
     uint64_t used;
 };
 
@@ -32,7 +32,7 @@ void fm_flame_cache_free(struct fm_flame_cache *cache)
     if (cache == NULL)
         return;
     for (unsigned i = 0; i < cache->count; i++)
-        fm_view_flame_clear(&cache->kept[i].flame);
+        fm_digest_flame_clear(&cache->kept[i].flame);
     g_mutex_clear(&cache->lock);
     g_free(cache);
 }
@@ -46,15 +46,16 @@ static bool is_same(const struct kept *a, const struct kept *b)
            a->options.rows_max == b->options.rows_max;
 }
 
-static struct fm_view_flame shared(const struct fm_view_flame *flame)
+static struct fm_digest_flame shared(const struct fm_digest_flame *flame)
 {
-    struct fm_view_flame copy = *flame;
+    struct fm_digest_flame copy = *flame;
     g_array_ref(copy.boxes);
     g_array_ref(copy.nodes);
     return copy;
 }
 
-static bool find(struct fm_flame_cache *cache, const struct kept *asked, struct fm_view_flame *ret)
+static bool find(struct fm_flame_cache *cache, const struct kept *asked,
+                 struct fm_digest_flame *ret)
 {
     for (unsigned i = 0; i < cache->count; i++) {
         if (!is_same(&cache->kept[i], asked))
@@ -69,10 +70,10 @@ static bool find(struct fm_flame_cache *cache, const struct kept *asked, struct 
 /* Replaces the least recently used one. */
 static void keep(struct fm_flame_cache *cache, const struct kept *made)
 {
-    struct fm_view_flame there;
+    struct fm_digest_flame there;
     unsigned at = 0;
     if (find(cache, made, &there)) { /* another thread was faster */
-        fm_view_flame_clear(&there);
+        fm_digest_flame_clear(&there);
         return;
     }
     if (cache->count < KEPT_MAX) {
@@ -80,7 +81,7 @@ static void keep(struct fm_flame_cache *cache, const struct kept *made)
     } else {
         for (unsigned i = 1; i < KEPT_MAX; i++)
             at = cache->kept[i].used < cache->kept[at].used ? i : at;
-        fm_view_flame_clear(&cache->kept[at].flame);
+        fm_digest_flame_clear(&cache->kept[at].flame);
     }
     cache->kept[at] = *made;
     cache->kept[at].flame = shared(&made->flame);
@@ -88,11 +89,12 @@ static void keep(struct fm_flame_cache *cache, const struct kept *made)
 }
 
 void fm_flame_cache_layout(struct fm_flame_cache *cache, const struct fm_analysis *a,
-                           enum fm_measure_id measure, bool up, const struct fm_view_focus *focus,
-                           const struct fm_view_flame_options *options, struct fm_view_flame *ret)
+                           enum fm_measure_id measure, bool up, const struct fm_digest_focus *focus,
+                           const struct fm_digest_flame_options *options,
+                           struct fm_digest_flame *ret)
 {
     struct kept asked = {.measure = measure, .up = up, .focus = *focus, .options = *options};
-    struct fm_view_tree tree;
+    struct fm_digest_tree tree;
     if (cache != NULL) {
         g_mutex_lock(&cache->lock);
         bool found = find(cache, &asked, ret);
@@ -100,10 +102,10 @@ void fm_flame_cache_layout(struct fm_flame_cache *cache, const struct fm_analysi
         if (found)
             return;
     }
-    fm_view_tree_init(&tree, a, measure, up);
-    fm_view_flame_layout(&tree, focus, options, ret);
+    fm_digest_tree_init(&tree, a, measure, up);
+    fm_digest_flame_layout(&tree, focus, options, ret);
     bool took_long = tree.pds->len > LONG_PDS;
-    fm_view_tree_clear(&tree);
+    fm_digest_tree_clear(&tree);
     if (cache == NULL || !took_long)
         return;
     asked.flame = *ret;

@@ -130,7 +130,8 @@ static bool lies_in_itself(const struct fm_hot_search *search, uint32_t above, g
 static uint32_t add_recursion(struct fm_hot_search *search, uint32_t clique, uint32_t above)
 {
     const struct fm_analysis *a = search->a;
-    guint place = place_of(search, fm_view_clique_name(a, clique), fm_view_clique_procs(a, clique));
+    guint place =
+        place_of(search, fm_digest_clique_name(a, clique), fm_digest_clique_procs(a, clique));
     bool outermost = !lies_in_itself(search, above, place);
     const struct context context = {place, above};
     g_array_append_val(search->contexts, context);

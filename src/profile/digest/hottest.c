@@ -49,7 +49,7 @@ struct fm_hot {
     bool found;                   /* it is done; atomic */
     GHashTable *path_hashes;      /* clique -> GUINT64, while paths are found */
     GArray *climbed;              /* uint32_t; path_hash()'s own */
-    struct fm_view_wrappers *wrappers;
+    struct fm_digest_wrappers *wrappers;
     struct hot_list lists[FM_HOT_MEASURES][2]; /* [1]: wrappers skipped */
     struct fm_hot_recursion dearest[FM_HOT_MEASURES][FM_HOT_MAX];
     unsigned dearest_count[FM_HOT_MEASURES];
@@ -111,7 +111,7 @@ void fm_hot_free(struct fm_hot *hot)
     if (!hot)
         return;
     forget_work(hot);
-    fm_view_wrappers_free(hot->wrappers);
+    fm_digest_wrappers_free(hot->wrappers);
     g_free(hot);
 }
 
@@ -169,7 +169,7 @@ static bool look_at_all_pds(struct fm_hot *hot)
             own[profile->csd_callee[csd]] += (int64_t)fm_column_get(column, csd);
         for (uint32_t pd = 1; pd <= profile->pd_count; pd++)
             if (own[pd] > 0 && is_dear(&hot->candidates[m], pd, own[pd]) &&
-                !fm_view_is_outside(hot->a, hot->a->pd_clique[pd]))
+                !fm_digest_is_outside(hot->a, hot->a->pd_clique[pd]))
                 offer(&hot->candidates[m], pd, own[pd]);
     }
     if (own != NULL)
@@ -190,7 +190,7 @@ static bool look_at_pds(struct fm_hot *hot, uint32_t nodes)
                 continue;
             int64_t own = fm_analysis_pd_own(hot->a, hot->cursor, hot->measures[m]);
             if (own > 0 && is_dear(&hot->candidates[m], hot->cursor, own) &&
-                !fm_view_is_outside(hot->a, hot->a->pd_clique[hot->cursor]))
+                !fm_digest_is_outside(hot->a, hot->a->pd_clique[hot->cursor]))
                 offer(&hot->candidates[m], hot->cursor, own);
         }
     }
@@ -234,7 +234,7 @@ static uint64_t path_hash(struct fm_hot *hot, uint32_t clique)
     uint64_t hash = 0x9e3779b97f4a7c15u;
     const uint64_t *known = NULL;
     g_array_set_size(hot->climbed, 0);
-    for (uint32_t at = clique; known == NULL && !fm_view_is_outside(a, at);) {
+    for (uint32_t at = clique; known == NULL && !fm_digest_is_outside(a, at);) {
         known = g_hash_table_lookup(hot->path_hashes, GUINT_TO_POINTER(at));
         if (known == NULL) {
             g_array_append_val(hot->climbed, at);
@@ -246,7 +246,7 @@ static uint64_t path_hash(struct fm_hot *hot, uint32_t clique)
     for (guint i = hot->climbed->len; i-- > 0;) {
         uint32_t step = g_array_index(hot->climbed, uint32_t, i);
         uint64_t name =
-            (uint64_t)fm_view_clique_name(a, step) << 32 | fm_view_clique_procs(a, step);
+            (uint64_t)fm_digest_clique_name(a, step) << 32 | fm_digest_clique_procs(a, step);
         hash = (hash ^ name) * 0xbf58476d1ce4e5b9u;
         hash ^= hash >> 31;
         g_hash_table_insert(hot->path_hashes, GUINT_TO_POINTER(step),
@@ -259,9 +259,9 @@ static uint64_t path_hash(struct fm_hot *hot, uint32_t clique)
 static uint32_t above_wrappers(const struct fm_hot *hot, uint32_t pd)
 {
     const struct fm_analysis *a = hot->a;
-    while (fm_view_is_wrapper(hot->wrappers, a->profile->pd_ps[pd])) {
+    while (fm_digest_is_wrapper(hot->wrappers, a->profile->pd_ps[pd])) {
         uint32_t csd = a->clique_parent[a->pd_clique[pd]];
-        if (fm_view_is_outside(a, a->pd_clique[a->profile->csd_caller[csd]]))
+        if (fm_digest_is_outside(a, a->pd_clique[a->profile->csd_caller[csd]]))
             break;
         pd = a->profile->csd_caller[csd];
     }
@@ -299,7 +299,7 @@ static int64_t own_through_wrappers(const struct fm_hot *hot, uint32_t pd, enum 
         for (uint32_t i = 0; i < count; i++) {
             uint32_t callee = profile->csd_callee[csds[i]];
             if (fm_analysis_csd_child_clique(a, csds[i]) != 0 &&
-                fm_view_is_wrapper(hot->wrappers, profile->pd_ps[callee]))
+                fm_digest_is_wrapper(hot->wrappers, profile->pd_ps[callee]))
                 own += own_through_wrappers(hot, callee, m);
         }
     }
@@ -311,11 +311,11 @@ static struct fm_hot_path hot_path(const struct fm_hot *hot, uint32_t pd, enum f
                                    bool skip)
 {
     const struct fm_analysis *a = hot->a;
-    struct fm_view_tree tree;
-    struct fm_view_node node;
+    struct fm_digest_tree tree;
+    struct fm_digest_node node;
     struct fm_hot_path path = {.ps = a->profile->pd_ps[pd]};
-    fm_view_tree_init(&tree, a, m, false);
-    fm_view_root(&tree, &(struct fm_view_focus){.clique = a->pd_clique[pd]}, &node);
+    fm_digest_tree_init(&tree, a, m, false);
+    fm_digest_root(&tree, &(struct fm_digest_focus){.clique = a->pd_clique[pd]}, &node);
     path.clique = a->pd_clique[pd];
     path.contexts = node.contexts;
     for (size_t i = 0; i < node.count; i++) {
@@ -327,7 +327,7 @@ static struct fm_hot_path hot_path(const struct fm_hot *hot, uint32_t pd, enum f
         path.calls += fm_analysis_pd_calls(a, member);
         path.inlined |= fm_analysis_pd_inlined(a, member);
     }
-    fm_view_tree_clear(&tree);
+    fm_digest_tree_clear(&tree);
     return path;
 }
 
@@ -376,7 +376,7 @@ static bool look_at_paths(struct fm_hot *hot, uint32_t nodes)
     if (hot->cursor == 1 && !hot->wrappers) {
         for (unsigned m = 0; m < hot->measure_count; m++)
             hot->dearest_count[m] = fm_hot_search_rank(hot->search, m, hot->dearest[m]);
-        hot->wrappers = fm_view_wrappers_new(hot->a);
+        hot->wrappers = fm_digest_wrappers_new(hot->a);
         return false;
     }
     if (hot->cursor > candidates) {
@@ -447,11 +447,11 @@ unsigned fm_hot_recursions(struct fm_hot *hot, enum fm_measure_id measure,
 unsigned fm_hot_wrappers(struct fm_hot *hot)
 {
     settle(hot);
-    return hot->wrappers == NULL ? 0 : fm_view_wrappers_count(hot->wrappers);
+    return hot->wrappers == NULL ? 0 : fm_digest_wrappers_count(hot->wrappers);
 }
 
 bool fm_hot_is_wrapper(struct fm_hot *hot, uint32_t ps)
 {
     settle(hot);
-    return hot->wrappers != NULL && fm_view_is_wrapper(hot->wrappers, ps);
+    return hot->wrappers != NULL && fm_digest_is_wrapper(hot->wrappers, ps);
 }

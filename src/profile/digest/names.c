@@ -54,8 +54,8 @@ static enum how named(const struct fm_profile *profile, const struct fm_ps *proc
     return is_name_without_types(proc, text) ? WITHOUT_TYPES : NOT;
 }
 
-void fm_view_named_procs(const struct fm_profile *profile, const char *text, uint32_t **ret,
-                         uint32_t *ret_count)
+void fm_digest_named_procs(const struct fm_profile *profile, const char *text, uint32_t **ret,
+                           uint32_t *ret_count)
 {
     g_return_if_fail(text != NULL && ret != NULL);
     g_autoptr(GArray) chosen = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -75,7 +75,7 @@ void fm_view_named_procs(const struct fm_profile *profile, const char *text, uin
         memcpy(*ret, chosen->data, chosen->len * sizeof(uint32_t));
 }
 
-char *fm_view_name_with_file(const struct fm_profile *profile, uint32_t ps)
+char *fm_digest_name_with_file(const struct fm_profile *profile, uint32_t ps)
 {
     g_return_val_if_fail(ps >= 1 && ps <= profile->ps_count, NULL);
     return g_strdup(profile->ps[ps].brief_name);
@@ -108,12 +108,12 @@ static bool means_one(const struct fm_profile *profile, const GArray *among, con
     return meant[IN_FULL] ? meant[IN_FULL] == 1 : meant[PLAINLY] == 1;
 }
 
-char **fm_view_spellings(const struct fm_profile *profile, const uint32_t *ps, uint32_t count)
+char **fm_digest_spellings(const struct fm_profile *profile, const uint32_t *ps, uint32_t count)
 {
     char **spellings = g_new0(char *, count + 1u);
     g_autoptr(GArray) among = alike(profile, ps, count);
     for (uint32_t i = 0; i < count; i++) {
-        g_autofree char *with_file = fm_view_name_with_file(profile, ps[i]);
+        g_autofree char *with_file = fm_digest_name_with_file(profile, ps[i]);
         const char *const tried[] = {profile->ps[ps[i]].unqualified_name, with_file,
                                      profile->ps[ps[i]].qualified_name};
         for (unsigned t = 0; t < G_N_ELEMENTS(tried) && !spellings[i]; t++) {
@@ -128,7 +128,7 @@ char **fm_view_spellings(const struct fm_profile *profile, const uint32_t *ps, u
 
 static int compare_found(const void *a, const void *b)
 {
-    const struct fm_view_found *fa = a, *fb = b;
+    const struct fm_digest_found *fa = a, *fb = b;
     if (fa->match != fb->match)
         return fa->match < fb->match ? -1 : 1;
     if (fa->own != fb->own)
@@ -139,7 +139,7 @@ static int compare_found(const void *a, const void *b)
 }
 
 /* Only ASCII letters have case: names are bytes. */
-static bool match_of(const char *name, const char *lower_text, enum fm_view_match *ret)
+static bool match_of(const char *name, const char *lower_text, enum fm_digest_match *ret)
 {
     g_autofree char *lower = g_ascii_strdown(name, -1);
     const char *at = strstr(lower, lower_text);
@@ -151,12 +151,12 @@ static bool match_of(const char *name, const char *lower_text, enum fm_view_matc
     return true;
 }
 
-static struct fm_view_found found_proc(const struct fm_analysis *a, uint32_t ps,
-                                       enum fm_measure_id measure, enum fm_view_match match)
+static struct fm_digest_found found_proc(const struct fm_analysis *a, uint32_t ps,
+                                         enum fm_measure_id measure, enum fm_digest_match match)
 {
     struct fm_cost cost;
     fm_analysis_ps_cost(a, ps, &cost);
-    return (struct fm_view_found){
+    return (struct fm_digest_found){
         .match = match, .ps = ps, .own = cost.own[measure], .total = fm_cost_total(&cost, measure)};
 }
 
@@ -173,25 +173,25 @@ static void collect(const struct fm_analysis *a, const char *text, enum fm_measu
                     GArray *to)
 {
     g_autofree char *lower = g_ascii_strdown(text, -1);
-    enum fm_view_match match;
+    enum fm_digest_match match;
     for (uint32_t ps = 1; ps <= a->profile->ps_count; ps++) {
         g_autofree char *with_file = NULL;
         const char *name = a->profile->ps[ps].unqualified_name;
         if (!is_searched(a, ps))
             continue;
         if (strchr(text, ':') || strchr(text, '.'))
-            with_file = fm_view_name_with_file(a->profile, ps);
+            with_file = fm_digest_name_with_file(a->profile, ps);
         if (with_file != NULL)
             name = with_file;
         if (match_of(name, lower, &match)) {
-            struct fm_view_found found = found_proc(a, ps, measure, match);
+            struct fm_digest_found found = found_proc(a, ps, measure, match);
             g_array_append_val(to, found);
         }
     }
     for (uint32_t i = 0; i < a->module_count; i++) {
         const struct fm_module *module = &a->modules[i];
         if (module->name[0] && match_of(last_part(module->name), lower, &match)) {
-            struct fm_view_found found = {
+            struct fm_digest_found found = {
                 .match = match, .module = module, .own = module->cost.own[measure]};
             g_array_append_val(to, found);
         }
@@ -223,24 +223,24 @@ static void collect_nearest(const struct fm_analysis *a, const char *text,
         }
     }
     for (unsigned i = 0; i < NEAREST && best[i]; i++) {
-        struct fm_view_found found = found_proc(a, best[i], measure, FM_MATCH_NEAR);
+        struct fm_digest_found found = found_proc(a, best[i], measure, FM_MATCH_NEAR);
         g_array_append_val(to, found);
     }
 }
 
-void fm_view_find(const struct fm_analysis *a, const char *text, enum fm_measure_id measure,
-                  uint32_t max, struct fm_view_found **ret, uint32_t *ret_count,
-                  uint32_t *ret_total)
+void fm_digest_find(const struct fm_analysis *a, const char *text, enum fm_measure_id measure,
+                    uint32_t max, struct fm_digest_found **ret, uint32_t *ret_count,
+                    uint32_t *ret_total)
 {
     g_return_if_fail(text != NULL && ret != NULL);
-    GArray *found = g_array_new(FALSE, FALSE, sizeof(struct fm_view_found));
+    GArray *found = g_array_new(FALSE, FALSE, sizeof(struct fm_digest_found));
     if (text[0])
         collect(a, text, measure, found);
     *ret_total = found->len;
     if (found->len > 0)
-        qsort(found->data, found->len, sizeof(struct fm_view_found), compare_found);
+        qsort(found->data, found->len, sizeof(struct fm_digest_found), compare_found);
     else if (text[0])
         collect_nearest(a, text, measure, found);
     *ret_count = MIN(found->len, max);
-    *ret = (struct fm_view_found *)(void *)g_array_free(found, FALSE);
+    *ret = (struct fm_digest_found *)(void *)g_array_free(found, FALSE);
 }

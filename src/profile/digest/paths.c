@@ -72,7 +72,7 @@ static void clear_procs(struct procs *procs)
         g_array_unref(procs->all);
 }
 
-uint32_t fm_view_clique_procs(const struct fm_analysis *a, uint32_t clique)
+uint32_t fm_digest_clique_procs(const struct fm_analysis *a, uint32_t clique)
 {
     g_return_val_if_fail(clique >= 1 && clique <= a->clique_count, 0);
     if (a->clique_first[clique + 1] - a->clique_first[clique] == 1)
@@ -109,7 +109,7 @@ static uint32_t name_of(const struct fm_analysis *a, const uint32_t *procs, uint
                : busiest;
 }
 
-uint32_t fm_view_clique_name(const struct fm_analysis *a, uint32_t clique)
+uint32_t fm_digest_clique_name(const struct fm_analysis *a, uint32_t clique)
 {
     g_return_val_if_fail(clique >= 1 && clique <= a->clique_count, 0);
     uint32_t first = a->clique_first[clique];
@@ -126,7 +126,7 @@ uint32_t fm_view_clique_name(const struct fm_analysis *a, uint32_t clique)
     return name;
 }
 
-bool fm_view_clique_recurses(const struct fm_analysis *a, uint32_t clique)
+bool fm_digest_clique_recurses(const struct fm_analysis *a, uint32_t clique)
 {
     g_return_val_if_fail(clique >= 1 && clique <= a->clique_count, false);
     uint32_t first = a->clique_first[clique];
@@ -146,7 +146,7 @@ bool fm_view_clique_recurses(const struct fm_analysis *a, uint32_t clique)
     return false;
 }
 
-bool fm_view_is_outside(const struct fm_analysis *a, uint32_t clique)
+bool fm_digest_is_outside(const struct fm_analysis *a, uint32_t clique)
 {
     const struct fm_profile *profile = a->profile;
     uint32_t csd = a->clique_parent[clique];
@@ -158,11 +158,12 @@ bool fm_view_is_outside(const struct fm_analysis *a, uint32_t clique)
     return !proc->file[0] && !proc->decl_module[0];
 }
 
-uint32_t fm_view_path(const struct fm_analysis *a, uint32_t clique, uint32_t *cliques, uint32_t max)
+uint32_t fm_digest_path(const struct fm_analysis *a, uint32_t clique, uint32_t *cliques,
+                        uint32_t max)
 {
     g_return_val_if_fail(clique >= 1 && clique <= a->clique_count, 0);
     uint32_t count = 0;
-    for (uint32_t at = clique; !fm_view_is_outside(a, at);
+    for (uint32_t at = clique; !fm_digest_is_outside(a, at);
          at = fm_analysis_clique_of_csd_caller(a, a->clique_parent[at])) {
         if (count < max)
             cliques[count] = at;
@@ -177,14 +178,14 @@ uint32_t fm_view_path(const struct fm_analysis *a, uint32_t clique, uint32_t *cl
     return count;
 }
 
-bool fm_view_is_same_path(const struct fm_analysis *a, uint32_t clique, uint32_t other)
+bool fm_digest_is_same_path(const struct fm_analysis *a, uint32_t clique, uint32_t other)
 {
     while (clique != other) {
-        bool ends = fm_view_is_outside(a, clique), other_ends = fm_view_is_outside(a, other);
+        bool ends = fm_digest_is_outside(a, clique), other_ends = fm_digest_is_outside(a, other);
         if (ends || other_ends)
             return ends && other_ends;
-        if (fm_view_clique_name(a, clique) != fm_view_clique_name(a, other) ||
-            fm_view_clique_procs(a, clique) != fm_view_clique_procs(a, other))
+        if (fm_digest_clique_name(a, clique) != fm_digest_clique_name(a, other) ||
+            fm_digest_clique_procs(a, clique) != fm_digest_clique_procs(a, other))
             return false;
         clique = fm_analysis_clique_of_csd_caller(a, a->clique_parent[clique]);
         other = fm_analysis_clique_of_csd_caller(a, a->clique_parent[other]);
@@ -218,7 +219,7 @@ static bool read_steps(struct search *search, const char *path)
             g_autoptr(GString) name = g_string_new(parts[at]);
             for (uint32_t i = 1; i < joined; i++)
                 g_string_append_printf(name, "/%s", parts[at + i]);
-            fm_view_named_procs(search->a->profile, name->str, &step.ps, &step.count);
+            fm_digest_named_procs(search->a->profile, name->str, &step.ps, &step.count);
             if (step.count > 0)
                 break;
             g_clear_pointer(&step.ps, g_free);
@@ -265,7 +266,7 @@ static bool path_leads_to(struct search *search, uint32_t clique, bool gaps)
         bool has;
         do {
             at = fm_analysis_clique_of_csd_caller(a, a->clique_parent[at]);
-            if (fm_view_is_outside(a, at))
+            if (fm_digest_is_outside(a, at))
                 return false;
             has = clique_has_step(search, at, step);
         } while (!has && gaps && search->looked_at < SEARCH_MAX);
@@ -285,7 +286,7 @@ static void collect(struct search *search, bool gaps, GArray *to)
             uint32_t clique = a->pd_clique[a->ps_pds[j]];
             if (search->looked_at >= SEARCH_MAX)
                 return;
-            if (!fm_view_is_outside(a, clique) &&
+            if (!fm_digest_is_outside(a, clique) &&
                 g_hash_table_add(seen, GUINT_TO_POINTER(clique)) &&
                 path_leads_to(search, clique, gaps))
                 g_array_append_val(to, clique);
@@ -293,8 +294,8 @@ static void collect(struct search *search, bool gaps, GArray *to)
     }
 }
 
-void fm_view_named_paths(const struct fm_analysis *a, const char *path, uint32_t max,
-                         uint32_t **ret, uint32_t *ret_count, uint32_t *ret_total)
+void fm_digest_named_paths(const struct fm_analysis *a, const char *path, uint32_t max,
+                           uint32_t **ret, uint32_t *ret_count, uint32_t *ret_total)
 {
     g_return_if_fail(path != NULL && ret != NULL);
     struct search search = {.a = a};

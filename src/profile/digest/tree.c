@@ -12,7 +12,7 @@
 
 /* An edge of the tree before edges with the same path are joined. */
 struct edge {
-    enum fm_view_kind kind;
+    enum fm_digest_kind kind;
     uint32_t ps, procs;
     uint32_t pd;     /* upwards, and of members: the pd; else 0 = all of clique */
     uint32_t clique; /* downwards */
@@ -20,11 +20,11 @@ struct edge {
     int64_t weight;  /* its part: of totals downwards, of the root's amount upwards */
 };
 
-void fm_view_tree_init(struct fm_view_tree *tree, const struct fm_analysis *a,
-                       enum fm_measure_id measure, bool up)
+void fm_digest_tree_init(struct fm_digest_tree *tree, const struct fm_analysis *a,
+                         enum fm_measure_id measure, bool up)
 {
     g_return_if_fail(measure >= FM_FIRST_INHERITED && measure < FM_MEASURES_MAX);
-    *tree = (struct fm_view_tree){
+    *tree = (struct fm_digest_tree){
         .a = a,
         .measure = measure,
         .up = up,
@@ -33,24 +33,26 @@ void fm_view_tree_init(struct fm_view_tree *tree, const struct fm_analysis *a,
     };
 }
 
-void fm_view_tree_clear(struct fm_view_tree *tree)
+void fm_digest_tree_clear(struct fm_digest_tree *tree)
 {
     g_array_unref(tree->pds);
     g_array_unref(tree->weights);
-    *tree = (struct fm_view_tree){0};
+    *tree = (struct fm_digest_tree){0};
 }
 
-static uint32_t pd_at(const struct fm_view_tree *tree, const struct fm_view_node *node, size_t i)
+static uint32_t pd_at(const struct fm_digest_tree *tree, const struct fm_digest_node *node,
+                      size_t i)
 {
     return g_array_index(tree->pds, uint32_t, node->first + i);
 }
 
-static int64_t weight_at(const struct fm_view_tree *tree, const struct fm_view_node *node, size_t i)
+static int64_t weight_at(const struct fm_digest_tree *tree, const struct fm_digest_node *node,
+                         size_t i)
 {
     return g_array_index(tree->weights, int64_t, node->first + i);
 }
 
-static void add_pd(struct fm_view_tree *tree, struct fm_view_node *node, uint32_t pd,
+static void add_pd(struct fm_digest_tree *tree, struct fm_digest_node *node, uint32_t pd,
                    int64_t weight)
 {
     node->own += fm_analysis_pd_own(tree->a, pd, tree->measure);
@@ -59,7 +61,7 @@ static void add_pd(struct fm_view_tree *tree, struct fm_view_node *node, uint32_
     g_array_append_val(tree->weights, weight);
 }
 
-static uint32_t csd_site(const struct fm_view_tree *tree, uint32_t csd)
+static uint32_t csd_site(const struct fm_digest_tree *tree, uint32_t csd)
 {
     return csd ? tree->a->profile->csd_css[csd] : 0;
 }
@@ -89,7 +91,7 @@ static bool edges_are_of_one_node(const struct edge *a, const struct edge *b)
 
 static int compare_nodes(const void *a, const void *b, void *user)
 {
-    const struct fm_view_node *na = a, *nb = b;
+    const struct fm_digest_node *na = a, *nb = b;
     const struct fm_profile *profile = user;
     if (na->total != nb->total)
         return na->total > nb->total ? -1 : 1;
@@ -101,21 +103,21 @@ static int compare_nodes(const void *a, const void *b, void *user)
     return (int)na->kind - (int)nb->kind;
 }
 
-static int64_t csd_calls(const struct fm_view_tree *tree, uint32_t csd)
+static int64_t csd_calls(const struct fm_digest_tree *tree, uint32_t csd)
 {
     return csd ? fm_profile_calls(tree->a->profile, csd) : 0;
 }
 
 /* Number of times the edge was taken; if it stands for a function in a recursion, or for all of a
  * function, the number of its calls. */
-static int64_t calls_of(const struct fm_view_tree *tree, const struct edge *edge)
+static int64_t calls_of(const struct fm_digest_tree *tree, const struct edge *edge)
 {
     if (edge->csd == 0 && edge->pd != 0)
         return fm_analysis_pd_calls(tree->a, edge->pd);
     return csd_calls(tree, edge->csd);
 }
 
-static bool is_inlined(const struct fm_view_tree *tree, const struct edge *edge)
+static bool is_inlined(const struct fm_digest_tree *tree, const struct edge *edge)
 {
     const struct fm_profile *profile = tree->a->profile;
     if (edge->csd == 0)
@@ -123,7 +125,8 @@ static bool is_inlined(const struct fm_view_tree *tree, const struct edge *edge)
     return fm_profile_css_uncounted(profile, profile->csd_css[edge->csd]);
 }
 
-static void add_edge(struct fm_view_tree *tree, struct fm_view_node *node, const struct edge *edge)
+static void add_edge(struct fm_digest_tree *tree, struct fm_digest_node *node,
+                     const struct edge *edge)
 {
     const struct fm_analysis *a = tree->a;
     node->total += edge->weight;
@@ -137,7 +140,8 @@ static void add_edge(struct fm_view_tree *tree, struct fm_view_node *node, const
         add_pd(tree, node, a->clique_pds[i], edge->weight);
 }
 
-static uint32_t count_sites(const struct fm_view_tree *tree, const struct edge *edges, guint count)
+static uint32_t count_sites(const struct fm_digest_tree *tree, const struct edge *edges,
+                            guint count)
 {
     if (count == 1) /* mostly */
         return edges->csd != 0;
@@ -149,7 +153,7 @@ static uint32_t count_sites(const struct fm_view_tree *tree, const struct edge *
 }
 
 /* Joins edges of one function or recursion into a node. The array is sorted and emptied. */
-static void edges_to_nodes(struct fm_view_tree *tree, GArray *edges, GArray *ret)
+static void edges_to_nodes(struct fm_digest_tree *tree, GArray *edges, GArray *ret)
 {
     struct edge *all = (struct edge *)(void *)edges->data;
     guint begin = ret->len;
@@ -158,7 +162,7 @@ static void edges_to_nodes(struct fm_view_tree *tree, GArray *edges, GArray *ret
     qsort(all, edges->len, sizeof *all, compare_edges);
     for (guint i = 0; i < edges->len;) {
         uint32_t clique = all[i].clique ? all[i].clique : tree->a->pd_clique[all[i].pd];
-        struct fm_view_node node = {
+        struct fm_digest_node node = {
             .kind = all[i].kind,
             .ps = all[i].ps,
             .procs = all[i].procs,
@@ -171,22 +175,22 @@ static void edges_to_nodes(struct fm_view_tree *tree, GArray *edges, GArray *ret
             add_edge(tree, &node, &all[j]);
         node.contexts = j - i;
         node.sites = count_sites(tree, all + i, j - i);
-        node.recurses = node.kind == FM_NODE_FUNCTION && fm_view_clique_recurses(tree->a, clique);
+        node.recurses = node.kind == FM_NODE_FUNCTION && fm_digest_clique_recurses(tree->a, clique);
         g_array_append_val(ret, node);
         i = j;
     }
     g_array_set_size(edges, 0);
-    g_qsort_with_data((struct fm_view_node *)(void *)ret->data + begin, (int)(ret->len - begin),
-                      sizeof(struct fm_view_node), compare_nodes,
+    g_qsort_with_data((struct fm_digest_node *)(void *)ret->data + begin, (int)(ret->len - begin),
+                      sizeof(struct fm_digest_node), compare_nodes,
                       (void *)(uintptr_t)tree->a->profile);
 }
 
-static struct edge edge_to_clique(const struct fm_view_tree *tree, uint32_t clique, uint32_t csd)
+static struct edge edge_to_clique(const struct fm_digest_tree *tree, uint32_t clique, uint32_t csd)
 {
-    uint32_t procs = fm_view_clique_procs(tree->a, clique);
+    uint32_t procs = fm_digest_clique_procs(tree->a, clique);
     return (struct edge){
         .kind = procs > 1 ? FM_NODE_RECURSION : FM_NODE_FUNCTION,
-        .ps = fm_view_clique_name(tree->a, clique),
+        .ps = fm_digest_clique_name(tree->a, clique),
         .procs = procs,
         .clique = clique,
         .csd = csd,
@@ -198,7 +202,7 @@ static struct edge edge_to_clique(const struct fm_view_tree *tree, uint32_t cliq
 
 /* Edges from one pd to the cliques that it calls; `only`, if not NULL, restricts them to those of
  * that node. */
-static void collect_callees(struct fm_view_tree *tree, uint32_t pd, const struct edge *only,
+static void collect_callees(struct fm_digest_tree *tree, uint32_t pd, const struct edge *only,
                             GArray *edges)
 {
     const struct fm_analysis *a = tree->a;
@@ -210,8 +214,8 @@ static void collect_callees(struct fm_view_tree *tree, uint32_t pd, const struct
         for (uint32_t i = 0; i < count; i++) {
             uint32_t child = fm_analysis_csd_child_clique(a, csds[i]);
             if (child == 0 || a->clique_parent[child] != csds[i] ||
-                (only != NULL && (fm_view_clique_name(a, child) != only->ps ||
-                                  fm_view_clique_procs(a, child) != only->procs)))
+                (only != NULL && (fm_digest_clique_name(a, child) != only->ps ||
+                                  fm_digest_clique_procs(a, child) != only->procs)))
                 continue;
             struct edge edge = edge_to_clique(tree, child, csds[i]);
             g_array_append_val(edges, edge);
@@ -220,7 +224,7 @@ static void collect_callees(struct fm_view_tree *tree, uint32_t pd, const struct
 }
 
 /* The threads of a C program are part of the whole. */
-static void add_outside(struct fm_view_tree *tree, struct fm_view_node *node)
+static void add_outside(struct fm_digest_tree *tree, struct fm_digest_node *node)
 {
     const struct fm_analysis *a = tree->a;
     g_autoptr(GArray) edges = g_array_new(FALSE, FALSE, sizeof(struct edge));
@@ -231,7 +235,7 @@ static void add_outside(struct fm_view_tree *tree, struct fm_view_node *node)
     collect_callees(tree, root, NULL, edges);
     for (guint i = 0; i < edges->len; i++) {
         uint32_t clique = g_array_index(edges, struct edge, i).clique;
-        if (fm_view_is_outside(a, clique))
+        if (fm_digest_is_outside(a, clique))
             add_pd(tree, node, a->clique_pds[a->clique_first[clique]], 0);
     }
 }
@@ -260,8 +264,8 @@ static int compare_totals(uint32_t i, uint32_t j, void *user)
     return i < j ? -1 : i > j;
 }
 
-static void add_root_pd(struct fm_view_tree *tree, uint32_t pd, int64_t total,
-                        struct fm_view_node *ret)
+static void add_root_pd(struct fm_digest_tree *tree, uint32_t pd, int64_t total,
+                        struct fm_digest_node *ret)
 {
     add_pd(tree, ret, pd, total);
     ret->total += total;
@@ -272,7 +276,7 @@ static void add_root_pd(struct fm_view_tree *tree, uint32_t pd, int64_t total,
 
 /* With very many contexts, only callers of the most expensive ones are followed; the others are
  * shown as a number and a sum. */
-static void dearest_contexts(struct fm_view_tree *tree, uint32_t ps, struct fm_view_node *ret)
+static void dearest_contexts(struct fm_digest_tree *tree, uint32_t ps, struct fm_digest_node *ret)
 {
     const struct fm_analysis *a = tree->a;
     uint32_t first = a->ps_pd_first[ps], count = a->ps_pd_first[ps + 1] - first, below = 0;
@@ -303,11 +307,11 @@ static void dearest_contexts(struct fm_view_tree *tree, uint32_t ps, struct fm_v
     ret->clique = a->pd_clique[a->ps_pds[first + order[0]]];
 }
 
-static void procedure_root(struct fm_view_tree *tree, uint32_t ps, struct fm_view_node *ret)
+static void procedure_root(struct fm_digest_tree *tree, uint32_t ps, struct fm_digest_node *ret)
 {
     const struct fm_analysis *a = tree->a;
     int64_t most = -1;
-    *ret = (struct fm_view_node){
+    *ret = (struct fm_digest_node){
         .kind = FM_NODE_MEMBER, .ps = ps, .procs = 1, .first = tree->pds->len};
     if (tree->up && a->ps_pd_first[ps + 1] - a->ps_pd_first[ps] > CONTEXTS_FOLLOWED) {
         dearest_contexts(tree, ps, ret);
@@ -327,16 +331,16 @@ static void procedure_root(struct fm_view_tree *tree, uint32_t ps, struct fm_vie
 }
 
 /* Down the path of a context, always to the node that it belongs to. */
-static void context_root(struct fm_view_tree *tree, uint32_t clique, struct fm_view_node *ret)
+static void context_root(struct fm_digest_tree *tree, uint32_t clique, struct fm_digest_node *ret)
 {
-    uint32_t steps = fm_view_path(tree->a, clique, NULL, 0);
+    uint32_t steps = fm_digest_path(tree->a, clique, NULL, 0);
     bool up = tree->up;
     g_autofree uint32_t *path = g_new(uint32_t, MAX(steps, 1));
-    g_autoptr(GArray) children = g_array_new(FALSE, FALSE, sizeof(struct fm_view_node));
+    g_autoptr(GArray) children = g_array_new(FALSE, FALSE, sizeof(struct fm_digest_node));
     g_autoptr(GArray) edges = g_array_new(FALSE, FALSE, sizeof(struct edge));
-    fm_view_path(tree->a, clique, path, steps);
+    fm_digest_path(tree->a, clique, path, steps);
     tree->up = false;
-    *ret = (struct fm_view_node){.kind = FM_NODE_WHOLE, .procs = 1, .first = tree->pds->len};
+    *ret = (struct fm_digest_node){.kind = FM_NODE_WHOLE, .procs = 1, .first = tree->pds->len};
     add_outside(tree, ret);
     for (uint32_t step = 0; step < steps; step++) {
         const struct edge key = edge_to_clique(tree, path[step], 0);
@@ -345,7 +349,7 @@ static void context_root(struct fm_view_tree *tree, uint32_t clique, struct fm_v
             collect_callees(tree, pd_at(tree, ret, i), &key, edges);
         edges_to_nodes(tree, edges, children);
         if (children->len > 0)
-            *ret = g_array_index(children, struct fm_view_node, 0);
+            *ret = g_array_index(children, struct fm_digest_node, 0);
     }
     tree->up = up;
 }
@@ -354,14 +358,14 @@ static void context_root(struct fm_view_tree *tree, uint32_t clique, struct fm_v
 
 /* Finds the caller of this pd in its context: the recursion that it is part of, else the caller's
  * function. For a whole recursion: its caller's function. None at the program's entry. */
-static void collect_caller(struct fm_view_tree *tree, uint32_t pd, bool whole, int64_t weight,
+static void collect_caller(struct fm_digest_tree *tree, uint32_t pd, bool whole, int64_t weight,
                            GArray *edges)
 {
     const struct fm_analysis *a = tree->a;
     uint32_t clique = a->pd_clique[pd];
-    if (weight == 0 || fm_view_is_outside(a, clique))
+    if (weight == 0 || fm_digest_is_outside(a, clique))
         return;
-    if (!whole && fm_view_clique_procs(a, clique) > 1) {
+    if (!whole && fm_digest_clique_procs(a, clique) > 1) {
         struct edge edge = edge_to_clique(tree, clique, 0);
         edge.pd = pd;
         edge.weight = weight;
@@ -369,11 +373,11 @@ static void collect_caller(struct fm_view_tree *tree, uint32_t pd, bool whole, i
         return;
     }
     uint32_t csd = a->clique_parent[clique], caller = a->profile->csd_caller[csd];
-    if (fm_view_is_outside(a, a->pd_clique[caller]))
+    if (fm_digest_is_outside(a, a->pd_clique[caller]))
         return;
     struct edge edge = {
         .kind =
-            fm_view_clique_procs(a, a->pd_clique[caller]) > 1 ? FM_NODE_MEMBER : FM_NODE_FUNCTION,
+            fm_digest_clique_procs(a, a->pd_clique[caller]) > 1 ? FM_NODE_MEMBER : FM_NODE_FUNCTION,
         .ps = a->profile->pd_ps[caller],
         .procs = 1,
         .pd = caller,
@@ -384,7 +388,7 @@ static void collect_caller(struct fm_view_tree *tree, uint32_t pd, bool whole, i
     g_array_append_val(edges, edge);
 }
 
-static void collect_functions_by_own(struct fm_view_tree *tree, GArray *edges)
+static void collect_functions_by_own(struct fm_digest_tree *tree, GArray *edges)
 {
     const struct fm_analysis *a = tree->a;
     for (uint32_t pd = 1; pd <= a->profile->pd_count; pd++) {
@@ -404,24 +408,24 @@ static void collect_functions_by_own(struct fm_view_tree *tree, GArray *edges)
 
 /* Adds the rest of a recursive function's total: the cost of other functions of its recursions
  * while it was active. */
-static void add_rest(const struct fm_view_tree *tree, const struct fm_view_node *node, guint begin,
-                     GArray *ret)
+static void add_rest(const struct fm_digest_tree *tree, const struct fm_digest_node *node,
+                     guint begin, GArray *ret)
 {
     const struct fm_analysis *a = tree->a;
     int64_t rest = node->total - node->own;
     uint32_t clique = 0;
     for (size_t i = 0; i < node->count && clique == 0; i++) {
         uint32_t of = a->pd_clique[pd_at(tree, node, i)];
-        clique = fm_view_clique_procs(a, of) > 1 ? of : 0;
+        clique = fm_digest_clique_procs(a, of) > 1 ? of : 0;
     }
     for (guint i = begin; i < ret->len; i++)
-        rest -= g_array_index(ret, struct fm_view_node, i).total;
+        rest -= g_array_index(ret, struct fm_digest_node, i).total;
     if (clique == 0 || rest <= 0)
         return;
-    const struct fm_view_node others = {
+    const struct fm_digest_node others = {
         .kind = FM_NODE_RECURSION,
-        .ps = fm_view_clique_name(a, clique),
-        .procs = fm_view_clique_procs(a, clique),
+        .ps = fm_digest_clique_name(a, clique),
+        .procs = fm_digest_clique_procs(a, clique),
         .clique = clique,
         .contexts = 1,
         .own = rest,
@@ -429,13 +433,13 @@ static void add_rest(const struct fm_view_tree *tree, const struct fm_view_node 
         .first = tree->pds->len,
     };
     guint place = begin;
-    while (place < ret->len && g_array_index(ret, struct fm_view_node, place).total >= rest)
+    while (place < ret->len && g_array_index(ret, struct fm_digest_node, place).total >= rest)
         place++;
     g_array_insert_val(ret, place, others);
 }
 
-void fm_view_root(struct fm_view_tree *tree, const struct fm_view_focus *focus,
-                  struct fm_view_node *ret)
+void fm_digest_root(struct fm_digest_tree *tree, const struct fm_digest_focus *focus,
+                    struct fm_digest_node *ret)
 {
     if (focus->ps != 0) {
         procedure_root(tree, focus->ps, ret);
@@ -445,7 +449,7 @@ void fm_view_root(struct fm_view_tree *tree, const struct fm_view_focus *focus,
             g_array_index(tree->weights, int64_t, ret->first + i) =
                 fm_analysis_pd_part(tree->a, pd_at(tree, ret, i), tree->measure);
     } else {
-        *ret = (struct fm_view_node){.kind = FM_NODE_WHOLE, .procs = 1, .first = tree->pds->len};
+        *ret = (struct fm_digest_node){.kind = FM_NODE_WHOLE, .procs = 1, .first = tree->pds->len};
         if (!tree->up)
             add_outside(tree, ret);
         else
@@ -453,7 +457,7 @@ void fm_view_root(struct fm_view_tree *tree, const struct fm_view_focus *focus,
     }
 }
 
-void fm_view_children(struct fm_view_tree *tree, const struct fm_view_node *node, GArray *ret)
+void fm_digest_children(struct fm_digest_tree *tree, const struct fm_digest_node *node, GArray *ret)
 {
     g_autoptr(GArray) edges = g_array_new(FALSE, FALSE, sizeof(struct edge));
     if (tree->up && node->kind == FM_NODE_WHOLE && node->count == 0)
@@ -470,7 +474,7 @@ void fm_view_children(struct fm_view_tree *tree, const struct fm_view_node *node
         guint kept = 0;
         for (guint i = 0; i < edges->len; i++) {
             struct edge edge = g_array_index(edges, struct edge, i);
-            if (!fm_view_is_outside(tree->a, edge.clique))
+            if (!fm_digest_is_outside(tree->a, edge.clique))
                 g_array_index(edges, struct edge, kept++) = edge;
         }
         g_array_set_size(edges, kept);
@@ -480,10 +484,10 @@ void fm_view_children(struct fm_view_tree *tree, const struct fm_view_node *node
     if (!tree->up && node->kind == FM_NODE_MEMBER)
         add_rest(tree, node, begin, ret);
     for (guint i = begin; tree->up && node->count > 0 && i < ret->len; i++)
-        g_array_index(ret, struct fm_view_node, i).own = 0; /* without its self cost */
+        g_array_index(ret, struct fm_digest_node, i).own = 0; /* without its self cost */
 }
 
-void fm_view_members(struct fm_view_tree *tree, const struct fm_view_node *node, GArray *ret)
+void fm_digest_members(struct fm_digest_tree *tree, const struct fm_digest_node *node, GArray *ret)
 {
     g_autoptr(GArray) edges = g_array_new(FALSE, FALSE, sizeof(struct edge));
     for (size_t i = 0; i < node->count; i++) {

@@ -11,15 +11,15 @@
 
 #include "profile/analysis/analysis.h"
 
-enum fm_view_kind {
+enum fm_digest_kind {
     FM_NODE_WHOLE,     /* the program: all that is outside it */
     FM_NODE_FUNCTION,  /* the only one in its clique; it may call itself */
     FM_NODE_RECURSION, /* functions that call each other */
     FM_NODE_MEMBER,    /* one function of a recursion, or of a focus on a procedure */
 };
 
-struct fm_view_node {
-    enum fm_view_kind kind;
+struct fm_digest_node {
+    enum fm_digest_kind kind;
     uint32_t ps;        /* function, or the one that names the recursion; 0: the whole program */
     uint32_t procs;     /* for a recursion: its number of functions; else 1 */
     bool recurses;      /* FM_NODE_FUNCTION: calls itself */
@@ -37,7 +37,7 @@ struct fm_view_node {
     size_t first, count; /* proc dynamics: private to the tree */
 };
 
-struct fm_view_tree {
+struct fm_digest_tree {
     const struct fm_analysis *a; /* borrowed */
     enum fm_measure_id measure;  /* FM_FIRST_INHERITED or later */
     bool up;
@@ -48,23 +48,24 @@ struct fm_view_tree {
 };
 
 /* The root of a tree. */
-struct fm_view_focus {
+struct fm_digest_focus {
     uint32_t clique; /* the node that this context belongs to */
     uint32_t ps;     /* all contexts of a procedure */
     /* neither: the whole program */
 };
 
-void fm_view_tree_init(struct fm_view_tree *tree, const struct fm_analysis *a,
-                       enum fm_measure_id measure, bool up);
-void fm_view_tree_clear(struct fm_view_tree *tree);
+void fm_digest_tree_init(struct fm_digest_tree *tree, const struct fm_analysis *a,
+                         enum fm_measure_id measure, bool up);
+void fm_digest_tree_clear(struct fm_digest_tree *tree);
 
 /* The node of the focus. Upwards from the whole program it has no cost; its children are the
  * functions by own cost. */
-void fm_view_root(struct fm_view_tree *tree, const struct fm_view_focus *focus,
-                  struct fm_view_node *ret);
-/* Appends a node's children (struct fm_view_node) to ret: most expensive first, equal ones by name.
- * For a recursion, the callees of its members outside of it. */
-void fm_view_children(struct fm_view_tree *tree, const struct fm_view_node *node, GArray *ret);
+void fm_digest_root(struct fm_digest_tree *tree, const struct fm_digest_focus *focus,
+                    struct fm_digest_node *ret);
+/* Appends a node's children (struct fm_digest_node) to ret: most expensive first, equal ones by
+ * name. For a recursion, the callees of its members outside of it. */
+void fm_digest_children(struct fm_digest_tree *tree, const struct fm_digest_node *node,
+                        GArray *ret);
 /* The functions of a recursion (FM_NODE_MEMBER), most expensive first: own costs add up to the
  * recursion's, and so do totals by parts. */
-void fm_view_members(struct fm_view_tree *tree, const struct fm_view_node *node, GArray *ret);
+void fm_digest_members(struct fm_digest_tree *tree, const struct fm_digest_node *node, GArray *ret);

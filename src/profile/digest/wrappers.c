@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "profile/digest/wrappers.h"
 
-struct fm_view_wrappers {
+struct fm_digest_wrappers {
     bool *is; /* [ps_count + 1] */
     unsigned count;
 };
@@ -46,9 +46,9 @@ static bool sizes_differ(const struct fm_analysis *a, uint32_t ps)
     return false;
 }
 
-struct fm_view_wrappers *fm_view_wrappers_new(const struct fm_analysis *a)
+struct fm_digest_wrappers *fm_digest_wrappers_new(const struct fm_analysis *a)
 {
-    struct fm_view_wrappers *wrappers = g_new0(struct fm_view_wrappers, 1);
+    struct fm_digest_wrappers *wrappers = g_new0(struct fm_digest_wrappers, 1);
     wrappers->is = g_new0(bool, a->profile->ps_count + 1u);
     if (a->profile->flavour != FM_FLAVOUR_C)
         return wrappers;
@@ -66,7 +66,7 @@ struct fm_view_wrappers *fm_view_wrappers_new(const struct fm_analysis *a)
     return wrappers;
 }
 
-void fm_view_wrappers_free(struct fm_view_wrappers *wrappers)
+void fm_digest_wrappers_free(struct fm_digest_wrappers *wrappers)
 {
     if (!wrappers)
         return;
@@ -74,12 +74,12 @@ void fm_view_wrappers_free(struct fm_view_wrappers *wrappers)
     g_free(wrappers);
 }
 
-bool fm_view_is_wrapper(const struct fm_view_wrappers *wrappers, uint32_t ps)
+bool fm_digest_is_wrapper(const struct fm_digest_wrappers *wrappers, uint32_t ps)
 {
     return wrappers->is[ps];
 }
 
-unsigned fm_view_wrappers_count(const struct fm_view_wrappers *wrappers)
+unsigned fm_digest_wrappers_count(const struct fm_digest_wrappers *wrappers)
 {
     return wrappers->count;
 }

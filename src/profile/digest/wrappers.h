@@ -7,9 +7,9 @@
 
 #include "profile/analysis/analysis.h"
 
-struct fm_view_wrappers;
+struct fm_digest_wrappers;
 /* O(procedures + call sites + proc dynamics of those that qualify). */
-struct fm_view_wrappers *fm_view_wrappers_new(const struct fm_analysis *a);
-void fm_view_wrappers_free(struct fm_view_wrappers *wrappers); /* NULL is allowed */
-bool fm_view_is_wrapper(const struct fm_view_wrappers *wrappers, uint32_t ps);
-unsigned fm_view_wrappers_count(const struct fm_view_wrappers *wrappers);
+struct fm_digest_wrappers *fm_digest_wrappers_new(const struct fm_analysis *a);
+void fm_digest_wrappers_free(struct fm_digest_wrappers *wrappers); /* NULL is allowed */
+bool fm_digest_is_wrapper(const struct fm_digest_wrappers *wrappers, uint32_t ps);
+unsigned fm_digest_wrappers_count(const struct fm_digest_wrappers *wrappers);

@@ -399,7 +399,7 @@ static void add_in_context(struct fm_page *page, uint32_t clique)
     fm_measured_init(&measured, page->recording, fm_measure_preferred(page));
     g_snprintf(focus, sizeof focus, "clique/%" PRIu32, clique);
     fm_add_ranks_link(page, focus, "Values of each rank");
-    if (fm_view_clique_procs(a, clique) == 1) {
+    if (fm_digest_clique_procs(a, clique) == 1) {
         uint32_t ps = page->profile->pd_ps[a->clique_pds[a->clique_first[clique]]];
         struct fm_list *list = fm_add_list(page->body, FM_LIST_HORIZONTAL, NULL);
         struct fm_query all = fm_page_link(page, FM_CMD_PROC, ps);
@@ -422,7 +422,7 @@ static void add_in_context(struct fm_page *page, uint32_t clique)
 /* In C programs a context is named after its function. */
 static char *title_of(const struct fm_page *page, uint32_t clique)
 {
-    if (page->profile->flavour != FM_FLAVOUR_C || fm_view_is_outside(page->analysis, clique))
+    if (page->profile->flavour != FM_FLAVOUR_C || fm_digest_is_outside(page->analysis, clique))
         return g_strdup_printf("Clique %" PRIu32, clique);
     g_autofree char *label = fm_clique_label(page->analysis, clique);
     return g_strdup_printf("%s in one context", label);

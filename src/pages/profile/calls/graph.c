@@ -160,7 +160,7 @@ static void add_calls(struct graph_view *view)
 
 bool fm_report_graph(struct fm_page *page, GError **error)
 {
-    struct fm_view_focus focus = fm_focus_of(&page->query.command);
+    struct fm_digest_focus focus = fm_focus_of(&page->query.command);
     struct graph_view view = {.page = page};
     (void)error;
     fm_measured_init(&view.measured, page->recording, page->query.command.measure);

@@ -16,13 +16,13 @@
 struct drawing {
     struct fm_page *page;
     const struct fm_flame_wish *wish;
-    struct fm_view_flame flame;
-    const struct fm_module *slots[FM_VIEW_SLOTS];
+    struct fm_digest_flame flame;
+    const struct fm_module *slots[FM_DIGEST_SLOTS];
     unsigned slot_count;
 };
 
-static unsigned colour_of(const struct drawing *drawing, const struct fm_view_node *node,
-                          const struct fm_view_box *box)
+static unsigned colour_of(const struct drawing *drawing, const struct fm_digest_node *node,
+                          const struct fm_digest_box *box)
 {
     if (drawing->wish->flags & FM_FLAME_OWN) {
         double share = box->total > 0 ? (double)box->own / (double)box->total : 0;
@@ -38,15 +38,15 @@ static unsigned colour_of(const struct drawing *drawing, const struct fm_view_no
     return 0;
 }
 
-static char *box_label(const struct drawing *drawing, const struct fm_view_box *box,
-                       const struct fm_view_node *node)
+static char *box_label(const struct drawing *drawing, const struct fm_digest_box *box,
+                       const struct fm_digest_node *node)
 {
     if (box->joined)
         return g_strdup_printf("%" PRIu32 " more", box->joined);
     g_autoptr(GString) label = g_string_new(NULL);
     for (uint32_t i = 0; i < box->chain; i++) {
-        const struct fm_view_node *each =
-            &g_array_index(drawing->flame.nodes, struct fm_view_node, box->node + i);
+        const struct fm_digest_node *each =
+            &g_array_index(drawing->flame.nodes, struct fm_digest_node, box->node + i);
         g_autofree char *name = fm_node_label(drawing->page->profile, each);
         g_string_append_printf(label, "%s%s", i ? " \u203a " : "", name);
     }
@@ -54,8 +54,8 @@ static char *box_label(const struct drawing *drawing, const struct fm_view_box *
     return g_string_free(g_steal_pointer(&label), FALSE);
 }
 
-static char *box_title(const struct drawing *drawing, const struct fm_view_box *box,
-                       const struct fm_view_node *node, const char *label, const char *place)
+static char *box_title(const struct drawing *drawing, const struct fm_digest_box *box,
+                       const struct fm_digest_node *node, const char *label, const char *place)
 {
     const struct fm_measured *measured = drawing->wish->measured;
     g_autofree char *total = fm_measured_text(measured, box->total);
@@ -81,8 +81,9 @@ static char *box_title(const struct drawing *drawing, const struct fm_view_box *
 }
 
 /* Link of a box: the same graph with this box as root; for a function of a recursion, its page. */
-static bool box_link(const struct drawing *drawing, const struct fm_view_box *box,
-                     const struct fm_view_node *node, char focus[FOCUS_BYTES], struct fm_query *ret)
+static bool box_link(const struct drawing *drawing, const struct fm_digest_box *box,
+                     const struct fm_digest_node *node, char focus[FOCUS_BYTES],
+                     struct fm_query *ret)
 {
     const struct fm_flame_wish *wish = drawing->wish;
     if (box->joined)
@@ -108,10 +109,10 @@ static int64_t spread_of(const struct fm_measured *measured, int64_t total)
     return measured->is_time ? (int64_t)(fm_measured_spread(measured, total) + 0.5) : 0;
 }
 
-static void add_box(struct drawing *drawing, struct fm_flame *to, const struct fm_view_box *box)
+static void add_box(struct drawing *drawing, struct fm_flame *to, const struct fm_digest_box *box)
 {
-    const struct fm_view_node *node =
-        &g_array_index(drawing->flame.nodes, struct fm_view_node, box->node + box->chain - 1);
+    const struct fm_digest_node *node =
+        &g_array_index(drawing->flame.nodes, struct fm_digest_node, box->node + box->chain - 1);
     const struct fm_ps *proc = node->ps ? &drawing->page->profile->ps[node->ps] : NULL;
     char focus[FOCUS_BYTES];
     struct fm_query query;
@@ -191,7 +192,7 @@ unsigned fm_flame_add(struct fm_page *page, const struct fm_flame_wish *wish, bo
 {
     g_return_val_if_fail(wish->measured != NULL && ret_deeper != NULL, 0);
     struct drawing drawing = {.page = page, .wish = wish};
-    const struct fm_view_flame_options options = {
+    const struct fm_digest_flame_options options = {
         .width = wish->width ? wish->width : WIDTH_USUAL,
         .recursions = wish->flags & FM_FLAME_SHUT   ? FM_RECURSIONS_SHUT
                       : wish->flags & FM_FLAME_OPEN ? FM_RECURSIONS_OPEN
@@ -202,7 +203,7 @@ unsigned fm_flame_add(struct fm_page *page, const struct fm_flame_wish *wish, bo
     /* Colours depend on this measure, so that they are the same on all pages of a file. */
     struct fm_measured dominant;
     fm_measured_init(&dominant, page->recording, FM_QUERY_BY_AUTO);
-    drawing.slot_count = fm_view_module_slots(page->analysis, dominant.measure, drawing.slots);
+    drawing.slot_count = fm_digest_module_slots(page->analysis, dominant.measure, drawing.slots);
     fm_flame_cache_layout(page->recording->flames, page->analysis, wish->measured->measure,
                           wish->up, &wish->focus, &options, &drawing.flame);
     guint count = drawing.flame.boxes->len;
@@ -216,11 +217,11 @@ unsigned fm_flame_add(struct fm_page *page, const struct fm_flame_wish *wish, bo
         else
             set_scale(page, wish, to);
         for (guint i = 0; i < count; i++)
-            add_box(&drawing, to, &g_array_index(drawing.flame.boxes, struct fm_view_box, i));
+            add_box(&drawing, to, &g_array_index(drawing.flame.boxes, struct fm_digest_box, i));
         if (!wish->upwards)
             add_legend(&drawing, to);
     }
     *ret_deeper = drawing.flame.deeper;
-    fm_view_flame_clear(&drawing.flame);
+    fm_digest_flame_clear(&drawing.flame);
     return count;
 }

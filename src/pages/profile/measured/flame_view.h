@@ -8,7 +8,7 @@
 
 struct fm_flame_wish {
     const struct fm_measured *measured;
-    struct fm_view_focus focus;
+    struct fm_digest_focus focus;
     bool up;
     bool upwards;   /* row 0 at the bottom; picture only, without data for scripts and readers */
     unsigned flags; /* enum fm_flame_flags */

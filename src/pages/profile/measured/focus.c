@@ -7,9 +7,9 @@
 #include "pages/profile/measured/path_text.h"
 #include "pages/profile/parts/names.h"
 
-struct fm_view_focus fm_focus_of(const struct fm_command *command)
+struct fm_digest_focus fm_focus_of(const struct fm_command *command)
 {
-    struct fm_view_focus focus = {0};
+    struct fm_digest_focus focus = {0};
     const char *name = command->name;
     if (name && g_str_has_prefix(name, "clique/"))
         focus.clique = (uint32_t)strtoul(name + strlen("clique/"), NULL, 10);
@@ -18,7 +18,7 @@ struct fm_view_focus fm_focus_of(const struct fm_command *command)
     return focus;
 }
 
-char *fm_focus_text(const struct fm_page *page, const struct fm_view_focus *focus)
+char *fm_focus_text(const struct fm_page *page, const struct fm_digest_focus *focus)
 {
     if (focus->ps != 0)
         return g_strdup_printf("%s in all contexts", fm_name_ps(page, focus->ps));
@@ -27,7 +27,7 @@ char *fm_focus_text(const struct fm_page *page, const struct fm_view_focus *focu
     return g_strdup("the whole program");
 }
 
-char *fm_node_label(const struct fm_profile *profile, const struct fm_view_node *node)
+char *fm_node_label(const struct fm_profile *profile, const struct fm_digest_node *node)
 {
     g_return_val_if_fail(
         node->kind == FM_NODE_WHOLE || (node->ps >= 1 && node->ps <= profile->ps_count), NULL);
@@ -41,7 +41,7 @@ char *fm_node_label(const struct fm_profile *profile, const struct fm_view_node 
     return g_strdup(name);
 }
 
-char *fm_node_site(const struct fm_page *page, const struct fm_view_node *node)
+char *fm_node_site(const struct fm_page *page, const struct fm_digest_node *node)
 {
     const struct fm_profile *profile = page->profile;
     if (node->css == 0)
@@ -56,7 +56,7 @@ char *fm_node_site(const struct fm_page *page, const struct fm_view_node *node)
     return g_steal_pointer(&place);
 }
 
-struct fm_query fm_node_link(const struct fm_page *page, const struct fm_view_node *node)
+struct fm_query fm_node_link(const struct fm_page *page, const struct fm_digest_node *node)
 {
     if (node->kind == FM_NODE_RECURSION)
         return fm_page_link(page, FM_CMD_CLIQUE, node->clique);

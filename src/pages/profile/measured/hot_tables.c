@@ -29,14 +29,14 @@ struct route {
 
 static void route_to(const struct fm_analysis *a, uint32_t clique, struct route *ret)
 {
-    uint32_t count = fm_view_path(a, clique, ret->steps, STEPS_MAX);
+    uint32_t count = fm_digest_path(a, clique, ret->steps, STEPS_MAX);
     ret->count = MIN(count, STEPS_MAX);
 }
 
 static bool same_step(const struct fm_analysis *a, uint32_t x, uint32_t y)
 {
-    return x == y || (fm_view_clique_name(a, x) == fm_view_clique_name(a, y) &&
-                      fm_view_clique_procs(a, x) == fm_view_clique_procs(a, y));
+    return x == y || (fm_digest_clique_name(a, x) == fm_digest_clique_name(a, y) &&
+                      fm_digest_clique_procs(a, x) == fm_digest_clique_procs(a, y));
 }
 
 /* How many first steps all paths have in common; each keeps at least its last. */
@@ -70,7 +70,7 @@ static void add_path_cell(struct fm_page *page, struct fm_table *table, uint32_t
     struct fm_path_part parts[PARTS_MAX];
     g_autoptr(GPtrArray) labels = g_ptr_array_new_with_free_func(g_free);
     struct fm_query link = fm_page_link(page, FM_CMD_CLIQUE, clique);
-    bool in_recursion = fm_view_clique_procs(a, clique) > 1;
+    bool in_recursion = fm_digest_clique_procs(a, clique) > 1;
     uint32_t end = route->count - (in_recursion ? 0 : 1); /* the function itself is last */
     uint32_t first = MIN(shared, end);
     unsigned count = 0;
@@ -348,9 +348,9 @@ static int compare_contexts(const void *a, const void *b)
 static uint32_t hash_path(const struct fm_analysis *a, uint32_t clique)
 {
     uint32_t steps[STEPS_MAX], hash = 0;
-    uint32_t count = fm_view_path(a, clique, steps, STEPS_MAX);
+    uint32_t count = fm_digest_path(a, clique, steps, STEPS_MAX);
     for (uint32_t i = 0; i < MIN(count, STEPS_MAX); i++)
-        hash = hash * 31 + fm_view_clique_name(a, steps[i]) * 2654435761u;
+        hash = hash * 31 + fm_digest_clique_name(a, steps[i]) * 2654435761u;
     return hash + count;
 }
 
@@ -445,7 +445,7 @@ static void contexts_of(struct contexts *ret, const struct fm_analysis *a, uint3
         if (i < CONTEXTS_COMPARED)
             all[i].path = hash_path(a, all[i].clique);
         while (j < kept && (all[j].path != all[i].path ||
-                            !fm_view_is_same_path(a, all[j].clique, all[i].clique)))
+                            !fm_digest_is_same_path(a, all[j].clique, all[i].clique)))
             j++;
         if (j == kept)
             all[kept++] = all[i];

@@ -14,14 +14,14 @@
 
 static void append_label(GString *out, const struct fm_analysis *a, uint32_t clique)
 {
-    uint32_t procs = fm_view_clique_procs(a, clique);
-    const char *name = a->profile->ps[fm_view_clique_name(a, clique)].unqualified_name;
+    uint32_t procs = fm_digest_clique_procs(a, clique);
+    const char *name = a->profile->ps[fm_digest_clique_name(a, clique)].unqualified_name;
     if (procs > 1)
         g_string_append(out, "\u27f2\u00a0");
     g_string_append(out, name);
     if (procs > 1)
         g_string_append_printf(out, "\u00a0+%" PRIu32, procs - 1);
-    else if (fm_view_clique_recurses(a, clique))
+    else if (fm_digest_clique_recurses(a, clique))
         g_string_append(out, "\u00a0\u27f2");
 }
 
@@ -38,15 +38,15 @@ char *fm_clique_path(const struct fm_analysis *a, uint32_t clique, unsigned step
     g_return_val_if_fail(clique >= 1 && clique <= a->clique_count && steps_max > 0, NULL);
     uint32_t near[NEAR_STEPS]; /* to climb once, nearly always */
     g_autofree uint32_t *far = NULL;
-    uint32_t total = fm_view_path(a, clique, near, NEAR_STEPS);
+    uint32_t total = fm_digest_path(a, clique, near, NEAR_STEPS);
     if (total > NEAR_STEPS) {
         far = g_new(uint32_t, total);
-        fm_view_path(a, clique, far, total);
+        fm_digest_path(a, clique, far, total);
     }
     const uint32_t *cliques = far != NULL ? far : near;
     GString *out = g_string_new(NULL);
     if (total == 0) /* the runtime, a thread */
-        g_string_append(out, a->profile->ps[fm_view_clique_name(a, clique)].unqualified_name);
+        g_string_append(out, a->profile->ps[fm_digest_clique_name(a, clique)].unqualified_name);
     uint32_t tail = steps_max > 1 ? steps_max - 1 : 1;
     for (uint32_t i = 0; i < total; i++) {
         if (total > steps_max && i == (steps_max > 1 ? 1 : 0)) {
@@ -64,14 +64,15 @@ char *fm_clique_spelling(const struct fm_analysis *a, uint32_t clique)
 {
     g_return_val_if_fail(clique >= 1 && clique <= a->clique_count, NULL);
     uint32_t cliques[SPELLED_STEPS_MAX];
-    uint32_t count = fm_view_path(a, clique, cliques, SPELLED_STEPS_MAX);
+    uint32_t count = fm_digest_path(a, clique, cliques, SPELLED_STEPS_MAX);
     g_autoptr(GString) out = g_string_new(NULL);
     for (uint32_t i = 0; i < count && count <= SPELLED_STEPS_MAX; i++)
-        g_string_append_printf(out, "%s%s", i ? "/" : "",
-                               a->profile->ps[fm_view_clique_name(a, cliques[i])].unqualified_name);
+        g_string_append_printf(
+            out, "%s%s", i ? "/" : "",
+            a->profile->ps[fm_digest_clique_name(a, cliques[i])].unqualified_name);
     uint32_t *found = NULL, found_count = 0, total = 0;
     if (out->len > 0)
-        fm_view_named_paths(a, out->str, 2, &found, &found_count, &total);
+        fm_digest_named_paths(a, out->str, 2, &found, &found_count, &total);
     bool only = total == 1 && found[0] == clique;
     g_free(found);
     return only ? g_strdup(out->str) : g_strdup_printf("%" PRIu32, clique);
@@ -80,7 +81,7 @@ char *fm_clique_spelling(const struct fm_analysis *a, uint32_t clique)
 uint32_t fm_clique_way(const struct fm_analysis *a, uint32_t clique, uint32_t *cliques,
                        uint32_t max)
 {
-    return fm_view_path(a, clique, cliques, max);
+    return fm_digest_path(a, clique, cliques, max);
 }
 
 void fm_context_cell(struct fm_page *page, struct fm_table *table, uint32_t csd)
@@ -112,5 +113,5 @@ bool fm_is_same_place(const struct fm_page *page, uint32_t csd, uint32_t other)
         return csd == other;
     const struct fm_profile *profile = page->profile;
     return profile->pd_ps[profile->csd_callee[csd]] == profile->pd_ps[profile->csd_callee[other]] &&
-           fm_view_is_same_path(page->analysis, clique_of(page, csd), clique_of(page, other));
+           fm_digest_is_same_path(page->analysis, clique_of(page, csd), clique_of(page, other));
 }

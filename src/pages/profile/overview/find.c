@@ -76,7 +76,7 @@ static void add_cost(struct fm_table *table, const struct cost_columns *columns,
 /* --- find --- */
 
 static void add_found_proc(struct fm_page *page, struct fm_table *table,
-                           const struct cost_columns *columns, const struct fm_view_found *found)
+                           const struct cost_columns *columns, const struct fm_digest_found *found)
 {
     const struct fm_ps *proc = &page->profile->ps[found->ps];
     g_autofree char *place = fm_name_place(page, proc->file, proc->line);
@@ -94,7 +94,8 @@ static void add_found_proc(struct fm_page *page, struct fm_table *table,
 }
 
 static void add_found_module(struct fm_page *page, struct fm_table *table,
-                             const struct cost_columns *columns, const struct fm_view_found *found)
+                             const struct cost_columns *columns,
+                             const struct fm_digest_found *found)
 {
     struct fm_query query = fm_page_link(page, FM_CMD_MODULE, 0);
     query.command.module = (char *)(uintptr_t)found->module->name;
@@ -107,7 +108,7 @@ static void add_found_module(struct fm_page *page, struct fm_table *table,
     fm_cell_empty(table);
 }
 
-static char *count_text(const struct fm_page *page, const struct fm_view_found *found,
+static char *count_text(const struct fm_page *page, const struct fm_digest_found *found,
                         uint32_t count, uint32_t total)
 {
     if (page->query.command.name[0] == '\0')
@@ -127,9 +128,9 @@ bool fm_report_find(struct fm_page *page, GError **error)
     (void)error;
     const char *text = page->query.command.name;
     struct cost_columns columns = columns_of(page);
-    struct fm_view_found *found;
+    struct fm_digest_found *found;
     uint32_t count, total;
-    fm_view_find(page->analysis, text, columns.measure, FOUND_MAX, &found, &count, &total);
+    fm_digest_find(page->analysis, text, columns.measure, FOUND_MAX, &found, &count, &total);
     fm_page_begin(page, "find",
                   text[0] ? g_strdup_printf("Search for \"%s\"", text) : g_strdup("Search"));
     fm_display_fact_string(page->display, "text", text);
@@ -181,12 +182,12 @@ static char *spelled(const struct fm_page *page, char *spelling, uint32_t number
 static void add_procs(struct fm_page *page, struct fm_table *table,
                       const struct cost_columns *columns, const struct fm_subject *subject)
 {
-    char **spellings = fm_view_spellings(page->profile, subject->numbers, subject->count);
+    char **spellings = fm_digest_spellings(page->profile, subject->numbers, subject->count);
     for (uint32_t i = 0; i < subject->count; i++) {
         uint32_t ps = subject->numbers[i];
         const struct fm_ps *proc = &page->profile->ps[ps];
         g_autofree char *place = fm_name_place(page, proc->file, proc->line);
-        g_autofree char *name = fm_view_name_with_file(page->profile, ps);
+        g_autofree char *name = fm_digest_name_with_file(page->profile, ps);
         g_autofree char *command = spelled(page, spellings[i], ps, false);
         char focus[32];
         struct fm_query query = choice(page, ps, false, focus, sizeof focus);

@@ -15,7 +15,7 @@
 #define ANCESTORS_MAX 40u
 
 /* The way from the program to the focus, each step the graph from there on. */
-static void add_way(struct fm_page *page, const struct fm_view_focus *focus)
+static void add_way(struct fm_page *page, const struct fm_digest_focus *focus)
 {
     const struct fm_analysis *a = page->analysis;
     uint32_t cliques[ANCESTORS_MAX];
@@ -27,7 +27,7 @@ static void add_way(struct fm_page *page, const struct fm_view_focus *focus)
     struct fm_query query = fm_page_like(page);
     query.command.name = (char *)(uintptr_t) "all";
     fm_add_link(list, &query, "the whole program");
-    uint32_t count = focus->clique ? fm_view_path(a, focus->clique, cliques, ANCESTORS_MAX) : 0;
+    uint32_t count = focus->clique ? fm_digest_path(a, focus->clique, cliques, ANCESTORS_MAX) : 0;
     for (uint32_t i = 0; i + 1 < MIN(count, ANCESTORS_MAX); i++) {
         g_autofree char *label = fm_clique_label(a, cliques[i]);
         g_snprintf(name, sizeof name, "clique/%" PRIu32, cliques[i]);
@@ -79,7 +79,7 @@ static void add_tree_link(struct fm_page *page)
 bool fm_report_flame(struct fm_page *page, GError **error)
 {
     const struct fm_command *command = &page->query.command;
-    struct fm_view_focus focus = fm_focus_of(command);
+    struct fm_digest_focus focus = fm_focus_of(command);
     struct fm_measured measured;
     bool deeper;
     (void)error;

@@ -41,7 +41,7 @@ static void add_context(struct fm_page *page, const struct fm_measured *measured
 bool fm_report_ranks(struct fm_page *page, GError **error)
 {
     struct fm_measured measured;
-    struct fm_view_focus focus = fm_focus_of(&page->query.command);
+    struct fm_digest_focus focus = fm_focus_of(&page->query.command);
     const struct fm_run_info *run_info = &page->profile->run_info;
     (void)error;
     enum fm_query_measure asked = page->query.command.measure;

@@ -64,10 +64,10 @@ static void set_not_found(const struct fm_open_profile *recording, const char *w
                            : c  ? "function named"
                                 : "procedure named",
                            name);
-    struct fm_view_found *near = NULL;
+    struct fm_digest_found *near = NULL;
     uint32_t count = 0, total = 0;
     if (!path && recording->known >= FM_KNOWN_COSTS)
-        fm_view_find(recording->analysis, wanted, FM_CALLSEQS, 3, &near, &count, &total);
+        fm_digest_find(recording->analysis, wanted, FM_CALLSEQS, 3, &near, &count, &total);
     for (uint32_t i = 0; i < count; i++) {
         if (near[i].ps)
             g_string_append_printf(message, "%s%s",
@@ -130,7 +130,7 @@ static void drop_same_paths(const struct fm_analysis *a, struct fm_subject *subj
     uint32_t kept = 0;
     for (uint32_t i = 0; i < subject->count; i++) {
         uint32_t j = 0;
-        while (j < kept && !fm_view_is_same_path(a, subject->numbers[j], subject->numbers[i]))
+        while (j < kept && !fm_digest_is_same_path(a, subject->numbers[j], subject->numbers[i]))
             j++;
         if (j == kept)
             subject->numbers[kept++] = subject->numbers[i];
@@ -163,10 +163,10 @@ bool fm_subject_find(const struct fm_open_profile *recording, const struct fm_co
         return known != 0;
     }
     if (clique) {
-        fm_view_named_paths(recording->analysis, name, FM_SUBJECTS_MAX, &ret->numbers, &ret->count,
-                            &ret->total);
+        fm_digest_named_paths(recording->analysis, name, FM_SUBJECTS_MAX, &ret->numbers,
+                              &ret->count, &ret->total);
     } else {
-        fm_view_named_procs(recording->profile, name, &ret->numbers, &ret->count);
+        fm_digest_named_procs(recording->profile, name, &ret->numbers, &ret->count);
         ret->total = ret->count;
         ret->count = MIN(ret->count, FM_SUBJECTS_MAX);
     }

@@ -25,7 +25,7 @@ static uint32_t count_beginnings(const struct fm_analysis *a)
         for (uint32_t i = 0; i < count; i++) {
             uint32_t child = fm_analysis_csd_child_clique(a, csds[i]);
             threads += child != 0 && a->clique_parent[child] == csds[i] &&
-                       child != a->pd_clique[root] && fm_view_is_outside(a, child);
+                       child != a->pd_clique[root] && fm_digest_is_outside(a, child);
         }
     }
     return threads;

@@ -16,7 +16,7 @@
 
 struct tree_view {
     struct fm_page *page;
-    struct fm_view_tree tree;
+    struct fm_digest_tree tree;
     struct fm_measured measured;
     struct fm_table *table;
     double least; /* amount */
@@ -53,7 +53,7 @@ static void add_columns(struct tree_view *view)
 }
 
 /* Link to this page with this row as root; false for rows that have no address. */
-static bool opens(const struct tree_view *view, const struct fm_view_node *node, char *focus,
+static bool opens(const struct tree_view *view, const struct fm_digest_node *node, char *focus,
                   size_t size, struct fm_query *ret)
 {
     if (node->kind == FM_NODE_MEMBER || node->kind == FM_NODE_WHOLE)
@@ -67,8 +67,9 @@ static bool opens(const struct tree_view *view, const struct fm_view_node *node,
     return true;
 }
 
-static void add_row(struct tree_view *view, const struct fm_view_node *node,
-                    const struct fm_view_node *parent, unsigned depth, bool open, bool has_children)
+static void add_row(struct tree_view *view, const struct fm_digest_node *node,
+                    const struct fm_digest_node *parent, unsigned depth, bool open,
+                    bool has_children)
 {
     struct fm_table *table = view->table;
     const struct fm_measured *measured = &view->measured;
@@ -117,14 +118,14 @@ static void add_row(struct tree_view *view, const struct fm_view_node *node,
 
 /* Adds a row for children too small to be shown: their number and total. */
 static void add_rest(struct tree_view *view, const GArray *children, guint first, unsigned depth,
-                     const struct fm_view_node *parent)
+                     const struct fm_digest_node *parent)
 {
     g_assert(first <= children->len);
-    struct fm_view_node rest = {0};
+    struct fm_digest_node rest = {0};
     unsigned left = parent->left;
     rest.total = parent->left_total;
     for (guint i = first; i < children->len; i++) {
-        const struct fm_view_node *node = &g_array_index(children, struct fm_view_node, i);
+        const struct fm_digest_node *node = &g_array_index(children, struct fm_digest_node, i);
         left += node->total > 0 || node->calls > 0;
         rest.total += node->total;
         rest.own += node->own;
@@ -157,18 +158,18 @@ static void add_rest(struct tree_view *view, const GArray *children, guint first
     view->rows++;
 }
 
-static void add_node(struct tree_view *view, const struct fm_view_node *node,
-                     const struct fm_view_node *parent, unsigned depth, unsigned levels)
+static void add_node(struct tree_view *view, const struct fm_digest_node *node,
+                     const struct fm_digest_node *parent, unsigned depth, unsigned levels)
 {
-    g_autoptr(GArray) children = g_array_new(FALSE, FALSE, sizeof(struct fm_view_node));
+    g_autoptr(GArray) children = g_array_new(FALSE, FALSE, sizeof(struct fm_digest_node));
     bool members = node->kind == FM_NODE_RECURSION && !view->tree.up;
-    (members ? fm_view_members : fm_view_children)(&view->tree, node, children);
+    (members ? fm_digest_members : fm_digest_children)(&view->tree, node, children);
     guint shown = 0;
     while (shown < children->len && shown < FUNCTIONS_SHOWN_MAX &&
-           (double)g_array_index(children, struct fm_view_node, shown).total >= view->least &&
-           g_array_index(children, struct fm_view_node, shown).total > 0)
+           (double)g_array_index(children, struct fm_digest_node, shown).total >= view->least &&
+           g_array_index(children, struct fm_digest_node, shown).total > 0)
         shown++;
-    bool any = children->len > 0 && g_array_index(children, struct fm_view_node, 0).total > 0;
+    bool any = children->len > 0 && g_array_index(children, struct fm_digest_node, 0).total > 0;
     bool open = levels > 0 && view->rows < ROWS_MAX;
     add_row(view, node, parent, depth, open && any, any);
     view->cut = view->cut || (levels > 0 && !open);
@@ -176,10 +177,10 @@ static void add_node(struct tree_view *view, const struct fm_view_node *node,
         return;
     /* Single children that have nearly all of the cost, and the functions of a recursion, do not
      * count as a level. */
-    bool leads_on = shown > 0 && (double)g_array_index(children, struct fm_view_node, 0).total >=
+    bool leads_on = shown > 0 && (double)g_array_index(children, struct fm_digest_node, 0).total >=
                                      LEADS_ON * (double)node->total;
     for (guint i = 0; i < shown; i++) {
-        struct fm_view_node child = g_array_index(children, struct fm_view_node, i);
+        struct fm_digest_node child = g_array_index(children, struct fm_digest_node, i);
         add_node(view, &child, node, depth + 1,
                  members || (leads_on && i == 0) ? levels : levels - 1);
     }
@@ -217,7 +218,7 @@ static void add_controls(struct tree_view *view)
     }
 }
 
-static void add_facts(struct tree_view *view, const struct fm_view_focus *focus)
+static void add_facts(struct tree_view *view, const struct fm_digest_focus *focus)
 {
     struct fm_display *display = view->page->display;
     fm_display_fact_string(display, "measure", fm_tree_words[view->measured.asked]);
@@ -232,9 +233,9 @@ static void add_facts(struct tree_view *view, const struct fm_view_focus *focus)
 bool fm_report_tree(struct fm_page *page, GError **error)
 {
     const struct fm_command *command = &page->query.command;
-    struct fm_view_focus focus = fm_focus_of(command);
+    struct fm_digest_focus focus = fm_focus_of(command);
     struct tree_view view = {.page = page};
-    struct fm_view_node root;
+    struct fm_digest_node root;
     (void)error;
     fm_measured_of_function(&view.measured, page, command->measure, focus.ps);
     page->query.command.measure = view.measured.asked;
@@ -242,11 +243,11 @@ bool fm_report_tree(struct fm_page *page, GError **error)
     fm_page_begin(page, "tree",
                   g_strdup_printf("%s of %s by %s", command->up ? "Callers" : "Tree", where,
                                   view.measured.name));
-    fm_view_tree_init(&view.tree, page->analysis, view.measured.measure, command->up);
+    fm_digest_tree_init(&view.tree, page->analysis, view.measured.measure, command->up);
     add_facts(&view, &focus);
     fm_add_measures(page, view.measured.asked);
     add_controls(&view);
-    fm_view_root(&view.tree, &focus, &root);
+    fm_digest_root(&view.tree, &focus, &root);
     double percent = command->threshold > 0 ? command->threshold : LEAST_PERCENT;
     view.whole = MAX(root.total, 1);
     /* share of the focus, which may be a small part of the program */
@@ -262,7 +263,7 @@ bool fm_report_tree(struct fm_page *page, GError **error)
         if (view.cut)
             fm_add_text(page->body, "The page is full: deeper levels are behind the rows' marks.");
     }
-    fm_view_tree_clear(&view.tree);
+    fm_digest_tree_clear(&view.tree);
     fm_controls_general(page);
     return true;
 }

@@ -94,8 +94,8 @@ static uint32_t group_of(struct collecting *in, uint32_t clique)
         return GPOINTER_TO_UINT(known) - 1;
     struct key key = {.kind = FM_NEIGHBOUR_WITHIN};
     if (in->named) {
-        key.ps = fm_view_clique_name(in->a, clique);
-        key.group = fm_view_clique_procs(in->a, clique);
+        key.ps = fm_digest_clique_name(in->a, clique);
+        key.group = fm_digest_clique_procs(in->a, clique);
     }
     uint32_t row = row_of(in, &key);
     if (at(in, row)->row.clique == 0)

@@ -219,7 +219,7 @@ static void edges_everywhere(struct making *in)
 }
 
 void fm_call_graph_init(struct fm_call_graph *ret, const struct fm_analysis *a,
-                        const struct fm_view_focus *focus, enum fm_measure_id measure)
+                        const struct fm_digest_focus *focus, enum fm_measure_id measure)
 {
     g_return_if_fail(ret != NULL && focus->clique <= a->clique_count &&
                      focus->ps <= a->profile->ps_count);
@@ -233,12 +233,12 @@ void fm_call_graph_init(struct fm_call_graph *ret, const struct fm_analysis *a,
     *ret = (struct fm_call_graph){
         .nodes = g_array_new(FALSE, FALSE, sizeof(struct fm_call_node)),
         .edges = g_array_new(FALSE, FALSE, sizeof(struct fm_call_edge)),
-        .one_place = focus->clique != 0 && fm_view_clique_procs(a, focus->clique) > 1,
+        .one_place = focus->clique != 0 && fm_digest_clique_procs(a, focus->clique) > 1,
     };
     if (ret->one_place)
         recursion_nodes(&in, focus->clique);
     else if (focus->clique != 0)
-        neighbours(&in, fm_view_clique_name(a, focus->clique));
+        neighbours(&in, fm_digest_clique_name(a, focus->clique));
     else if (focus->ps != 0)
         neighbours(&in, focus->ps);
     else

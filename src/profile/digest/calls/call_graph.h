@@ -29,5 +29,5 @@ struct fm_call_graph {
  * functions. At most FM_CALL_GRAPH_MAX functions, those with the largest totals. O(calls of the
  * function, and at sites with several callees). */
 void fm_call_graph_init(struct fm_call_graph *ret, const struct fm_analysis *a,
-                        const struct fm_view_focus *focus, enum fm_measure_id measure);
+                        const struct fm_digest_focus *focus, enum fm_measure_id measure);
 void fm_call_graph_clear(struct fm_call_graph *graph);

@@ -132,7 +132,7 @@ static void a_recursion_is_one_row(void)
     struct fm_neighbour group = at(both.callers, 0);
     g_assert_cmpint(group.kind, ==, FM_NEIGHBOUR_WITHIN);
     g_assert_cmpint(group.total, ==, both.total);
-    g_assert_cmpuint(group.ps, ==, fm_view_clique_name(made.a, group.clique));
+    g_assert_cmpuint(group.ps, ==, fm_digest_clique_name(made.a, group.clique));
     bool from_parse = false, from_term = false;
     for (guint i = 1; i < both.callers->len; i++) {
         g_assert_cmpint(at(both.callers, i).kind, ==, FM_NEIGHBOUR_MEMBER);

@@ -3,23 +3,24 @@
 #include "made.h"
 #include "profile/digest/flame.h"
 
-static struct fm_view_box box_at(const struct fm_view_flame *flame, guint i)
+static struct fm_digest_box box_at(const struct fm_digest_flame *flame, guint i)
 {
-    return g_array_index(flame->boxes, struct fm_view_box, i);
+    return g_array_index(flame->boxes, struct fm_digest_box, i);
 }
 
-static struct fm_view_node node_of(const struct fm_view_flame *flame, const struct fm_view_box *box)
+static struct fm_digest_node node_of(const struct fm_digest_flame *flame,
+                                     const struct fm_digest_box *box)
 {
-    return g_array_index(flame->nodes, struct fm_view_node, box->node);
+    return g_array_index(flame->nodes, struct fm_digest_node, box->node);
 }
 
-static void assert_good(const struct fm_view_flame *flame, unsigned width)
+static void assert_good(const struct fm_digest_flame *flame, unsigned width)
 {
     g_autofree double *ends = g_new0(double, flame->boxes->len + 1); /* of the last child of each */
     g_autofree int64_t *below = g_new0(int64_t, flame->boxes->len + 1);
     const double slack = 1e-9;
     for (guint i = 0; i < flame->boxes->len; i++) {
-        struct fm_view_box box = box_at(flame, i), parent = box_at(flame, box.parent);
+        struct fm_digest_box box = box_at(flame, i), parent = box_at(flame, box.parent);
         ends[i] = box.x;
         g_assert_cmpfloat(box.x, >=, -slack);
         g_assert_cmpfloat(box.x + box.width, <=, 1 + slack);
@@ -47,27 +48,27 @@ static void generated(void)
     for (unsigned seed = 1; seed <= 10; seed++) {
         struct made made = made_generated(seed, "--nodes=20000", "--c", NULL);
         for (unsigned how = 0; how < 3; how++) {
-            struct fm_view_flame_options options = {.width = 1400,
-                                                    .recursions = (enum fm_view_recursions)how};
-            struct fm_view_tree tree;
-            struct fm_view_flame flame;
-            fm_view_tree_init(&tree, made.a, FM_CALLSEQS, false);
-            fm_view_flame_layout(&tree, &(struct fm_view_focus){0}, &options, &flame);
+            struct fm_digest_flame_options options = {.width = 1400,
+                                                      .recursions = (enum fm_digest_recursions)how};
+            struct fm_digest_tree tree;
+            struct fm_digest_flame flame;
+            fm_digest_tree_init(&tree, made.a, FM_CALLSEQS, false);
+            fm_digest_flame_layout(&tree, &(struct fm_digest_focus){0}, &options, &flame);
             g_assert_cmpuint(flame.boxes->len, >, 10);
             assert_good(&flame, options.width);
             guint boxes = flame.boxes->len;
-            fm_view_flame_clear(&flame);
+            fm_digest_flame_clear(&flame);
             /* Fewer boxes when fewer are asked for; the widest stay. */
             options.boxes_max = MAX(boxes / 3, 2);
-            fm_view_flame_layout(&tree, &(struct fm_view_focus){0}, &options, &flame);
+            fm_digest_flame_layout(&tree, &(struct fm_digest_focus){0}, &options, &flame);
             g_assert_cmpuint(flame.boxes->len, <=, options.boxes_max);
             assert_good(&flame, options.width);
-            fm_view_flame_clear(&flame);
+            fm_digest_flame_clear(&flame);
             options.rows_max = 3;
-            fm_view_flame_layout(&tree, &(struct fm_view_focus){0}, &options, &flame);
+            fm_digest_flame_layout(&tree, &(struct fm_digest_focus){0}, &options, &flame);
             g_assert_cmpuint(flame.rows, <=, 3);
-            fm_view_flame_clear(&flame);
-            fm_view_tree_clear(&tree);
+            fm_digest_flame_clear(&flame);
+            fm_digest_tree_clear(&tree);
         }
         made_clear(&made);
     }
@@ -77,15 +78,15 @@ static void callers(void)
 {
     struct made made = made_generated(3, "--nodes=20000", "--c", NULL);
     for (uint32_t ps = 2; ps <= made.profile->ps_count; ps += 9) {
-        struct fm_view_tree tree;
-        struct fm_view_flame flame;
-        fm_view_tree_init(&tree, made.a, FM_CALLSEQS, true);
-        fm_view_flame_layout(&tree, &(struct fm_view_focus){.ps = ps},
-                             &(struct fm_view_flame_options){.width = 800}, &flame);
+        struct fm_digest_tree tree;
+        struct fm_digest_flame flame;
+        fm_digest_tree_init(&tree, made.a, FM_CALLSEQS, true);
+        fm_digest_flame_layout(&tree, &(struct fm_digest_focus){.ps = ps},
+                               &(struct fm_digest_flame_options){.width = 800}, &flame);
         if (flame.boxes->len > 0)
             assert_good(&flame, 800);
-        fm_view_flame_clear(&flame);
-        fm_view_tree_clear(&tree);
+        fm_digest_flame_clear(&flame);
+        fm_digest_tree_clear(&tree);
     }
     made_clear(&made);
 }
@@ -93,14 +94,14 @@ static void callers(void)
 static void by_hand(void)
 {
     struct made made = made_program();
-    struct fm_view_tree tree;
-    struct fm_view_flame flame;
-    fm_view_tree_init(&tree, made.a, FM_QUANTA, false);
-    fm_view_flame_layout(&tree, &(struct fm_view_focus){0},
-                         &(struct fm_view_flame_options){.width = 1000}, &flame);
+    struct fm_digest_tree tree;
+    struct fm_digest_flame flame;
+    fm_digest_tree_init(&tree, made.a, FM_QUANTA, false);
+    fm_digest_flame_layout(&tree, &(struct fm_digest_focus){0},
+                           &(struct fm_digest_flame_options){.width = 1000}, &flame);
     /* main 92 of 132; parse 81, the recursion 75 with its functions below it. */
-    struct fm_view_box main_box = box_at(&flame, 0), parse = box_at(&flame, 1);
-    struct fm_view_box recursion = box_at(&flame, 2), term = box_at(&flame, 3);
+    struct fm_digest_box main_box = box_at(&flame, 0), parse = box_at(&flame, 1);
+    struct fm_digest_box recursion = box_at(&flame, 2), term = box_at(&flame, 3);
     g_assert_cmpfloat_with_epsilon(main_box.width, 92.0 / 132, 1e-12);
     g_assert_cmpfloat_with_epsilon(parse.width, 81.0 / 132, 1e-12);
     g_assert_cmpint(node_of(&flame, &recursion).kind, ==, FM_NODE_RECURSION);
@@ -108,15 +109,15 @@ static void by_hand(void)
     g_assert_cmpuint(term.row, ==, 3);
     g_assert_cmpfloat_with_epsilon(term.width, 45.0 / 132, 1e-12);
     assert_good(&flame, 1000);
-    fm_view_flame_clear(&flame);
+    fm_digest_flame_clear(&flame);
     /* Shut, what it calls hangs below the recursion itself. */
-    fm_view_flame_layout(
-        &tree, &(struct fm_view_focus){0},
-        &(struct fm_view_flame_options){.width = 1000, .recursions = FM_RECURSIONS_SHUT}, &flame);
-    struct fm_view_box leaf = box_at(&flame, 3);
+    fm_digest_flame_layout(
+        &tree, &(struct fm_digest_focus){0},
+        &(struct fm_digest_flame_options){.width = 1000, .recursions = FM_RECURSIONS_SHUT}, &flame);
+    struct fm_digest_box leaf = box_at(&flame, 3);
     g_assert_cmpuint(node_of(&flame, &leaf).ps, ==, made_ps(&made, "xmalloc"));
-    fm_view_flame_clear(&flame);
-    fm_view_tree_clear(&tree);
+    fm_digest_flame_clear(&flame);
+    fm_digest_tree_clear(&tree);
     made_clear(&made);
 }
 
@@ -146,19 +147,19 @@ static void what_leads_on_alone_is_one_row(void)
         fm_build_add(build, csd, FM_QUANTA, edges[i][3]);
     }
     struct made made = made_built(build);
-    struct fm_view_tree tree;
-    struct fm_view_flame flame;
-    fm_view_tree_init(&tree, made.a, FM_QUANTA, false);
-    fm_view_flame_layout(&tree, &(struct fm_view_focus){0},
-                         &(struct fm_view_flame_options){.width = 1000}, &flame);
+    struct fm_digest_tree tree;
+    struct fm_digest_flame flame;
+    fm_digest_tree_init(&tree, made.a, FM_QUANTA, false);
+    fm_digest_flame_layout(&tree, &(struct fm_digest_focus){0},
+                           &(struct fm_digest_flame_options){.width = 1000}, &flame);
     g_assert_cmpuint(flame.boxes->len, ==, 3);
     g_assert_cmpuint(box_at(&flame, 0).chain, ==, 3);
-    struct fm_view_node last =
-        g_array_index(flame.nodes, struct fm_view_node, box_at(&flame, 0).node + 2);
+    struct fm_digest_node last =
+        g_array_index(flame.nodes, struct fm_digest_node, box_at(&flame, 0).node + 2);
     g_assert_cmpuint(last.ps, ==, made_ps(&made, "loop"));
     g_assert_cmpuint(box_at(&flame, 2).row, ==, 1);
-    fm_view_flame_clear(&flame);
-    fm_view_tree_clear(&tree);
+    fm_digest_flame_clear(&flame);
+    fm_digest_tree_clear(&tree);
     made_clear(&made);
 }
 

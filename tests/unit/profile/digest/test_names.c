@@ -9,7 +9,7 @@ static void check(const struct made *made, const char *text, const char *expecte
     g_autofree uint32_t *found = NULL;
     g_autoptr(GString) names = g_string_new(NULL);
     uint32_t count;
-    fm_view_named_procs(made->profile, text, &found, &count);
+    fm_digest_named_procs(made->profile, text, &found, &count);
     for (uint32_t i = 0; i < count; i++)
         g_string_append_printf(names, "%s%s", i > 0 ? " | " : "",
                                made->profile->ps[found[i]].unqualified_name);

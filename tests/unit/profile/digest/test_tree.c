@@ -7,17 +7,18 @@
 #include "profile/digest/paths.h"
 #include "profile/digest/tree.h"
 
-static GArray *children_of(struct fm_view_tree *tree, const struct fm_view_node *node, bool members)
+static GArray *children_of(struct fm_digest_tree *tree, const struct fm_digest_node *node,
+                           bool members)
 {
-    GArray *nodes = g_array_new(FALSE, FALSE, sizeof(struct fm_view_node));
-    (members ? fm_view_members : fm_view_children)(tree, node, nodes);
+    GArray *nodes = g_array_new(FALSE, FALSE, sizeof(struct fm_digest_node));
+    (members ? fm_digest_members : fm_digest_children)(tree, node, nodes);
     return nodes;
 }
 
-static struct fm_view_node at(const GArray *nodes, guint i)
+static struct fm_digest_node at(const GArray *nodes, guint i)
 {
     g_assert_cmpuint(i, <, nodes->len);
-    return g_array_index(nodes, struct fm_view_node, i);
+    return g_array_index(nodes, struct fm_digest_node, i);
 }
 
 static int64_t sum(const GArray *nodes, bool own)
@@ -31,7 +32,7 @@ static int64_t sum(const GArray *nodes, bool own)
 /* --- sums --- */
 
 struct walk {
-    struct fm_view_tree tree;
+    struct fm_digest_tree tree;
     uint32_t contexts, recursions;
     int64_t own;
 };
@@ -43,7 +44,7 @@ static void assert_sorted(const struct walk *walk, const GArray *nodes)
         g_assert_cmpint(at(nodes, i - 1).total, >=, at(nodes, i).total);
 }
 
-static void walk_down(struct walk *walk, const struct fm_view_node *node)
+static void walk_down(struct walk *walk, const struct fm_digest_node *node)
 {
     g_autoptr(GArray) children = children_of(&walk->tree, node, false);
     assert_sorted(walk, children);
@@ -62,14 +63,14 @@ static void walk_down(struct walk *walk, const struct fm_view_node *node)
         walk->tree.by_parts = false;
         g_assert_cmpint(sum(parts, false), ==, node->total);
         for (guint i = 0; i < members->len; i++) {
-            struct fm_view_node member = at(members, i);
+            struct fm_digest_node member = at(members, i);
             g_autoptr(GArray) leaves = children_of(&walk->tree, &member, false);
             g_assert_cmpint(member.own + sum(leaves, false), ==, member.total);
         }
         walk->recursions++;
     }
     for (guint i = 0; i < children->len; i++) {
-        struct fm_view_node child = at(children, i);
+        struct fm_digest_node child = at(children, i);
         walk_down(walk, &child);
     }
 }
@@ -84,15 +85,15 @@ static void generated_trees_add_up(void)
             made_generated(seed, "--nodes=2000", seed % 2 ? "--c" : "--procs=150", NULL);
         for (unsigned m = 0; m < G_N_ELEMENTS(measures); m++) {
             struct walk walk = {0};
-            struct fm_view_node root;
-            fm_view_tree_init(&walk.tree, made.a, measures[m], false);
-            fm_view_root(&walk.tree, &(struct fm_view_focus){0}, &root);
+            struct fm_digest_node root;
+            fm_digest_tree_init(&walk.tree, made.a, measures[m], false);
+            fm_digest_root(&walk.tree, &(struct fm_digest_focus){0}, &root);
             g_assert_cmpint(root.total, ==, fm_cost_total(&made.a->root_total, measures[m]));
             walk_down(&walk, &root);
             g_assert_cmpint(walk.own, ==, root.total);
             g_assert_cmpuint(walk.contexts, >=, made.a->clique_count - 1);
             recursions += walk.recursions;
-            fm_view_tree_clear(&walk.tree);
+            fm_digest_tree_clear(&walk.tree);
         }
         made_clear(&made);
     }
@@ -104,32 +105,32 @@ static void each_context_is_in_its_node(void)
 {
     struct made made = made_generated(7, "--nodes=1500", "--c", NULL);
     for (uint32_t clique = 1; clique <= made.a->clique_count; clique++) {
-        struct fm_view_tree tree;
-        struct fm_view_node node;
+        struct fm_digest_tree tree;
+        struct fm_digest_node node;
         bool inside = false;
-        if (fm_view_is_outside(made.a, clique))
+        if (fm_digest_is_outside(made.a, clique))
             continue;
-        fm_view_tree_init(&tree, made.a, FM_CALLSEQS, false);
-        fm_view_root(&tree, &(struct fm_view_focus){.clique = clique}, &node);
-        g_assert_cmpuint(node.ps, ==, fm_view_clique_name(made.a, clique));
+        fm_digest_tree_init(&tree, made.a, FM_CALLSEQS, false);
+        fm_digest_root(&tree, &(struct fm_digest_focus){.clique = clique}, &node);
+        g_assert_cmpuint(node.ps, ==, fm_digest_clique_name(made.a, clique));
         for (size_t i = 0; i < node.count; i++) {
             uint32_t pd = g_array_index(tree.pds, uint32_t, node.first + i);
             inside = inside || made.a->pd_clique[pd] == clique;
         }
         g_assert_true(inside);
         g_assert_cmpint(node.total, >=, fm_analysis_clique_total(made.a, clique, FM_CALLSEQS));
-        fm_view_tree_clear(&tree);
+        fm_digest_tree_clear(&tree);
     }
     made_clear(&made);
 }
 
-static void walk_up(struct fm_view_tree *tree, const struct fm_view_node *node, unsigned depth)
+static void walk_up(struct fm_digest_tree *tree, const struct fm_digest_node *node, unsigned depth)
 {
     g_autoptr(GArray) callers = children_of(tree, node, false);
     /* What the program's entry got from outside has no caller. */
     g_assert_cmpint(sum(callers, false), <=, node->total);
     for (guint i = 0; i < callers->len && depth < 100; i++) {
-        struct fm_view_node caller = at(callers, i);
+        struct fm_digest_node caller = at(callers, i);
         g_assert_cmpint(caller.total, >, 0);
         walk_up(tree, &caller, depth + 1);
     }
@@ -140,29 +141,29 @@ static void generated_callers_add_up(void)
 {
     for (unsigned seed = 20; seed < 26; seed++) {
         struct made made = made_generated(seed, "--nodes=800", "--c", NULL);
-        struct fm_view_tree tree;
-        struct fm_view_node root;
-        fm_view_tree_init(&tree, made.a, FM_CALLSEQS, true);
-        fm_view_root(&tree, &(struct fm_view_focus){0}, &root);
+        struct fm_digest_tree tree;
+        struct fm_digest_node root;
+        fm_digest_tree_init(&tree, made.a, FM_CALLSEQS, true);
+        fm_digest_root(&tree, &(struct fm_digest_focus){0}, &root);
         g_autoptr(GArray) functions = children_of(&tree, &root, false);
         g_assert_cmpint(sum(functions, false), ==, root.total);
         for (guint i = 0; i < functions->len; i++) {
-            struct fm_view_node function = at(functions, i);
+            struct fm_digest_node function = at(functions, i);
             struct fm_cost cost;
             fm_analysis_ps_cost(made.a, function.ps, &cost);
             g_assert_cmpint(function.total, ==, cost.own[FM_CALLSEQS]);
             g_assert_cmpint(function.own, ==, function.total);
             walk_up(&tree, &function, 0);
         }
-        fm_view_tree_clear(&tree);
+        fm_digest_tree_clear(&tree);
         made_clear(&made);
     }
 }
 
 /* --- by hand --- */
 
-static struct fm_view_node child_named(const struct made *made, const GArray *nodes,
-                                       const char *name)
+static struct fm_digest_node child_named(const struct made *made, const GArray *nodes,
+                                         const char *name)
 {
     for (guint i = 0; i < nodes->len; i++) {
         if (strcmp(made->profile->ps[at(nodes, i).ps].name, name) == 0)
@@ -174,13 +175,13 @@ static struct fm_view_node child_named(const struct made *made, const GArray *no
 static void threads_and_lines_are_one_node(void)
 {
     struct made made = made_program();
-    struct fm_view_tree tree;
-    struct fm_view_node root;
-    fm_view_tree_init(&tree, made.a, FM_QUANTA, false);
-    fm_view_root(&tree, &(struct fm_view_focus){0}, &root);
+    struct fm_digest_tree tree;
+    struct fm_digest_node root;
+    fm_digest_tree_init(&tree, made.a, FM_QUANTA, false);
+    fm_digest_root(&tree, &(struct fm_digest_focus){0}, &root);
     g_autoptr(GArray) entries = children_of(&tree, &root, false);
     g_assert_cmpuint(entries->len, ==, 2);
-    struct fm_view_node main_node = at(entries, 0), worker = at(entries, 1);
+    struct fm_digest_node main_node = at(entries, 0), worker = at(entries, 1);
     g_assert_cmpuint(main_node.ps, ==, made_ps(&made, "main"));
     g_assert_cmpint(main_node.total, ==, 92);
     g_assert_cmpuint(worker.ps, ==, made_ps(&made, "worker"));
@@ -192,22 +193,22 @@ static void threads_and_lines_are_one_node(void)
     g_assert_cmpint(at(below, 0).own, ==, 40);
     g_assert_cmpint(at(below, 0).calls, ==, 16);
     g_autoptr(GArray) of_main = children_of(&tree, &main_node, false);
-    struct fm_view_node parse = child_named(&made, of_main, "parse");
+    struct fm_digest_node parse = child_named(&made, of_main, "parse");
     g_assert_cmpint(parse.total, ==, 2 + 10 + 40 + 20 + 5 + 4);
     g_assert_cmpint(parse.own, ==, 6);
     g_assert_cmpint(parse.calls, ==, 5);
     g_assert_cmpuint(parse.sites, ==, 2);
-    fm_view_tree_clear(&tree);
+    fm_digest_tree_clear(&tree);
     made_clear(&made);
 }
 
 static void a_recursion_is_one_node(void)
 {
     struct made made = made_program();
-    struct fm_view_tree tree;
-    struct fm_view_node parse, recursion, member;
-    fm_view_tree_init(&tree, made.a, FM_QUANTA, false);
-    fm_view_root(&tree, &(struct fm_view_focus){.ps = made_ps(&made, "parse")}, &parse);
+    struct fm_digest_tree tree;
+    struct fm_digest_node parse, recursion, member;
+    fm_digest_tree_init(&tree, made.a, FM_QUANTA, false);
+    fm_digest_root(&tree, &(struct fm_digest_focus){.ps = made_ps(&made, "parse")}, &parse);
     g_assert_cmpint(parse.total, ==, 81);
     g_autoptr(GArray) below = children_of(&tree, &parse, false);
     g_assert_cmpuint(below->len, ==, 1);
@@ -234,7 +235,7 @@ static void a_recursion_is_one_node(void)
     g_autoptr(GArray) parts = children_of(&tree, &recursion, true);
     g_assert_cmpint(at(parts, 0).total, ==, 45);
     g_assert_cmpint(at(parts, 1).total, ==, 30);
-    fm_view_tree_clear(&tree);
+    fm_digest_tree_clear(&tree);
     made_clear(&made);
 }
 
@@ -242,14 +243,14 @@ static void a_recursion_is_one_node(void)
 static void callers_of_a_function(void)
 {
     struct made made = made_program();
-    struct fm_view_tree tree;
-    struct fm_view_node xmalloc;
-    fm_view_tree_init(&tree, made.a, FM_WORDS, true);
-    fm_view_root(&tree, &(struct fm_view_focus){.ps = made_ps(&made, "xmalloc")}, &xmalloc);
+    struct fm_digest_tree tree;
+    struct fm_digest_node xmalloc;
+    fm_digest_tree_init(&tree, made.a, FM_WORDS, true);
+    fm_digest_root(&tree, &(struct fm_digest_focus){.ps = made_ps(&made, "xmalloc")}, &xmalloc);
     g_assert_cmpint(xmalloc.total, ==, 9256);
     g_autoptr(GArray) callers = children_of(&tree, &xmalloc, false);
     g_assert_cmpuint(callers->len, ==, 2);
-    struct fm_view_node load = at(callers, 0), term = at(callers, 1);
+    struct fm_digest_node load = at(callers, 0), term = at(callers, 1);
     g_assert_cmpuint(load.ps, ==, made_ps(&made, "load"));
     g_assert_cmpint(load.total, ==, 9000);
     g_assert_cmpint(load.calls, ==, 90);
@@ -257,15 +258,15 @@ static void callers_of_a_function(void)
     g_assert_cmpuint(term.ps, ==, made_ps(&made, "term"));
     g_assert_cmpint(term.total, ==, 256);
     g_autoptr(GArray) above = children_of(&tree, &term, false);
-    struct fm_view_node recursion = at(above, 0);
+    struct fm_digest_node recursion = at(above, 0);
     g_assert_cmpint(recursion.kind, ==, FM_NODE_RECURSION);
     g_autoptr(GArray) top = children_of(&tree, &recursion, false);
-    struct fm_view_node parse = at(top, 0);
+    struct fm_digest_node parse = at(top, 0);
     g_assert_cmpuint(parse.ps, ==, made_ps(&made, "parse"));
     g_assert_cmpint(parse.total, ==, 256);
     g_autoptr(GArray) entry = children_of(&tree, &parse, false);
     g_assert_cmpuint(at(entry, 0).ps, ==, made_ps(&made, "main"));
-    fm_view_tree_clear(&tree);
+    fm_digest_tree_clear(&tree);
     made_clear(&made);
 }
 
