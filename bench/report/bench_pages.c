@@ -121,7 +121,7 @@ static double page_ms(const struct fm_open_profile *recording, const char *text,
         g_error("%s: %s", text, error->message);
     query.compact = true; /* as for browsers */
     double start = now_ms();
-    if (!fm_report(recording, &query, &preferences, &display, &error))
+    if (!fm_pages_make(recording, &query, &preferences, &display, &error))
         g_error("%s: %s", text, error->message);
     double made = now_ms();
     GString *html = g_string_new(NULL);

@@ -156,7 +156,7 @@ bool fm_render(const struct fm_open_profile *recording, const struct fm_query *q
 {
     g_autoptr(FmDisplay) display = NULL;
     struct fm_preferences preferences;
-    if (!fm_report(recording, query, &preferences, &display, error))
+    if (!fm_pages_make(recording, query, &preferences, &display, error))
         return false;
     if (!has_format(query->command.id, options->format)) {
         g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE, "%s: this page has no %s has",
@@ -175,7 +175,7 @@ bool fm_render(const struct fm_open_profile *recording, const struct fm_query *q
     if (options->notice != NULL)
         fm_display_set_notice(display, options->notice);
     struct fm_render_options with_file = *options;
-    if (fm_report_is_complete(recording, query))
+    if (fm_pages_is_complete(recording, query))
         with_file.incomplete = NULL;
     else if (options->incomplete != NULL)
         fm_display_set_incomplete(display, options->incomplete->text);

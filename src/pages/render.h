@@ -52,7 +52,7 @@ struct fm_render_options {
     struct fm_text_options text;
 };
 
-/* Appends the page of a query to out. Errors: those of fm_report(). */
+/* Appends the page of a query to out. Errors: those of fm_pages_make(). */
 FM_MUST_USE bool fm_render(const struct fm_open_profile *recording, const struct fm_query *query,
                            const struct fm_render_options *options, GString *out, GError **error);
 /* As above, for a page that has been made. */

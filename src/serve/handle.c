@@ -268,7 +268,7 @@ static void answer_server_command(const struct fm_exchange *exchange,
         }
         fm_command_clear(&query->command);
         query->command = (struct fm_command){.id = FM_CMD_MENU};
-        if (fm_report_is_complete(profile->recording, query))
+        if (fm_pages_is_complete(profile->recording, query))
             answer_page(exchange, profile, query, "The file was read again.");
         else
             answer_menu_later(exchange, profile, query);
@@ -322,7 +322,7 @@ static bool answer_lasting(const struct fm_exchange *exchange,
                            const struct fm_profile_entry *profile, const struct fm_query *query)
 {
     g_autofree char *command =
-        exchange->format == FM_FORMAT_HTML ? fm_report_lasting(profile->recording, query) : NULL;
+        exchange->format == FM_FORMAT_HTML ? fm_pages_lasting(profile->recording, query) : NULL;
     if (command == NULL)
         return false;
     GString *location = g_string_new(NULL);
@@ -425,7 +425,7 @@ void fm_answer_find(const struct fm_exchange *exchange)
     if (count == 1)
         query.command = (struct fm_command){.id = FM_CMD_PROC, .number = ps[0]};
     g_free(ps);
-    g_autofree char *page = grows ? fm_report_lasting(profile->recording, &query) : NULL;
+    g_autofree char *page = grows ? fm_pages_lasting(profile->recording, &query) : NULL;
     if (page == NULL)
         page = fm_query_to_url(&query);
     GString *location = g_string_new(NULL);

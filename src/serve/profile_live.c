@@ -43,7 +43,7 @@ void fm_how_far_get(struct fm_engine *engine, struct fm_trace *trace, const stru
     const struct fm_open_profile *recording = fm_open_profile_of(trace);
     fm_profile_progress(engine, trace, &progress);
     *ret = (struct fm_how_far){
-        .complete = recording != NULL && fm_report_is_complete(recording, query),
+        .complete = recording != NULL && fm_pages_is_complete(recording, query),
         .failed = error != NULL,
         .stage = error != NULL || recording == NULL ? 0 : (unsigned)recording->known,
         .module = progress.module,

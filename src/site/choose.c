@@ -99,7 +99,7 @@ void site_html_options(const struct site *site, const struct fm_html_kept *kept,
 bool site_make(const struct site *site, const struct site_page *page, struct fm_display **ret,
                struct fm_preferences *preferences, GError **error)
 {
-    return fm_report(site->recording, &page->query, preferences, ret, error);
+    return fm_pages_make(site->recording, &page->query, preferences, ret, error);
 }
 
 /* Size of a document of one page, without its frame. */

@@ -57,7 +57,7 @@ const char *site_address(void *user, const char *command, const char *preference
 /* Options for writing kept pages; kept: memory of the caller for them. */
 void site_html_options(const struct site *site, const struct fm_html_kept *kept,
                        struct fm_html_options *ret);
-/* Makes the page. Errors: those of fm_report(). */
+/* Makes the page. Errors: those of fm_pages_make(). */
 FM_MUST_USE bool site_make(const struct site *site, const struct site_page *page,
                            struct fm_display **ret, struct fm_preferences *preferences,
                            GError **error);

@@ -93,7 +93,7 @@ static void check_page(struct check *check, const struct fm_query *query)
     g_autoptr(FmDisplay) display = NULL;
     g_autoptr(GError) error = NULL;
     struct fm_preferences preferences;
-    if (fm_report(check->of->recording, query, &preferences, &display, &error)) {
+    if (fm_pages_make(check->of->recording, query, &preferences, &display, &error)) {
         check_formats(check, query, display, &preferences);
         check->of->pages++;
     } else if (g_error_matches(error, FM_ERROR, FM_ERROR_UNAVAILABLE)) {

@@ -24,46 +24,46 @@ struct page_entry {
 };
 
 static const struct page_entry pages[FM_CMD_COUNT] = {
-    [FM_CMD_MENU] = {.function = fm_report_menu, .needs = FM_KNOWN_CHECKED, .partial = true},
-    [FM_CMD_ROOT] = {.function = fm_report_root, .contexts = true},
-    [FM_CMD_CLIQUE] = {.function = fm_report_clique, .contexts = true, .ordered = true},
-    [FM_CMD_CLIQUE_RC] = {.function = fm_report_clique_rc, .contexts = true},
-    [FM_CMD_RECURSION_TYPE_FREQ] = {.function = fm_report_recursion_type_freq,
+    [FM_CMD_MENU] = {.function = fm_page_menu, .needs = FM_KNOWN_CHECKED, .partial = true},
+    [FM_CMD_ROOT] = {.function = fm_page_root, .contexts = true},
+    [FM_CMD_CLIQUE] = {.function = fm_page_clique, .contexts = true, .ordered = true},
+    [FM_CMD_CLIQUE_RC] = {.function = fm_page_clique_rc, .contexts = true},
+    [FM_CMD_RECURSION_TYPE_FREQ] = {.function = fm_page_recursion_type_freq,
                                     .needs = FM_KNOWN_ALL,
                                     .contexts = true},
-    [FM_CMD_PROC] = {.function = fm_report_proc, .ordered = true},
-    [FM_CMD_PROC_CALLERS] = {.function = fm_report_proc_callers, .ordered = true},
-    [FM_CMD_PROGRAM_MODULES] = {.function = fm_report_program_modules, .ordered = true},
-    [FM_CMD_MODULE] = {.function = fm_report_module, .ordered = true},
-    [FM_CMD_MODULE_GETTER_SETTERS] = {.function = fm_report_module_getter_setters, .ordered = true},
-    [FM_CMD_MODULE_REP] = {.function = fm_report_module_rep},
-    [FM_CMD_TOP_PROCS] = {.function = fm_report_top_procs},
-    [FM_CMD_PROC_STATIC_COVERAGE] = {.function = fm_report_body_coverage,
-                                     .c_function = fm_report_source_coverage},
-    [FM_CMD_PROC_DYNAMIC_COVERAGE] = {.function = fm_report_body_coverage,
-                                      .c_function = fm_report_source_coverage},
-    [FM_CMD_CALL_SITE_DYNAMIC_VAR_USE] = {.function = fm_report_var_use, .contexts = true},
-    [FM_CMD_DUMP_PROC_STATIC] = {.function = fm_report_dump_proc_static, .needs = FM_KNOWN_PROFILE},
-    [FM_CMD_DUMP_PROC_DYNAMIC] = {.function = fm_report_dump_proc_dynamic},
-    [FM_CMD_DUMP_CALL_SITE_STATIC] = {.function = fm_report_dump_call_site_static,
+    [FM_CMD_PROC] = {.function = fm_page_proc, .ordered = true},
+    [FM_CMD_PROC_CALLERS] = {.function = fm_page_proc_callers, .ordered = true},
+    [FM_CMD_PROGRAM_MODULES] = {.function = fm_page_program_modules, .ordered = true},
+    [FM_CMD_MODULE] = {.function = fm_page_module, .ordered = true},
+    [FM_CMD_MODULE_GETTER_SETTERS] = {.function = fm_page_module_getter_setters, .ordered = true},
+    [FM_CMD_MODULE_REP] = {.function = fm_page_module_rep},
+    [FM_CMD_TOP_PROCS] = {.function = fm_page_top_procs},
+    [FM_CMD_PROC_STATIC_COVERAGE] = {.function = fm_page_body_coverage,
+                                     .c_function = fm_page_source_coverage},
+    [FM_CMD_PROC_DYNAMIC_COVERAGE] = {.function = fm_page_body_coverage,
+                                      .c_function = fm_page_source_coverage},
+    [FM_CMD_CALL_SITE_DYNAMIC_VAR_USE] = {.function = fm_page_var_use, .contexts = true},
+    [FM_CMD_DUMP_PROC_STATIC] = {.function = fm_page_dump_proc_static, .needs = FM_KNOWN_PROFILE},
+    [FM_CMD_DUMP_PROC_DYNAMIC] = {.function = fm_page_dump_proc_dynamic},
+    [FM_CMD_DUMP_CALL_SITE_STATIC] = {.function = fm_page_dump_call_site_static,
                                       .needs = FM_KNOWN_PROFILE},
-    [FM_CMD_DUMP_CALL_SITE_DYNAMIC] = {.function = fm_report_dump_call_site_dynamic},
-    [FM_CMD_DUMP_RAW_CLIQUE] = {.function = fm_report_dump_raw_clique, .contexts = true},
-    [FM_CMD_FIND] = {.function = fm_report_find},
-    [FM_CMD_HELP] = {.function = fm_report_help, .needs = FM_KNOWN_PROFILE},
-    [FM_CMD_ABOUT] = {.function = fm_report_about, .needs = FM_KNOWN_CHECKED},
-    [FM_CMD_RECURSIONS] = {.function = fm_report_recursions, .contexts = true, .measured = true},
-    [FM_CMD_FLAME] = {.function = fm_report_flame, .contexts = true, .measured = true},
-    [FM_CMD_TREE] = {.function = fm_report_tree, .contexts = true, .measured = true},
-    [FM_CMD_CONTEXTS] = {.function = fm_report_contexts, .contexts = true},
-    [FM_CMD_GRAPH] = {.function = fm_report_graph, .measured = true},
-    [FM_CMD_MEMORY] = {.function = fm_report_memory, .contexts = true},
-    [FM_CMD_WAITS] = {.function = fm_report_waits},
-    [FM_CMD_LEAKS] = {.function = fm_report_leaks, .contexts = true},
-    [FM_CMD_DURATIONS] = {.function = fm_report_durations},
-    [FM_CMD_RANKS] = {.function = fm_report_ranks},
-    [FM_CMD_SOURCE] = {.function = fm_report_source_file},
-    [FM_CMD_ASM] = {.function = fm_report_asm},
+    [FM_CMD_DUMP_CALL_SITE_DYNAMIC] = {.function = fm_page_dump_call_site_dynamic},
+    [FM_CMD_DUMP_RAW_CLIQUE] = {.function = fm_page_dump_raw_clique, .contexts = true},
+    [FM_CMD_FIND] = {.function = fm_page_find},
+    [FM_CMD_HELP] = {.function = fm_page_help, .needs = FM_KNOWN_PROFILE},
+    [FM_CMD_ABOUT] = {.function = fm_page_about, .needs = FM_KNOWN_CHECKED},
+    [FM_CMD_RECURSIONS] = {.function = fm_page_recursions, .contexts = true, .measured = true},
+    [FM_CMD_FLAME] = {.function = fm_page_flame, .contexts = true, .measured = true},
+    [FM_CMD_TREE] = {.function = fm_page_tree, .contexts = true, .measured = true},
+    [FM_CMD_CONTEXTS] = {.function = fm_page_contexts, .contexts = true},
+    [FM_CMD_GRAPH] = {.function = fm_page_graph, .measured = true},
+    [FM_CMD_MEMORY] = {.function = fm_page_memory, .contexts = true},
+    [FM_CMD_WAITS] = {.function = fm_page_waits},
+    [FM_CMD_LEAKS] = {.function = fm_page_leaks, .contexts = true},
+    [FM_CMD_DURATIONS] = {.function = fm_page_durations},
+    [FM_CMD_RANKS] = {.function = fm_page_ranks},
+    [FM_CMD_SOURCE] = {.function = fm_page_source_file},
+    [FM_CMD_ASM] = {.function = fm_page_asm},
 };
 
 static enum fm_known needs_of(const struct page_entry *entry)
@@ -71,7 +71,7 @@ static enum fm_known needs_of(const struct page_entry *entry)
     return entry->needs == 0 ? FM_KNOWN_COSTS : entry->needs;
 }
 
-bool fm_report_is_complete(const struct fm_open_profile *recording, const struct fm_query *query)
+bool fm_pages_is_complete(const struct fm_open_profile *recording, const struct fm_query *query)
 {
     unsigned id = query->command.id;
     if (id >= FM_CMD_COUNT || (pages[id].function == NULL && pages[id].c_function == NULL))
@@ -123,14 +123,14 @@ static bool make_page(struct fm_page *page, const struct page_entry *entry, GErr
         !fm_subject_find(recording, command, &subject, error))
         return false;
     if (subject.count > 1 && recording->known >= FM_KNOWN_COSTS) {
-        fm_report_which(page, &subject);
+        fm_page_which(page, &subject);
         fm_subject_clear(&subject);
         return true;
     }
     if (subject.count == 1)
         fm_subject_set(command, &subject, page->focus, sizeof page->focus);
     fm_subject_clear(&subject);
-    fm_page_function function = complete || entry->partial ? entry->function : fm_report_unfinished;
+    fm_page_function function = complete || entry->partial ? entry->function : fm_page_unfinished;
     if (complete && entry->c_function && page->profile->flavour == FM_FLAVOUR_C)
         function = entry->c_function;
     return function(page, error);
@@ -143,7 +143,7 @@ static bool name_link(const void *recording, struct fm_command *command,
     return fm_identity_name(recording, command, buffer);
 }
 
-char *fm_report_lasting(const struct fm_open_profile *recording, const struct fm_query *query)
+char *fm_pages_lasting(const struct fm_open_profile *recording, const struct fm_query *query)
 {
     char buffer[FM_IDENTITY_BYTES];
     struct fm_query named = *query;
@@ -152,8 +152,8 @@ char *fm_report_lasting(const struct fm_open_profile *recording, const struct fm
     return fm_query_to_url(&named);
 }
 
-bool fm_report(const struct fm_open_profile *recording, const struct fm_query *query,
-               struct fm_preferences *ret_preferences, struct fm_display **ret, GError **error)
+bool fm_pages_make(const struct fm_open_profile *recording, const struct fm_query *query,
+                   struct fm_preferences *ret_preferences, struct fm_display **ret, GError **error)
 {
     g_return_val_if_fail(recording->known >= FM_KNOWN_HEADER && query != NULL, false);
     g_return_val_if_fail(ret_preferences != NULL && ret != NULL, false);

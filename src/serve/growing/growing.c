@@ -61,9 +61,9 @@ void fm_growing_read(const struct fm_server *server, const struct fm_profile_ent
     struct fm_engine *engine = fm_open_files_engine(server->recordings);
     uint64_t end_ns = used_ns() + READING_NS_MAX;
     bool more = true;
-    if (!fm_report_is_complete(profile->recording, query))
+    if (!fm_pages_is_complete(profile->recording, query))
         fm_background_request(engine, profile->base.trace, FM_PROFILE_LAST_MODULE);
-    while (more && !fm_report_is_complete(profile->recording, query) && used_ns() < end_ns)
+    while (more && !fm_pages_is_complete(profile->recording, query) && used_ns() < end_ns)
         more = fm_background_step(engine, profile->base.trace);
 }
 

@@ -62,7 +62,7 @@ static void pictures(void)
     struct fm_preferences preferences;
     g_autoptr(GError) error = NULL;
     g_assert_true(fm_query_parse("flame/calls/down/_/all", &query, &error));
-    g_assert_true(fm_report(recording, &query, &preferences, &display, &error));
+    g_assert_true(fm_pages_make(recording, &query, &preferences, &display, &error));
     const struct fm_html_options options = {.url_prefix = "?", .url_suffix = "&f"};
     g_autoptr(GString) html = g_string_new(NULL);
     g_autoptr(GString) svg = g_string_new(NULL);

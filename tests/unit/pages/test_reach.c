@@ -44,7 +44,7 @@ static void visit(struct walk *walk, const char *text)
     g_autoptr(GString) html = g_string_new(NULL);
     GError *error = NULL;
     g_assert_true(fm_query_parse(text, &query, NULL));
-    if (!fm_report(walk->recording, &query, &preferences, &display, &error))
+    if (!fm_pages_make(walk->recording, &query, &preferences, &display, &error))
         g_error("%s: %s", text, error->message);
     const struct fm_html_options options = {.recording_name = walk->recording->name,
                                             .url_prefix = "?",

@@ -271,7 +271,7 @@ static bool make(const struct fm_open_profile *recording, const char *text, bool
     query.compact = window;
     struct fm_display *display = NULL;
     struct fm_preferences preferences;
-    bool ok = fm_report(recording, &query, &preferences, &display, error);
+    bool ok = fm_pages_make(recording, &query, &preferences, &display, error);
     if (ok) {
         fm_json_write(display, &preferences, out);
         fm_display_free(display);

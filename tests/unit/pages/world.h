@@ -25,7 +25,7 @@ struct fm_open_profile *world_many_callers(const char *path);
  * closure, at whose other site a second closure is called too, and by itself; it calls a leaf. */
 struct fm_open_profile *world_hub(void);
 
-/* One page, through fm_report() and the JSON writer. */
+/* One page, through fm_pages_make() and the JSON writer. */
 struct page {
     JsonParser *parser;
     JsonObject *root;

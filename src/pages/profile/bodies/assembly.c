@@ -389,7 +389,7 @@ static void add_beside_source(struct assembly *view, const struct fm_code_part *
     page->body = body;
 }
 
-bool fm_report_asm(struct fm_page *page, GError **error)
+bool fm_page_asm(struct fm_page *page, GError **error)
 {
     uint32_t ps = page->query.command.number, count = 0;
     if (!fm_page_check_id(page, "proc_static", ps, page->profile->ps_count, error))

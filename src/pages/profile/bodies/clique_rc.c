@@ -217,7 +217,7 @@ static void add_kind(struct fm_page *page, const struct fm_recursion *recursion)
         fm_add_text(list, recursion->errors[i]);
 }
 
-bool fm_report_clique_rc(struct fm_page *page, GError **error)
+bool fm_page_clique_rc(struct fm_page *page, GError **error)
 {
     uint32_t clique = page->query.command.number;
     if (!fm_page_check_id(page, "clique", clique, page->analysis->clique_count, error))

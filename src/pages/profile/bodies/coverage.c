@@ -101,7 +101,7 @@ static bool make_coverage(struct fm_page *page, uint32_t ps, uint32_t pd, struct
                     : fm_coverage_of_ps(page->analysis, *body, ps, ret, error));
 }
 
-bool fm_report_body_coverage(struct fm_page *page, GError **error)
+bool fm_page_body_coverage(struct fm_page *page, GError **error)
 {
     const struct fm_profile *profile = page->profile;
     bool dynamic = page->query.command.id == FM_CMD_PROC_DYNAMIC_COVERAGE;

@@ -34,7 +34,7 @@ static void add_procs(struct fm_page *page, const struct fm_procrep_module *modu
     }
 }
 
-bool fm_report_module_rep(struct fm_page *page, GError **error)
+bool fm_page_module_rep(struct fm_page *page, GError **error)
 {
     const struct fm_open_profile *recording = page->recording;
     const struct fm_procrep *procrep = recording->procrep;

@@ -188,7 +188,7 @@ static void add_kinds(struct fm_page *page, const struct fm_recursion_types *typ
     g_free(kinds);
 }
 
-bool fm_report_recursion_type_freq(struct fm_page *page, GError **error)
+bool fm_page_recursion_type_freq(struct fm_page *page, GError **error)
 {
     const struct fm_open_profile *recording = page->recording;
     struct fm_recursion_types *made = NULL;

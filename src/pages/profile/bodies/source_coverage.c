@@ -31,7 +31,7 @@ static void add_points(struct fm_page *page, uint32_t ps, uint32_t pd)
     fm_display_fact_int(page->display, "point_never_count", never);
 }
 
-bool fm_report_source_coverage(struct fm_page *page, GError **error)
+bool fm_page_source_coverage(struct fm_page *page, GError **error)
 {
     const struct fm_profile *profile = page->profile;
     uint32_t number = page->query.command.number, ps = number, pd = 0;

@@ -99,7 +99,7 @@ static void add_listing(struct file_view *view)
         fm_add_text(page->body, "No line of it is known to have code.");
 }
 
-bool fm_report_source_file(struct fm_page *page, GError **error)
+bool fm_page_source_file(struct fm_page *page, GError **error)
 {
     const char *file =
         find_file(page, page->query.command.name ? page->query.command.name : "", error);

@@ -77,7 +77,7 @@ static void add_table(const struct uses *u, const struct fm_body *body)
         add_argument(u, table, body, i);
 }
 
-bool fm_report_var_use(struct fm_page *page, GError **error)
+bool fm_page_var_use(struct fm_page *page, GError **error)
 {
     const struct fm_profile *profile = page->profile;
     uint32_t csd = page->query.command.number;

@@ -474,7 +474,7 @@ void fm_clique_page(struct fm_page *page, uint32_t clique)
     fm_controls_general(page);
 }
 
-bool fm_report_clique(struct fm_page *page, GError **error)
+bool fm_page_clique(struct fm_page *page, GError **error)
 {
     uint32_t clique = page->query.command.number;
     if (!fm_page_check_id(page, "clique", clique, page->analysis->clique_count, error))

@@ -10,7 +10,7 @@
 #define ROWS_MAX 1000u
 #define CALLERS_A_PAGE 100u
 
-bool fm_report_contexts(struct fm_page *page, GError **error)
+bool fm_page_contexts(struct fm_page *page, GError **error)
 {
     uint32_t ps = page->query.command.number;
     if (!fm_page_check_id(page, "proc_static", ps, page->profile->ps_count, error))

@@ -158,7 +158,7 @@ static void add_calls(struct graph_view *view)
     }
 }
 
-bool fm_report_graph(struct fm_page *page, GError **error)
+bool fm_page_graph(struct fm_page *page, GError **error)
 {
     struct fm_digest_focus focus = fm_focus_of(&page->query.command);
     struct graph_view view = {.page = page};

@@ -284,7 +284,7 @@ static void add_neighbours(struct fm_page *page, uint32_t ps)
     fm_add_heading(page->body, "All measures, call by call");
 }
 
-bool fm_report_proc(struct fm_page *page, GError **error)
+bool fm_page_proc(struct fm_page *page, GError **error)
 {
     uint32_t ps = page->query.command.number;
     if (!fm_page_check_id(page, "proc_static", ps, page->profile->ps_count, error))

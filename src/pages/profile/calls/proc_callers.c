@@ -393,7 +393,7 @@ static void missing_contour(const struct fm_open_profile *recording, GError **er
                     recording->name);
 }
 
-bool fm_report_proc_callers(struct fm_page *page, GError **error)
+bool fm_page_proc_callers(struct fm_page *page, GError **error)
 {
     const struct fm_command *command = &page->query.command;
     if (!fm_page_check_id(page, "proc_static", command->number, page->profile->ps_count, error))

@@ -24,7 +24,7 @@ static enum fm_measure_id measure_of_action(const struct fm_page *page)
     return leads ? measure : FM_CALLSEQS;
 }
 
-bool fm_report_root(struct fm_page *page, GError **error)
+bool fm_page_root(struct fm_page *page, GError **error)
 {
     (void)error;
     const struct fm_command *command = &page->query.command;

@@ -35,7 +35,7 @@ static void add_costs(struct fm_page *page, uint32_t csd)
         fm_display_fact_int(page->display, profile->measures[m].name, cost.own[m]);
 }
 
-bool fm_report_dump_call_site_dynamic(struct fm_page *page, GError **error)
+bool fm_page_dump_call_site_dynamic(struct fm_page *page, GError **error)
 {
     const struct fm_profile *profile = page->profile;
     uint32_t csd = page->query.command.number;

@@ -34,7 +34,7 @@ static void add_kind(struct fm_page *page, struct fm_table *table, const struct 
     g_string_free(text, TRUE);
 }
 
-bool fm_report_dump_call_site_static(struct fm_page *page, GError **error)
+bool fm_page_dump_call_site_static(struct fm_page *page, GError **error)
 {
     uint32_t id = page->query.command.number;
     if (!fm_page_check_id(page, "call_site_static", id, page->profile->css_count, error))

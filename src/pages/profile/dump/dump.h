@@ -4,8 +4,8 @@
 
 #include "pages/profile/parts/page.h"
 
-bool fm_report_dump_proc_static(struct fm_page *page, GError **error);
-bool fm_report_dump_proc_dynamic(struct fm_page *page, GError **error);
-bool fm_report_dump_call_site_static(struct fm_page *page, GError **error);
-bool fm_report_dump_call_site_dynamic(struct fm_page *page, GError **error);
-bool fm_report_dump_raw_clique(struct fm_page *page, GError **error);
+bool fm_page_dump_proc_static(struct fm_page *page, GError **error);
+bool fm_page_dump_proc_dynamic(struct fm_page *page, GError **error);
+bool fm_page_dump_call_site_static(struct fm_page *page, GError **error);
+bool fm_page_dump_call_site_dynamic(struct fm_page *page, GError **error);
+bool fm_page_dump_raw_clique(struct fm_page *page, GError **error);

@@ -79,7 +79,7 @@ static void add_points(struct fm_page *page, uint32_t pd, const struct fm_ps *ps
     }
 }
 
-bool fm_report_dump_proc_dynamic(struct fm_page *page, GError **error)
+bool fm_page_dump_proc_dynamic(struct fm_page *page, GError **error)
 {
     uint32_t pd = page->query.command.number;
     if (!fm_page_check_id(page, "proc_dynamic", pd, page->profile->pd_count, error))

@@ -6,7 +6,7 @@
 #include "pages/profile/parts/controls.h"
 #include "pages/profile/parts/page.h"
 
-bool fm_report_dump_proc_static(struct fm_page *page, GError **error)
+bool fm_page_dump_proc_static(struct fm_page *page, GError **error)
 {
     uint32_t id = page->query.command.number;
     if (!fm_page_check_id(page, "proc_static", id, page->profile->ps_count, error))

@@ -7,7 +7,7 @@
 #include "pages/profile/parts/names.h"
 #include "pages/profile/parts/page.h"
 
-bool fm_report_dump_raw_clique(struct fm_page *page, GError **error)
+bool fm_page_dump_raw_clique(struct fm_page *page, GError **error)
 {
     const struct fm_analysis *a = page->analysis;
     uint32_t clique = page->query.command.number;

@@ -9,7 +9,7 @@
 #include "pages/profile/parts/order.h"
 #include "pages/profile/parts/page.h"
 
-bool fm_report_module(struct fm_page *page, GError **error)
+bool fm_page_module(struct fm_page *page, GError **error)
 {
     const struct fm_module *module;
     if (!fm_page_check_module(page, &module, error))

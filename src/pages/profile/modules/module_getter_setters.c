@@ -123,7 +123,7 @@ static void add_table(struct accessors_view *view)
     }
 }
 
-bool fm_report_module_getter_setters(struct fm_page *page, GError **error)
+bool fm_page_module_getter_setters(struct fm_page *page, GError **error)
 {
     const struct fm_module *module;
     if (!fm_page_check_module(page, &module, error))

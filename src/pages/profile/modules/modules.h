@@ -4,7 +4,7 @@
 
 #include "pages/profile/parts/page.h"
 
-bool fm_report_program_modules(struct fm_page *page, GError **error);
-bool fm_report_module(struct fm_page *page, GError **error);
-bool fm_report_module_getter_setters(struct fm_page *page, GError **error);
-bool fm_report_top_procs(struct fm_page *page, GError **error);
+bool fm_page_program_modules(struct fm_page *page, GError **error);
+bool fm_page_module(struct fm_page *page, GError **error);
+bool fm_page_module_getter_setters(struct fm_page *page, GError **error);
+bool fm_page_top_procs(struct fm_page *page, GError **error);

@@ -99,7 +99,7 @@ static void add_ranked(struct fm_page *page, const struct fm_measured *measured,
     fm_link_all_columns(page);
 }
 
-bool fm_report_program_modules(struct fm_page *page, GError **error)
+bool fm_page_program_modules(struct fm_page *page, GError **error)
 {
     (void)error;
     order_by_self(page);

@@ -217,7 +217,7 @@ static void add_pages(struct fm_page *page, uint32_t shown)
     }
 }
 
-bool fm_report_top_procs(struct fm_page *page, GError **error)
+bool fm_page_top_procs(struct fm_page *page, GError **error)
 {
     (void)error;
     choose_known_order(page);

@@ -5,7 +5,7 @@
 #include "pages/profile/overview/overview.h"
 #include "pages/profile/parts/controls.h"
 
-bool fm_report_durations(struct fm_page *page, GError **error)
+bool fm_page_durations(struct fm_page *page, GError **error)
 {
     (void)error;
     fm_page_begin(page, "durations", g_strdup("Durations of calls"));

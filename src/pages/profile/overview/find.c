@@ -123,7 +123,7 @@ static char *count_text(const struct fm_page *page, const struct fm_digest_found
     return g_strdup_printf("%s found:", all);
 }
 
-bool fm_report_find(struct fm_page *page, GError **error)
+bool fm_page_find(struct fm_page *page, GError **error)
 {
     (void)error;
     const char *text = page->query.command.name;
@@ -264,7 +264,7 @@ static void rank(const struct fm_page *page, const struct cost_columns *columns,
         subject->numbers[i] = ranked[i].number;
 }
 
-bool fm_report_which(struct fm_page *page, const struct fm_subject *subject)
+bool fm_page_which(struct fm_page *page, const struct fm_subject *subject)
 {
     bool cliques = subject->cliques;
     struct cost_columns columns = columns_of(page);

@@ -76,7 +76,7 @@ static void add_tree_link(struct fm_page *page)
     fm_add_link(page->body, &query, "The same as a table");
 }
 
-bool fm_report_flame(struct fm_page *page, GError **error)
+bool fm_page_flame(struct fm_page *page, GError **error)
 {
     const struct fm_command *command = &page->query.command;
     struct fm_digest_focus focus = fm_focus_of(command);

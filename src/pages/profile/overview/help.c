@@ -159,7 +159,7 @@ static void add_asked(struct fm_page *page, const struct term *terms, unsigned c
     fm_add_text(page->body, text);
 }
 
-bool fm_report_help(struct fm_page *page, GError **error)
+bool fm_page_help(struct fm_page *page, GError **error)
 {
     bool c = page->profile->flavour == FM_FLAVOUR_C;
     const struct term *terms = c ? c_terms : mercury_terms;

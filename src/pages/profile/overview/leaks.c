@@ -390,7 +390,7 @@ static void add_recorded(struct fm_page *page, unsigned bytes, unsigned blocks)
     add_beside(page);
 }
 
-bool fm_report_leaks(struct fm_page *page, GError **error)
+bool fm_page_leaks(struct fm_page *page, GError **error)
 {
     unsigned bytes = fm_profile_measure(page->profile, FM_LIVE_BYTES);
     unsigned blocks = fm_profile_measure(page->profile, FM_LIVE_BLOCKS);

@@ -227,7 +227,7 @@ static void add_at_peak(struct fm_page *page)
         add_pictures(page, FM_QUERY_BY_PEAK, "live memory at the peak");
 }
 
-bool fm_report_memory(struct fm_page *page, GError **error)
+bool fm_page_memory(struct fm_page *page, GError **error)
 {
     static const char *const labels[] = {"Allocated", "Live at the end", "Freed",
                                          "Live at the peak"};

@@ -467,7 +467,7 @@ static void add_mercury_picture(struct fm_page *page)
     add_picture(page, &measured);
 }
 
-bool fm_report_about(struct fm_page *page, GError **error)
+bool fm_page_about(struct fm_page *page, GError **error)
 {
     (void)error;
     fm_page_begin(page, "about", g_strdup_printf("About %s", page->recording->name));
@@ -480,7 +480,7 @@ bool fm_report_about(struct fm_page *page, GError **error)
     return true;
 }
 
-bool fm_report_recursions(struct fm_page *page, GError **error)
+bool fm_page_recursions(struct fm_page *page, GError **error)
 {
     struct fm_measured measured;
     (void)error;
@@ -507,7 +507,7 @@ static void add_about_link(struct fm_page *page)
     fm_add_link(list, &help, "Glossary");
 }
 
-bool fm_report_menu(struct fm_page *page, GError **error)
+bool fm_page_menu(struct fm_page *page, GError **error)
 {
     (void)error;
     bool c = page->profile->flavour == FM_FLAVOUR_C;

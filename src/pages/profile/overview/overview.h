@@ -5,24 +5,24 @@
 #include "display/ranked.h"
 #include "pages/profile/parts/page.h"
 
-bool fm_report_menu(struct fm_page *page, GError **error);
-bool fm_report_about(struct fm_page *page, GError **error);
-bool fm_report_recursions(struct fm_page *page, GError **error);
-bool fm_report_flame(struct fm_page *page, GError **error);
-bool fm_report_tree(struct fm_page *page, GError **error);
-bool fm_report_memory(struct fm_page *page, GError **error);
-bool fm_report_leaks(struct fm_page *page, GError **error);
-bool fm_report_waits(struct fm_page *page, GError **error);
-bool fm_report_durations(struct fm_page *page, GError **error);
-bool fm_report_ranks(struct fm_page *page, GError **error);
-bool fm_report_find(struct fm_page *page, GError **error);
-bool fm_report_help(struct fm_page *page, GError **error);
+bool fm_page_menu(struct fm_page *page, GError **error);
+bool fm_page_about(struct fm_page *page, GError **error);
+bool fm_page_recursions(struct fm_page *page, GError **error);
+bool fm_page_flame(struct fm_page *page, GError **error);
+bool fm_page_tree(struct fm_page *page, GError **error);
+bool fm_page_memory(struct fm_page *page, GError **error);
+bool fm_page_leaks(struct fm_page *page, GError **error);
+bool fm_page_waits(struct fm_page *page, GError **error);
+bool fm_page_durations(struct fm_page *page, GError **error);
+bool fm_page_ranks(struct fm_page *page, GError **error);
+bool fm_page_find(struct fm_page *page, GError **error);
+bool fm_page_help(struct fm_page *page, GError **error);
 
 /* The page for an ambiguous name (find.c). */
 struct fm_subject;
-bool fm_report_which(struct fm_page *page, const struct fm_subject *subject);
+bool fm_page_which(struct fm_page *page, const struct fm_subject *subject);
 /* Instead of a page that cannot be made yet. */
-bool fm_report_unfinished(struct fm_page *page, GError **error);
+bool fm_page_unfinished(struct fm_page *page, GError **error);
 
 /* --- pieces of these pages --- */
 

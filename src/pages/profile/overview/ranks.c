@@ -38,7 +38,7 @@ static void add_context(struct fm_page *page, const struct fm_measured *measured
     fm_add_rank_values(page, measured, clique);
 }
 
-bool fm_report_ranks(struct fm_page *page, GError **error)
+bool fm_page_ranks(struct fm_page *page, GError **error)
 {
     struct fm_measured measured;
     struct fm_digest_focus focus = fm_focus_of(&page->query.command);

@@ -230,7 +230,7 @@ static void add_facts(struct tree_view *view, const struct fm_digest_focus *focu
     fm_display_fact_int(display, "whole", view->measured.whole);
 }
 
-bool fm_report_tree(struct fm_page *page, GError **error)
+bool fm_page_tree(struct fm_page *page, GError **error)
 {
     const struct fm_command *command = &page->query.command;
     struct fm_digest_focus focus = fm_focus_of(command);

@@ -88,7 +88,7 @@ static bool check_id(const struct fm_page *page, GError **error)
     }
 }
 
-bool fm_report_unfinished(struct fm_page *page, GError **error)
+bool fm_page_unfinished(struct fm_page *page, GError **error)
 {
     if (!check_id(page, error))
         return false;

@@ -374,7 +374,7 @@ static void add_recorded(struct fm_page *page, const struct fm_wait_digest *dige
     add_threads(page);
 }
 
-bool fm_report_waits(struct fm_page *page, GError **error)
+bool fm_page_waits(struct fm_page *page, GError **error)
 {
     g_autoptr(FmWaitDigest) digest = fm_wait_digest_new(page->profile);
     (void)error;
