@@ -62,10 +62,10 @@ static bool read_limits(const struct fm_limits_wish *wish, struct fm_limits *lim
 static bool write_to(const char *path, const GString *text, GError **error)
 {
     struct fm_writer *writer;
-    if (!fm_cli_output_begin(path, &writer, error))
+    if (!fm_console_output_begin(path, &writer, error))
         return false;
     fm_writer_bytes(writer, text->str, text->len);
-    return fm_cli_output_finish(path, writer, error);
+    return fm_console_output_finish(path, writer, error);
 }
 
 static bool write_documents(const struct fm_limits_wish *wish, const struct fm_gate *gate,
@@ -97,7 +97,7 @@ static int show(const struct fm_limits_wish *wish, const struct fm_gate *gate)
 {
     GError *error = NULL;
     if (!write_documents(wish, gate, &error)) {
-        fm_cli_fail("check", error);
+        fm_console_fail("check", error);
         return FM_EXIT_USAGE;
     }
     int status = FM_EXIT_DONE;
@@ -118,11 +118,11 @@ static bool read_profile(const char *path, struct fm_profile **ret)
     struct fm_progress progress;
     if (path == NULL)
         return true;
-    fm_cli_progress_begin(&progress);
+    fm_console_progress_begin(&progress);
     bool done = fm_profile_read(path, &progress, ret, &error);
-    fm_cli_progress_end(&progress);
+    fm_console_progress_end(&progress);
     if (!done)
-        fm_cli_fail_file("check", path, FM_FILE_PROFILE, error);
+        fm_hint_fail_file("check", path, FM_FILE_PROFILE, error);
     return done;
 }
 
@@ -157,7 +157,7 @@ static int judge_runs(const struct fm_limits_wish *wish, struct fm_limits *limit
     if ((!has_wish(wish) && !add_ordinary_limits(limits, of[FM_BEFORE], of[FM_AFTER], &error)) ||
         !fm_gate_judge(limits, has_base ? &sides[FM_BEFORE] : NULL, &sides[FM_AFTER], &options,
                        &gate, &error)) {
-        fm_cli_fail("check", error);
+        fm_console_fail("check", error);
         return FM_EXIT_USAGE;
     }
     int status = show(wish, &gate);
@@ -188,7 +188,7 @@ int fm_check_limits(const struct fm_limits_wish *wish, char *const *paths)
     if (read_limits(wish, &limits, &error))
         status = judge(wish, &limits, paths);
     else
-        fm_cli_fail("check", error);
+        fm_console_fail("check", error);
     fm_limits_clear(&limits);
     return status;
 }

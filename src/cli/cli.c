@@ -67,14 +67,14 @@ int fm_cli_parse(int *argc, char ***argv, const GOptionEntry *entries, const cha
     g_autoptr(GError) error = NULL;
     const char *wrong = switch_with_value(entries, *argv + 1);
     if (wrong != NULL)
-        return fm_cli_usage(name, "--%s takes no value", wrong);
+        return fm_console_usage(name, "--%s takes no value", wrong);
     if (!g_option_context_parse(context, argc, argv, &error)) {
         bool unknown = g_error_matches(error, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION);
         const char *meant = unknown ? nearest_option(entries, *argv + 1) : NULL;
         return meant != NULL
-                   ? fm_cli_usage(name, "%s; perhaps --%s is meant", error->message, meant)
-                   : fm_cli_usage(name, "%s; `fathom %s --help` lists the options", error->message,
-                                  name);
+                   ? fm_console_usage(name, "%s; perhaps --%s is meant", error->message, meant)
+                   : fm_console_usage(name, "%s; `fathom %s --help` lists the options",
+                                      error->message, name);
     }
     if (help) {
         g_autofree char *text = g_option_context_get_help(context, TRUE, NULL);

@@ -296,7 +296,7 @@ static char *first_command(const struct settings *settings)
 
 static void tell_query(const char *query)
 {
-    fm_cli_print_error("fathom cgi: query: %s", query);
+    fm_console_print_error("fathom cgi: query: %s", query);
 }
 
 /* The real name of a file that may carry the old suffix, or NULL; free with g_free. */
@@ -325,7 +325,7 @@ static bool ask_own(struct cgi *cgi, const struct settings *settings, const char
     if (!fm_roots_add(cgi->config.roots, folder, &error) || nowhere < 0) {
         if (nowhere >= 0)
             close(nowhere);
-        return error == NULL || (fm_cli_fail("cgi", error), false);
+        return error == NULL || (fm_console_fail("cgi", error), false);
     }
     const struct fm_request request = {.method = "GET", .path = "/deep", .query = path};
     struct fm_cgi_options options;
@@ -342,8 +342,9 @@ static int quit(struct cgi *cgi, const struct settings *settings, const char *na
     g_autofree char *found = find_by_hand(name);
     g_autofree char *path = found != NULL ? g_strdup(found) : g_canonicalize_filename(name, NULL);
     if (runtime_dir != NULL && access(runtime_dir, R_OK | X_OK) != 0 && errno != ENOENT) {
-        fm_cli_print_error("fathom cgi: runtime directory %s: %s, so its servers are not known\n",
-                           runtime_dir, g_strerror(errno));
+        fm_console_print_error(
+            "fathom cgi: runtime directory %s: %s, so its servers are not known\n", runtime_dir,
+            g_strerror(errno));
         return FM_EXIT_FAILED;
     }
     unsigned servers = fm_cgi_servers_of(runtime_dir, path);
@@ -352,9 +353,9 @@ static int quit(struct cgi *cgi, const struct settings *settings, const char *na
     (void)fm_cgi_end_servers_of(runtime_dir, path);
     unsigned left = fm_cgi_servers_of(runtime_dir, path);
     if (left > 0) {
-        fm_cli_print_error("fathom cgi: %u of the servers of %s did not end: they are another "
-                           "user's, or still answer (fathom cgi --list)\n",
-                           left, path);
+        fm_console_print_error("fathom cgi: %u of the servers of %s did not end: they are another "
+                               "user's, or still answer (fathom cgi --list)\n",
+                               left, path);
         return FM_EXIT_FAILED;
     }
     if (servers == 0)
@@ -371,13 +372,13 @@ static int run_by_hand(struct cgi *cgi, const struct settings *settings, const c
     const char *name = last != NULL ? last + 1 : query;
     g_autofree char *canonical = find_by_hand(name);
     if (canonical == NULL) {
-        fm_cli_print_error("fathom cgi: %s: no such file", name);
+        fm_console_print_error("fathom cgi: %s: no such file", name);
         return FM_EXIT_FAILED;
     }
     g_autofree char *folder = g_path_get_dirname(canonical);
     GError *error = NULL;
     if (!fm_roots_add(cgi->config.roots, folder, &error))
-        return fm_cli_fail("cgi", error);
+        return fm_console_fail("cgi", error);
     g_autofree char *encoded = fm_query_percent_encode(canonical);
     g_autofree char *command =
         last != NULL ? g_strndup(query, (gsize)(last - query)) : first_command(settings);
@@ -404,14 +405,14 @@ static int run(struct cgi *cgi, const struct settings *settings, int argc, char 
     if (settings->list)
         return list(cgi);
     if (settings->quit && argc != 2)
-        return fm_cli_usage("cgi", "--quit: expected the FILE whose servers end");
+        return fm_console_usage("cgi", "--quit: expected the FILE whose servers end");
     if (settings->quit)
         return quit(cgi, settings, argv[1]);
     if (argc > 1)
         return run_by_hand(cgi, settings, argv[1]);
     if (!is_run_by_web_server())
-        return fm_cli_usage("cgi", "no request: expected a web server's environment, or "
-                                   "'CMD&PREFS&FILE' as argument");
+        return fm_console_usage("cgi", "no request: expected a web server's environment, or "
+                                       "'CMD&PREFS&FILE' as argument");
     struct fm_request request;
     struct fm_cgi_options options;
     request_from_environment(&request);
@@ -472,7 +473,7 @@ static int run_configured(const struct settings *settings, int argc, char **argv
     struct cgi cgi = {0};
     g_autoptr(GError) error = NULL;
     if (!fm_cgi_config_read(&cgi.config, &error)) {
-        fm_cli_print_error("fathom cgi: %s", error->message); /* the web server's log */
+        fm_console_print_error("fathom cgi: %s", error->message); /* the web server's log */
         if (!is_run_by_web_server())
             return FM_EXIT_FAILED;
         struct fm_request request = {.method = "GET", .path = ""};

@@ -79,7 +79,7 @@ static void list_lacking(GHashTable *lacking)
 }
 
 /* Bodies or a feedback file: its facts as invariants, no pages. */
-static int check_companion_json(const char *path, enum fm_cli_file_kind kind, JsonArray *files)
+static int check_companion_json(const char *path, enum fm_hint_file_kind kind, JsonArray *files)
 {
     g_autoptr(GArray) facts = NULL;
     GError *error = NULL;
@@ -99,7 +99,7 @@ static int check_companion_json(const char *path, enum fm_cli_file_kind kind, Js
     if (!read) {
         g_autofree char *valid = g_utf8_make_valid(error->message, -1);
         json_array_add_string_element(problems, valid);
-        fm_cli_fail("check", error);
+        fm_console_fail("check", error);
     }
     set_text(file, "file", path);
     json_object_set_array_member(file, "invariants", invariants);
@@ -113,13 +113,13 @@ static int check_companion_json(const char *path, enum fm_cli_file_kind kind, Js
     return read && broken == 0 ? FM_EXIT_DONE : FM_EXIT_FAILED;
 }
 
-static int check_companion(const char *path, enum fm_cli_file_kind kind)
+static int check_companion(const char *path, enum fm_hint_file_kind kind)
 {
     g_autoptr(GArray) facts = NULL;
     GError *error = NULL;
     unsigned broken = 0;
     if (!fm_companion_check(path, kind, &facts, &error))
-        return fm_cli_fail("check", error);
+        return fm_console_fail("check", error);
     for (guint i = 0; i < facts->len; i++) {
         const struct fm_companion_fact *fact = &g_array_index(facts, struct fm_companion_fact, i);
         printf("%s  %s (%s)\n", fact->holds ? "ok    " : "FAILED", fact->name, fact->detail);
@@ -130,7 +130,7 @@ static int check_companion(const char *path, enum fm_cli_file_kind kind)
     return broken == 0 ? FM_EXIT_DONE : FM_EXIT_FAILED;
 }
 
-static bool is_companion(enum fm_cli_file_kind kind)
+static bool is_companion(enum fm_hint_file_kind kind)
 {
     return kind == FM_FILE_BODIES || kind == FM_FILE_FEEDBACK;
 }
@@ -141,7 +141,7 @@ static int check_file_json(const char *path, uint32_t sample, JsonArray *files)
     GError *error = NULL;
     g_autoptr(FmOpenProfile) recording = NULL;
     struct fm_progress progress;
-    enum fm_cli_file_kind kind = fm_cli_file_kind(path);
+    enum fm_hint_file_kind kind = fm_hint_file_kind(path);
     if (is_companion(kind))
         return check_companion_json(path, kind, files);
     JsonArray *invariants = json_array_new(), *problems = json_array_new();
@@ -153,7 +153,7 @@ static int check_file_json(const char *path, uint32_t sample, JsonArray *files)
                                   .user = &told,
                                   .lacking = lacking};
     unsigned broken = 0;
-    fm_cli_progress_begin(&progress);
+    fm_console_progress_begin(&progress);
     bool opened = fm_profile_open_now(path, &progress, &recording, &error);
     if (opened) {
         check.recording = recording;
@@ -164,9 +164,9 @@ static int check_file_json(const char *path, uint32_t sample, JsonArray *files)
         json_array_add_string_element(problems, valid);
         check.problems = 1;
     }
-    fm_cli_progress_end(&progress);
+    fm_console_progress_end(&progress);
     if (!opened)
-        fm_cli_fail_file("check", path, FM_FILE_PROFILE, error);
+        fm_hint_fail_file("check", path, FM_FILE_PROFILE, error);
     JsonObject *file = json_object_new();
     set_text(file, "file", path);
     json_object_set_array_member(file, "invariants", invariants);
@@ -214,23 +214,23 @@ static unsigned check_invariants(const struct fm_open_profile *recording)
 
 static int check_file(const char *path, uint32_t sample)
 {
-    enum fm_cli_file_kind kind = fm_cli_file_kind(path);
+    enum fm_hint_file_kind kind = fm_hint_file_kind(path);
     if (is_companion(kind))
         return check_companion(path, kind);
     GError *error = NULL;
     struct fm_progress progress;
     g_autoptr(FmOpenProfile) recording = NULL;
-    fm_cli_progress_begin(&progress);
+    fm_console_progress_begin(&progress);
     bool opened = fm_profile_open_now(path, &progress, &recording, &error);
-    fm_cli_progress_end(&progress);
+    fm_console_progress_end(&progress);
     if (!opened)
-        return fm_cli_fail_file("check", path, FM_FILE_PROFILE, error);
+        return fm_hint_fail_file("check", path, FM_FILE_PROFILE, error);
     g_autofree char *shown = fm_text_escaped(path);
     g_autofree char *program = fm_text_escaped(recording->profile->program_name);
     printf("%s: %s\n", shown, program);
     unsigned broken = check_invariants(recording);
     fflush(stdout);
-    fm_cli_progress_begin(&progress);
+    fm_console_progress_begin(&progress);
     g_autoptr(GHashTable) lacking = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     struct told told = {0};
     struct fm_page_check check = {.recording = recording,
@@ -240,7 +240,7 @@ static int check_file(const char *path, uint32_t sample)
                                   .user = &told,
                                   .lacking = lacking};
     fm_page_check(&check);
-    fm_cli_progress_end(&progress);
+    fm_console_progress_end(&progress);
     list_lacking(lacking);
     printf("%s: %u invariants, %u broken; %" PRIu64 " pages in %d formats, %" PRIu64
            " not available for this file, %" PRIu64 " problems%s\n",
@@ -271,13 +271,14 @@ static int check_limits(const struct fm_limits_wish *wish, int argc, char **argv
 {
     guint base = wish->against != NULL ? g_strv_length(wish->against) : 0;
     if ((guint)argc - 1 > FM_COMPARE_RUNS_MAX || base > FM_COMPARE_RUNS_MAX)
-        return fm_cli_usage("check", "limits apply to at most %u runs a side", FM_COMPARE_RUNS_MAX);
+        return fm_console_usage("check", "limits apply to at most %u runs a side",
+                                FM_COMPARE_RUNS_MAX);
     if (wish->looks < 0 || wish->looks > (int)FM_COMPARE_RUNS_MAX)
-        return fm_cli_usage("check", "--looks is 2 to %u", FM_COMPARE_RUNS_MAX);
+        return fm_console_usage("check", "--looks is 2 to %u", FM_COMPARE_RUNS_MAX);
     if (sample != 0)
-        return fm_cli_usage("check", "--sample cannot be used with limits");
+        return fm_console_usage("check", "--sample cannot be used with limits");
     if (wish->against == NULL && wish->files == NULL && wish->limits == NULL)
-        return fm_cli_usage("check", "expected --against=BASE, --limit=FILE or --expect=LIMIT");
+        return fm_console_usage("check", "expected --against=BASE, --limit=FILE or --expect=LIMIT");
     return fm_check_limits(wish, argv + 1);
 }
 
@@ -322,9 +323,9 @@ int fm_cmd_check(int argc, char **argv)
         "fathom check --sample 1000 Deep.data\n"
         "  fathom check --against=base.data --limit=limits.txt new.data");
     if (status < 0 && argc < 2)
-        status = fm_cli_usage("check", "expected a FILE; see --help");
+        status = fm_console_usage("check", "expected a FILE; see --help");
     if (status < 0 && sample < 0)
-        status = fm_cli_usage("check", "--sample: expected a number of pages");
+        status = fm_console_usage("check", "--sample: expected a number of pages");
     if (status < 0)
         status = has_limits(&wish) ? check_limits(&wish, argc, argv, sample)
                                    : check_files(argv + 1, (uint32_t)sample, wish.json);

@@ -22,8 +22,8 @@ static int report(const struct fm_page_output *output, const char *query_text, c
     GError *error = NULL;
     struct fm_query query;
     if (!fm_query_parse(query_text, &query, &error)) {
-        int status = fm_cli_fail("report", error);
-        if (is_like_name(query_text) && fm_cli_file_kind(path) == FM_FILE_PROFILE) {
+        int status = fm_console_fail("report", error);
+        if (is_like_name(query_text) && fm_hint_file_kind(path) == FM_FILE_PROFILE) {
             g_autofree char *page = g_strconcat("proc/", query_text, NULL);
             g_autofree char *word = fm_shell_word(page), *file = fm_shell_word(path);
             fprintf(stderr, "The page of a function: fathom report %s %s\n", word, file);
@@ -55,19 +55,19 @@ static int report_to_file(const char *out, const char *path)
     GError *error = NULL;
     struct fm_progress progress;
     struct fm_site_told told;
-    struct fm_cli_now now;
+    struct fm_live_now now;
     g_autoptr(FmOpenProfile) recording = NULL;
-    fm_cli_progress_begin(&progress);
-    bool opened = fm_cli_now_take(path, &now, &error) &&
+    fm_console_progress_begin(&progress);
+    bool opened = fm_live_now_take(path, &now, &error) &&
                   fm_profile_open_now(now.path, &progress, &recording, &error);
     bool done = opened && fm_site_write_file(recording, now.text, out, FM_SITE_FILE_BYTES,
                                              &progress, &told, &error);
-    fm_cli_progress_end(&progress);
-    fm_cli_now_clear(&now);
+    fm_console_progress_end(&progress);
+    fm_live_now_clear(&now);
     if (!opened)
-        return fm_cli_fail_file("report", path, FM_FILE_PROFILE, error);
+        return fm_hint_fail_file("report", path, FM_FILE_PROFILE, error);
     if (!done)
-        return fm_cli_fail("report", error);
+        return fm_console_fail("report", error);
     printf("%s: %u pages, %" PRIu64 " bytes; %u more that they could lead to are not in it\n", out,
            told.pages, told.bytes, told.left_out);
     return FM_EXIT_DONE;
@@ -107,9 +107,9 @@ int fm_cmd_report(int argc, char **argv)
         "  fathom report --json menu Deep.data\n"
         "  fathom report --html prog.html prog.data");
     if (status < 0 && argc != 2 && argc != 3)
-        status = fm_cli_usage("report", "expected a FILE, or QUERY and FILE; see --help");
+        status = fm_console_usage("report", "expected a FILE, or QUERY and FILE; see --help");
     if (status < 0 && is_query_without_file(argc, argv))
-        status = fm_cli_usage("report", "%s is a query; expected a FILE after it", argv[1]);
+        status = fm_console_usage("report", "%s is a query; expected a FILE after it", argv[1]);
     if (status < 0 && output.html && argc == 3 && is_html_file(argv[1]))
         status = report_to_file(argv[1], argv[2]);
     if (status < 0)

@@ -35,7 +35,7 @@ static int tree(const struct tree_options *options, const struct fm_page_output 
     struct fm_query query = {0};
     g_autofree char *text = query_text(options);
     if (!fm_command_parse(text, &query.command, &error))
-        return fm_cli_fail("tree", error);
+        return fm_console_fail("tree", error);
     int status = fm_page_output_run(output, &query, path);
     fm_query_clear(&query);
     return status;
@@ -68,12 +68,12 @@ int fm_cmd_tree(int argc, char **argv)
         "fathom tree prog.data\n"
         "  fathom tree --by=bytes --from=buf_append --up prog.data");
     if (status < 0 && argc != 2)
-        status = fm_cli_usage("tree", "expected one FILE; see --help");
+        status = fm_console_usage("tree", "expected one FILE; see --help");
     if (status < 0 && (options.depth < 1 || options.depth > (int)FM_QUERY_DEPTH_MAX))
-        status = fm_cli_usage("tree", "--depth: expected 1 to 50");
+        status = fm_console_usage("tree", "--depth: expected 1 to 50");
     if (status < 0 && options.least_text &&
         !fm_cli_parse_percent(options.least_text, &options.least))
-        status = fm_cli_usage("tree", "--min: expected a percentage, such as 1%%");
+        status = fm_console_usage("tree", "--min: expected a percentage, such as 1%%");
     if (status < 0)
         status = tree(&options, &output, argv[1]);
     g_free(options.by);

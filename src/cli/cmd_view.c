@@ -54,7 +54,7 @@ static bool add(struct fm_server *server, const char *path, GError **error)
 static void tell_failure(void *user, const GError *error)
 {
     (void)user;
-    fm_cli_notice("view", error->message);
+    fm_console_notice("view", error->message);
 }
 
 /* Adds the newest of the runs that `fathom record --keep=N -o NAME` has kept. False when there are
@@ -67,14 +67,14 @@ static bool add_newest_run(struct fm_server *server, const char *name, int *stat
     for (guint i = 0; i < profiles->len; i++) {
         GError *error = NULL;
         if (!add(server, profiles->pdata[i], &error))
-            *status = fm_cli_fail_file("view", profiles->pdata[i], FM_FILE_PROFILE, error);
+            *status = fm_hint_fail_file("view", profiles->pdata[i], FM_FILE_PROFILE, error);
     }
     return profiles->len > 0;
 }
 
 /* Reports each file that cannot be opened on a line. Returns the exit status. */
 static int add_all(struct fm_server *server, char **paths, char **roots,
-                   struct fm_cli_imported *imported, struct fm_cli_growing *growing)
+                   struct fm_live_imported *imported, struct fm_live_growing *growing)
 {
     int status = FM_EXIT_DONE;
     for (char **path = paths; *path != NULL; path++) {
@@ -82,16 +82,16 @@ static int add_all(struct fm_server *server, char **paths, char **roots,
         g_autofree char *shown = g_strdup(*path);
         if (add_newest_run(server, *path, &status))
             continue;
-        if (!fm_cli_growing_take(growing, &shown, &error) ||
-            !fm_cli_imported_take(imported, &shown, &error))
-            status = fm_cli_fail("view", error);
+        if (!fm_live_growing_take(growing, &shown, &error) ||
+            !fm_live_imported_take(imported, &shown, &error))
+            status = fm_console_fail("view", error);
         else if (!add(server, shown, &error))
-            status = fm_cli_fail_file("view", *path, FM_FILE_PROFILE, error);
+            status = fm_hint_fail_file("view", *path, FM_FILE_PROFILE, error);
     }
     for (char **root = roots; root != NULL && *root != NULL; root++) {
         GError *error = NULL;
         if (!fm_server_add_root(server, *root, &error))
-            status = fm_cli_fail("view", error);
+            status = fm_console_fail("view", error);
     }
     return status;
 }
@@ -129,9 +129,9 @@ static int serve(struct fm_server *server, const struct view_options *options, G
         return FM_EXIT_FAILED;
     g_autofree char *url = first_page(
         server, http, options->roots == NULL && options->token == NULL, options->base != NULL);
-    fm_cli_show_address(url, !options->no_open,
-                        "Open it in a browser on this machine; Ctrl-C ends.", stdout);
-    fm_cli_notice_warnings("view");
+    fm_live_show_address(url, !options->no_open,
+                         "Open it in a browser on this machine; Ctrl-C ends.", stdout);
+    fm_console_notice_warnings("view");
     fm_http_run(http);
     fm_http_free(http);
     return FM_EXIT_DONE;
@@ -159,28 +159,28 @@ static int view(char **paths, const struct view_options *options)
 {
     GError *error = NULL;
     if (options->sync && !synchronize(paths, &error))
-        return fm_cli_fail("view", error);
+        return fm_console_fail("view", error);
     if (options->assets != NULL) {
         if (!is_folder(options->assets))
-            return fm_cli_usage("view", "--assets: %s is not a folder", options->assets);
+            return fm_console_usage("view", "--assets: %s is not a folder", options->assets);
         fm_assets_set_folder(options->assets);
     }
     const struct fm_server_options server_options = {.background = true, .failed = tell_failure};
     struct fm_server *server = fm_server_new(&server_options);
-    struct fm_cli_imported imported = {0};
-    struct fm_cli_growing *growing = fm_cli_growing_new();
+    struct fm_live_imported imported = {0};
+    struct fm_live_growing *growing = fm_live_growing_new();
     char *base[] = {options->base, NULL};
     /* The first of the two is the earlier profile. */
     int status = add_all(server, base, NULL, &imported, growing);
     if (status == FM_EXIT_DONE)
         status = add_all(server, paths, options->roots, &imported, growing);
-    fm_cli_growing_begin(growing, server);
+    fm_live_growing_begin(growing, server);
     if (status == FM_EXIT_DONE)
         status = serve(server, options, &error);
     fm_server_free(server);
-    fm_cli_growing_free(growing);
-    fm_cli_imported_clear(&imported);
-    return error == NULL ? status : fm_cli_fail("view", error);
+    fm_live_growing_free(growing);
+    fm_live_imported_clear(&imported);
+    return error == NULL ? status : fm_console_fail("view", error);
 }
 
 int fm_cmd_view(int argc, char **argv)
@@ -220,14 +220,14 @@ int fm_cmd_view(int argc, char **argv)
         "  fathom view unix:/tmp/program.sock\n"
         "  fathom view --port 8080 --no-open old.data new.data");
     if (status < 0 && argc < 2 && options.roots == NULL)
-        status = fm_cli_usage("view", "expected a FILE or FOLDER; see --help");
+        status = fm_console_usage("view", "expected a FILE or FOLDER; see --help");
     if (status < 0 && (options.port < 0 || options.port > 65535))
-        status = fm_cli_usage("view", "--port: expected 0 to 65535");
+        status = fm_console_usage("view", "--port: expected 0 to 65535");
     if (status < 0 && options.base != NULL && argc != 2)
-        status = fm_cli_usage("view", "--base: expected one FILE to compare");
+        status = fm_console_usage("view", "--base: expected one FILE to compare");
     GError *error = NULL;
-    if (status < 0 && !fm_cli_token_find(&options.token, options.token_file, &error))
-        status = fm_cli_fail("view", error);
+    if (status < 0 && !fm_live_token_find(&options.token, options.token_file, &error))
+        status = fm_console_fail("view", error);
     if (status < 0)
         status = view(argv + 1, &options);
     view_options_clear(&options);

@@ -95,21 +95,21 @@ static int run(int argc, char **argv)
     }
     const char *meant = nearest_command(argv[0]);
     if (meant != NULL)
-        return fm_cli_usage(NULL, "there is no command '%s'; perhaps `fathom %s` is meant", argv[0],
-                            meant);
-    g_autofree char *source = fm_cli_source_help(argv[0]);
+        return fm_console_usage(NULL, "there is no command '%s'; perhaps `fathom %s` is meant",
+                                argv[0], meant);
+    g_autofree char *source = fm_hint_source_help(argv[0]);
     if (source != NULL)
-        return fm_cli_usage(NULL, "there is no command '%s'\n%s", argv[0], source);
+        return fm_console_usage(NULL, "there is no command '%s'\n%s", argv[0], source);
     if (g_file_test(argv[0], G_FILE_TEST_IS_REGULAR)) {
-        bool profile = fm_cli_file_kind(argv[0]) != FM_FILE_OTHER;
+        bool profile = fm_hint_file_kind(argv[0]) != FM_FILE_OTHER;
         bool bare = !profile && strchr(argv[0], '/') == NULL;
         g_autofree char *path = g_strconcat(bare ? "./" : "", argv[0], NULL);
         g_autofree char *word = fm_shell_word(path);
-        return fm_cli_usage(NULL, "there is no command '%s'; `fathom %s %s` %s", argv[0],
-                            profile ? "view" : "record --", word,
-                            profile ? "shows a profile or a trace" : "records a program");
+        return fm_console_usage(NULL, "there is no command '%s'; `fathom %s %s` %s", argv[0],
+                                profile ? "view" : "record --", word,
+                                profile ? "shows a profile or a trace" : "records a program");
     }
-    return fm_cli_usage(NULL, "there is no command '%s'; `fathom --help` lists them", argv[0]);
+    return fm_console_usage(NULL, "there is no command '%s'; `fathom --help` lists them", argv[0]);
 }
 
 /* `fathom help log cat` is `fathom log cat --help`. */

@@ -54,8 +54,8 @@ static int choose_format(const struct fm_page_output *options, enum fm_format *r
            : options->dot  ? FM_FORMAT_DOT
                            : FM_FORMAT_TEXT;
     if (options->text + options->json + options->csv + options->html + options->dot > 1)
-        return fm_cli_usage(options->command, "expected one of --text, --json, --csv, --html%s",
-                            strcmp(options->command, "report") == 0 ? ", --dot" : "");
+        return fm_console_usage(options->command, "expected one of --text, --json, --csv, --html%s",
+                                strcmp(options->command, "report") == 0 ? ", --dot" : "");
     return -1;
 }
 
@@ -76,11 +76,11 @@ static int choose_text(const struct fm_page_output *options, bool terminal,
     else if (strcmp(colour, "auto") == 0)
         ret->colour = terminal && wants_colour();
     else if (strcmp(colour, "never") != 0)
-        return fm_cli_usage(options->command, "--color: expected always, auto or never, not '%s'",
-                            colour);
+        return fm_console_usage(options->command,
+                                "--color: expected always, auto or never, not '%s'", colour);
     if (options->width < -1)
-        return fm_cli_usage(options->command,
-                            "--width: expected a number of columns, or 0 for no limit");
+        return fm_console_usage(options->command,
+                                "--width: expected a number of columns, or 0 for no limit");
     ret->width = options->width >= 0 ? (unsigned)options->width : terminal ? terminal_width() : 0;
     return -1;
 }
@@ -136,21 +136,21 @@ static int render(const struct fm_page_output *output, const struct fm_query *qu
 {
     GError *error = NULL;
     struct fm_progress progress;
-    struct fm_cli_now now;
+    struct fm_live_now now;
     struct fm_render_options with_notice = *options;
     g_autoptr(FmOpenProfile) recording = NULL;
     g_autoptr(GString) page = g_string_new(NULL);
-    fm_cli_progress_begin(&progress);
-    bool opened = fm_cli_now_take(path, &now, &error) &&
+    fm_console_progress_begin(&progress);
+    bool opened = fm_live_now_take(path, &now, &error) &&
                   fm_profile_open_now(now.path, &progress, &recording, &error);
-    fm_cli_progress_end(&progress);
+    fm_console_progress_end(&progress);
     with_notice.notice = now.text;
     bool made = opened && fm_render(recording, query, &with_notice, page, &error);
-    fm_cli_now_clear(&now);
+    fm_live_now_clear(&now);
     if (made)
         return print_page(output->command, page, pager);
-    return opened ? fm_cli_fail(output->command, error)
-                  : fm_cli_fail_file(output->command, path, FM_FILE_PROFILE, error);
+    return opened ? fm_console_fail(output->command, error)
+                  : fm_hint_fail_file(output->command, path, FM_FILE_PROFILE, error);
 }
 
 int fm_page_output_run(const struct fm_page_output *output, const struct fm_query *query,

@@ -21,7 +21,7 @@ static bool open_browser(const char *url)
                          NULL, NULL, NULL, NULL);
 }
 
-void fm_cli_show_address(const char *url, bool open, const char *hint, FILE *to)
+void fm_live_show_address(const char *url, bool open, const char *hint, FILE *to)
 {
     bool opened = open && open_browser(url);
     fprintf(to, "fathom: serving %s\n", url);

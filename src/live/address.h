@@ -8,4 +8,4 @@
 /* A line on `to`, and the browser, if it shall be opened and there is a display; else the hint,
  * too.
  */
-void fm_cli_show_address(const char *url, bool open, const char *hint, FILE *to);
+void fm_live_show_address(const char *url, bool open, const char *hint, FILE *to);

@@ -29,7 +29,7 @@
 #define SHARE_IDLE 3
 
 struct one {
-    struct fm_cli_growing *all;
+    struct fm_live_growing *all;
     char *recording, *profile;
     struct fm_making *making;
     /* For a phase: the run it is part of, its begin and end (seconds since the start; < 0: it
@@ -58,7 +58,7 @@ struct moment {
     double seconds; /* since the start */
 };
 
-struct fm_cli_growing {
+struct fm_live_growing {
     struct fm_own_folder folder; /* without path: none was needed */
     GPtrArray *ones;             /* struct one; phases behind what they are of */
     GPtrArray *moments;          /* struct moment */
@@ -93,9 +93,9 @@ static void moment_free(void *data)
     g_free(moment);
 }
 
-struct fm_cli_growing *fm_cli_growing_new(void)
+struct fm_live_growing *fm_live_growing_new(void)
 {
-    struct fm_cli_growing *all = g_new0(struct fm_cli_growing, 1);
+    struct fm_live_growing *all = g_new0(struct fm_live_growing, 1);
     mallopt(M_MMAP_THRESHOLD, KEPT_BLOCK_BYTES);
     mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
     all->ones = g_ptr_array_new_with_free_func(one_free);
@@ -103,7 +103,7 @@ struct fm_cli_growing *fm_cli_growing_new(void)
     return all;
 }
 
-void fm_cli_growing_free(struct fm_cli_growing *all)
+void fm_live_growing_free(struct fm_live_growing *all)
 {
     if (all == NULL)
         return;
@@ -281,7 +281,7 @@ static bool is_due(const struct one *one)
 /* Profiles that are not yet served come first; the others take turns. */
 static gboolean on_time(void *data)
 {
-    struct fm_cli_growing *all = data;
+    struct fm_live_growing *all = data;
     struct one *next = NULL;
     fm_spare_look(&all->processors);
     for (guint i = 0; i < all->ones->len && !all->busy; i++) {
@@ -298,7 +298,7 @@ static gboolean on_time(void *data)
 /* --- for the command --- */
 
 /* NULL after an error: there is no folder for its profile. */
-static struct one *one_new(struct fm_cli_growing *all, const char *recording, GError **error)
+static struct one *one_new(struct fm_live_growing *all, const char *recording, GError **error)
 {
     if (all->folder.path == NULL && !fm_own_folder_make(&all->folder, "live", error))
         return NULL;
@@ -317,13 +317,13 @@ static struct one *one_new(struct fm_cli_growing *all, const char *recording, GE
     return one;
 }
 
-bool fm_cli_growing_take(struct fm_cli_growing *all, char **path, GError **error)
+bool fm_live_growing_take(struct fm_live_growing *all, char **path, GError **error)
 {
     g_return_val_if_fail(path != NULL && *path != NULL, false);
     g_autofree char *recording = NULL;
     if (!fm_control_path(*path, &recording, error))
         return false;
-    enum fm_cli_file_kind kind = fm_cli_file_kind(recording);
+    enum fm_hint_file_kind kind = fm_hint_file_kind(recording);
     bool begun = kind == FM_FILE_OTHER && g_str_has_suffix(recording, ".rec");
     if (kind != FM_FILE_RECORDING && !begun)
         return true;
@@ -336,9 +336,9 @@ bool fm_cli_growing_take(struct fm_cli_growing *all, char **path, GError **error
     return true;
 }
 
-void fm_cli_growing_begin(struct fm_cli_growing *all, struct fm_server *server)
+void fm_live_growing_begin(struct fm_live_growing *all, struct fm_server *server)
 {
-    fm_cli_growing_serve(all, server);
+    fm_live_growing_serve(all, server);
     for (guint i = 0; i < all->ones->len; i++) {
         struct one *one = all->ones->pdata[i];
         one->over = !one->running;
@@ -352,7 +352,7 @@ void fm_cli_growing_begin(struct fm_cli_growing *all, struct fm_server *server)
 static struct one *phase_new(struct one *whole, const char *recording, const struct moment *from,
                              const struct moment *until)
 {
-    struct fm_cli_growing *all = whole->all;
+    struct fm_live_growing *all = whole->all;
     struct one *one = g_new0(struct one, 1);
     g_autofree char *stem = g_strndup(whole->profile, strlen(whole->profile) - strlen(".data"));
     one->all = all;
@@ -373,7 +373,7 @@ static struct one *phase_new(struct one *whole, const char *recording, const str
     return one;
 }
 
-static struct one *find_profile(const struct fm_cli_growing *all, const char *profile)
+static struct one *find_profile(const struct fm_live_growing *all, const char *profile)
 {
     for (guint i = 0; i < all->ones->len; i++) {
         struct one *one = all->ones->pdata[i];
@@ -386,7 +386,7 @@ static struct one *find_profile(const struct fm_cli_growing *all, const char *pr
 /* One phase ends, another begins: what came before the first moment is one, too. */
 static char *on_moment(void *user, const char *path, GError **error)
 {
-    struct fm_cli_growing *all = user;
+    struct fm_live_growing *all = user;
     struct one *whole = find_profile(all, path);
     struct fm_control_status status;
     if (whole == NULL || all->ended || all->moments->len >= MOMENTS_MAX) {
@@ -412,14 +412,14 @@ static char *on_moment(void *user, const char *path, GError **error)
     return g_strdup(phase->profile);
 }
 
-void fm_cli_growing_serve(struct fm_cli_growing *all, struct fm_server *server)
+void fm_live_growing_serve(struct fm_live_growing *all, struct fm_server *server)
 {
     all->server = server;
     fm_server_on_moment(server, on_moment, all);
     all->timer = g_timeout_add(LOOK_MS, on_time, all);
 }
 
-static struct one *find(const struct fm_cli_growing *all, const char *recording)
+static struct one *find(const struct fm_live_growing *all, const char *recording)
 {
     for (guint i = 0; i < all->ones->len; i++) {
         struct one *one = all->ones->pdata[i];
@@ -429,7 +429,7 @@ static struct one *find(const struct fm_cli_growing *all, const char *recording)
     return NULL;
 }
 
-bool fm_cli_growing_follow(struct fm_cli_growing *all, const char *recording, GError **error)
+bool fm_live_growing_follow(struct fm_live_growing *all, const char *recording, GError **error)
 {
     g_return_val_if_fail(recording != NULL && all->server != NULL, false);
     if (find(all, recording) != NULL)
@@ -440,7 +440,7 @@ bool fm_cli_growing_follow(struct fm_cli_growing *all, const char *recording, GE
     return one != NULL;
 }
 
-void fm_cli_growing_end(struct fm_cli_growing *all)
+void fm_live_growing_end(struct fm_live_growing *all)
 {
     all->ended = true;
     if (all->timer != 0)
@@ -454,7 +454,7 @@ void fm_cli_growing_end(struct fm_cli_growing *all)
     }
 }
 
-void fm_cli_growing_end_phases(struct fm_cli_growing *all)
+void fm_live_growing_end_phases(struct fm_live_growing *all)
 {
     g_return_if_fail(all->ended);
     for (guint i = 0; i < all->ones->len; i++) {
@@ -498,7 +498,7 @@ static void tell_end(struct one *one)
                    false);
 }
 
-bool fm_cli_growing_finish(struct fm_cli_growing *all, GHashTable *profiles)
+bool fm_live_growing_finish(struct fm_live_growing *all, GHashTable *profiles)
 {
     bool any = false;
     for (guint i = 0; i < all->ones->len; i++) {

@@ -11,7 +11,7 @@
 
 /* The name that pages will use: the file's own name; when two are equal, with the folder's name or
  * a number. */
-static char *path_of(const struct fm_cli_imported *imported, const char *path)
+static char *path_of(const struct fm_live_imported *imported, const char *path)
 {
     g_autofree char *whole = g_canonicalize_filename(path, NULL);
     g_autofree char *name = g_path_get_basename(whole), *above = g_path_get_dirname(whole);
@@ -28,12 +28,12 @@ static char *path_of(const struct fm_cli_imported *imported, const char *path)
     return made;
 }
 
-bool fm_cli_imported_take(struct fm_cli_imported *imported, char **path, GError **error)
+bool fm_live_imported_take(struct fm_live_imported *imported, char **path, GError **error)
 {
     static const struct fm_import_options options = {0};
     g_autoptr(FmProfile) profile = NULL;
     g_return_val_if_fail(path != NULL && *path != NULL, false);
-    if (fm_cli_file_kind(*path) != FM_FILE_FOREIGN)
+    if (fm_hint_file_kind(*path) != FM_FILE_FOREIGN)
         return true;
     if (!fm_import(*path, &options, &profile, error))
         return false;
@@ -54,7 +54,7 @@ bool fm_cli_imported_take(struct fm_cli_imported *imported, char **path, GError 
     return true;
 }
 
-void fm_cli_imported_clear(struct fm_cli_imported *imported)
+void fm_live_imported_clear(struct fm_live_imported *imported)
 {
     for (guint i = 0; imported->made != NULL && i < imported->made->len; i++) {
         g_unlink(g_ptr_array_index(imported->made, i));

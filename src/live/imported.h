@@ -8,13 +8,13 @@
 
 #include "base/files/own_folder.h"
 
-struct fm_cli_imported {
+struct fm_live_imported {
     struct fm_own_folder folder; /* without path: none was needed */
     GPtrArray *made;             /* char*, g_free: profiles in it */
 };
 
 /* Puts a profile's path, g_free, in the place of the path when the file is one of another tool's;
  * else leaves it. Errors: those of fm_import() and of writing. */
-bool fm_cli_imported_take(struct fm_cli_imported *imported, char **path, GError **error);
+bool fm_live_imported_take(struct fm_live_imported *imported, char **path, GError **error);
 /* Removes the profiles that were made. */
-void fm_cli_imported_clear(struct fm_cli_imported *imported);
+void fm_live_imported_clear(struct fm_live_imported *imported);

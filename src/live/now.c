@@ -26,7 +26,7 @@ static char *say(const char *recording, bool running)
     return text;
 }
 
-static bool make(struct fm_cli_now *now, GError **error)
+static bool make(struct fm_live_now *now, GError **error)
 {
     bool running;
     g_autofree char *name = g_path_get_basename(now->recording);
@@ -48,14 +48,14 @@ static bool make(struct fm_cli_now *now, GError **error)
     return true;
 }
 
-bool fm_cli_now_take(const char *name, struct fm_cli_now *ret, GError **error)
+bool fm_live_now_take(const char *name, struct fm_live_now *ret, GError **error)
 {
     g_return_val_if_fail(name != NULL && ret != NULL, false);
-    *ret = (struct fm_cli_now){0};
+    *ret = (struct fm_live_now){0};
     g_autofree char *path = NULL;
     if (!fm_control_path(name, &path, error))
         return false;
-    bool made = fm_cli_file_kind(path) == FM_FILE_RECORDING;
+    bool made = fm_hint_file_kind(path) == FM_FILE_RECORDING;
     if (made)
         ret->recording = g_steal_pointer(&path);
     else
@@ -70,7 +70,7 @@ static void forget(char *path)
     g_free(path);
 }
 
-void fm_cli_now_clear(struct fm_cli_now *now)
+void fm_live_now_clear(struct fm_live_now *now)
 {
     if (now->making != NULL)
         fm_making_free(now->making);
@@ -80,5 +80,5 @@ void fm_cli_now_clear(struct fm_cli_now *now)
     g_free(now->recording);
     g_free(now->path);
     g_free(now->text);
-    *now = (struct fm_cli_now){0};
+    *now = (struct fm_live_now){0};
 }

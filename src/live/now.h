@@ -9,7 +9,7 @@
 #include "base/files/own_folder.h"
 
 struct fm_making;
-struct fm_cli_now {
+struct fm_live_now {
     char *path; /* path of a profile */
     char *text; /* text for the reader; NULL = a profile file, not a running program */
     char *recording, *profile, *lines; /* files that were made; NULL = none */
@@ -18,8 +18,8 @@ struct fm_cli_now {
 };
 
 /* For "pid:N" and recordings NAME.rec, makes the profile in a temporary folder; other names are
- * those of profiles. fm_cli_now_clear(), also after an error. Errors: those of fm_control_path(),
+ * those of profiles. fm_live_now_clear(), also after an error. Errors: those of fm_control_path(),
  * of fm_finish() and of writing. */
-FM_MUST_USE bool fm_cli_now_take(const char *name, struct fm_cli_now *ret, GError **error);
+FM_MUST_USE bool fm_live_now_take(const char *name, struct fm_live_now *ret, GError **error);
 /* Removes the profiles that were made. */
-void fm_cli_now_clear(struct fm_cli_now *now);
+void fm_live_now_clear(struct fm_live_now *now);

@@ -21,7 +21,7 @@ struct fm_live_run {
     bool no_open;
     struct fm_server *server;
     struct fm_http *http;
-    struct fm_cli_growing *growing;
+    struct fm_live_growing *growing;
     unsigned followed;
     bool ended, quit;
     int status;            /* exit status of the program */
@@ -35,7 +35,7 @@ struct fm_live_run {
 static void tell_failure(void *user, const GError *error)
 {
     (void)user;
-    fm_cli_notice("record", error->message);
+    fm_console_notice("record", error->message);
 }
 
 static void *copy_text(const void *text, void *user)
@@ -50,7 +50,7 @@ bool fm_live_run_new(const struct fm_live_options *options, const char *base, GP
     g_return_val_if_fail(base != NULL && before != NULL && ret != NULL, false);
     const struct fm_server_options server_options = {.background = true, .failed = tell_failure};
     g_autofree char *token = g_strdup(options->token);
-    if (!fm_cli_token_find(&token, options->token_file, error))
+    if (!fm_live_token_find(&token, options->token_file, error))
         return false;
     const struct fm_http_options http_options = {
         .port = (uint16_t)options->port, .listen = options->listen, .token = token};
@@ -60,7 +60,7 @@ bool fm_live_run_new(const struct fm_live_options *options, const char *base, GP
     g_ptr_array_set_free_func(run->known, g_free);
     run->no_open = options->no_open;
     run->server = fm_server_new(&server_options);
-    run->growing = fm_cli_growing_new();
+    run->growing = fm_live_growing_new();
     if (!fm_http_new(run->server, &http_options, &run->http, error)) {
         fm_live_run_free(run);
         return false;
@@ -75,7 +75,7 @@ void fm_live_run_free(struct fm_live_run *run)
         return;
     fm_http_free(run->http);
     fm_server_free(run->server);
-    fm_cli_growing_free(run->growing);
+    fm_live_growing_free(run->growing);
     g_ptr_array_unref(run->known);
     g_free(run);
 }
@@ -92,10 +92,10 @@ static void look_for_more(struct fm_live_run *run, unsigned max)
         if (!fm_raw_recording_has_header(path))
             continue;
         g_ptr_array_add(run->known, g_strdup(path));
-        if (fm_cli_growing_follow(run->growing, path, &error))
+        if (fm_live_growing_follow(run->growing, path, &error))
             run->followed++;
         else
-            fm_cli_notice("record", error->message);
+            fm_console_notice("record", error->message);
     }
 }
 
@@ -118,15 +118,15 @@ bool fm_live_run_watch(struct fm_live_run *run, pid_t program, int *ret_status)
 {
     g_return_val_if_fail(program > 0 && ret_status != NULL, false);
     fm_server_await(run->server, "The program has been started, and has recorded nothing yet.");
-    fm_cli_growing_serve(run->growing, run->server);
-    fm_cli_show_address(fm_http_url(run->http), !run->no_open,
-                        "Open it in a browser on this machine, now or when the program has ended.",
-                        stderr);
+    fm_live_growing_serve(run->growing, run->server);
+    fm_live_show_address(fm_http_url(run->http), !run->no_open,
+                         "Open it in a browser on this machine, now or when the program has ended.",
+                         stderr);
     guint watch = g_child_watch_add(program, on_exit_of_program, run);
     guint look = g_timeout_add(LOOK_MS, on_look, run);
     run->quit = !fm_http_run_until_stopped(run->http);
     g_source_remove(look);
-    fm_cli_growing_end(run->growing);
+    fm_live_growing_end(run->growing);
     if (run->ended)
         *ret_status = run->status;
     else
@@ -145,7 +145,7 @@ static gboolean on_finished(void *data)
 {
     struct fm_live_run *run = data;
     g_thread_join(g_steal_pointer(&run->finishing));
-    if (!fm_cli_growing_finish(run->growing, run->profiles))
+    if (!fm_live_growing_finish(run->growing, run->profiles))
         fm_http_stop(run->http); /* there is nothing to show */
     else
         fprintf(stderr, "fathom: still serving %s; Ctrl-C ends\n", fm_http_url(run->http));
@@ -155,7 +155,7 @@ static gboolean on_finished(void *data)
 static void *work(void *data)
 {
     struct fm_live_run *run = data;
-    fm_cli_growing_end_phases(run->growing);
+    fm_live_growing_end_phases(run->growing);
     run->result = run->finish(run->finish_user);
     g_idle_add(on_finished, run);
     return NULL;

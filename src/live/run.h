@@ -17,7 +17,7 @@ struct fm_live_options {
 struct fm_live_run;
 
 /* Binds the port. base: NAME of the recordings; before: those that are of other runs. Both are
- * borrowed. Errors: those of fm_http_new() and fm_cli_token_find(). */
+ * borrowed. Errors: those of fm_http_new() and fm_live_token_find(). */
 FM_MUST_USE bool fm_live_run_new(const struct fm_live_options *options, const char *base,
                                  GPtrArray *before, struct fm_live_run **ret, GError **error);
 /* Tells the address and serves until the program has ended, which may have been waited for then:

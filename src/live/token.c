@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 
-bool fm_cli_token_find(char **token, const char *file, GError **error)
+bool fm_live_token_find(char **token, const char *file, GError **error)
 {
     g_autofree char *text = NULL;
     if (*token != NULL && file != NULL) {

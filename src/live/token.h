@@ -22,4 +22,4 @@
 /* *token: as --token gave it, NULL = not at all. Becomes the token of the file, or, where neither
  * was given, FATHOM_TOKEN of the environment; NULL = there is none. g_free(). Errors: FM_ERROR_IO,
  * FM_ERROR_FORMAT (an empty line), FM_ERROR_USAGE (both). */
-FM_MUST_USE bool fm_cli_token_find(char **token, const char *file, GError **error);
+FM_MUST_USE bool fm_live_token_find(char **token, const char *file, GError **error);

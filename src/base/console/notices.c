@@ -46,7 +46,7 @@ static void write_unless_blocked(const char *bytes, size_t size)
     (void)wrote; /* a line that nobody reads is lost */
 }
 
-void fm_cli_notice(const char *command, const char *text)
+void fm_console_notice(const char *command, const char *text)
 {
     if (!notices.begun)
         begin();
@@ -76,10 +76,10 @@ static void on_log(const char *domain, GLogLevelFlags level, const char *message
     if ((level & (G_LOG_FLAG_FATAL | G_LOG_LEVEL_ERROR)) != 0)
         g_log_default_handler(domain, level, message, user); /* the end: also if it takes a while */
     else if ((level & (G_LOG_LEVEL_CRITICAL | G_LOG_LEVEL_WARNING)) != 0)
-        fm_cli_notice(user, message != NULL ? message : "");
+        fm_console_notice(user, message != NULL ? message : "");
 }
 
-void fm_cli_notice_warnings(const char *command)
+void fm_console_notice_warnings(const char *command)
 {
     g_log_set_default_handler(on_log, (gpointer)(uintptr_t)command);
 }

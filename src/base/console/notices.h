@@ -5,6 +5,6 @@
 
 /* Prints "fathom COMMAND: TEXT" as a line, unless the last line was the same. Line breaks within
  * become spaces; the text is cut after 4,000 bytes. Call it from one thread only. */
-void fm_cli_notice(const char *command, const char *text);
+void fm_console_notice(const char *command, const char *text);
 /* The libraries' warnings are such lines from now on. command: a literal. */
-void fm_cli_notice_warnings(const char *command);
+void fm_console_notice_warnings(const char *command);

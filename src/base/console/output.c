@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-bool fm_cli_output_begin(const char *output, struct fm_writer **ret, GError **error)
+bool fm_console_output_begin(const char *output, struct fm_writer **ret, GError **error)
 {
     if (strcmp(output, "-") != 0)
         return fm_writer_new(output, ret, error);
@@ -15,7 +15,7 @@ bool fm_cli_output_begin(const char *output, struct fm_writer **ret, GError **er
     return true;
 }
 
-bool fm_cli_output_finish(const char *output, struct fm_writer *writer, GError **error)
+bool fm_console_output_finish(const char *output, struct fm_writer *writer, GError **error)
 {
     if (strcmp(output, "-") != 0)
         return fm_writer_finish(writer, error);

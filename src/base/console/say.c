@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/text/utf8.h"
 
-void fm_cli_print_error(const char *format, ...)
+void fm_console_print_error(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -26,22 +26,22 @@ void fm_cli_print_error(const char *format, ...)
     fputs(clean->str, stderr);
 }
 
-int fm_cli_fail(const char *command, GError *error)
+int fm_console_fail(const char *command, GError *error)
 {
     bool usage = g_error_matches(error, FM_ERROR, FM_ERROR_USAGE);
-    fm_cli_print_error("fathom %s: %s", command, error->message);
+    fm_console_print_error("fathom %s: %s", command, error->message);
     g_error_free(error);
     return usage ? FM_EXIT_USAGE : FM_EXIT_FAILED;
 }
 
-int fm_cli_usage(const char *command, const char *format, ...)
+int fm_console_usage(const char *command, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
     g_autofree char *message = g_strdup_vprintf(format, arguments);
     va_end(arguments);
-    fm_cli_print_error("fathom%s%s: %s", command == NULL ? "" : " ", command == NULL ? "" : command,
-                       message);
+    fm_console_print_error("fathom%s%s: %s", command == NULL ? "" : " ",
+                           command == NULL ? "" : command, message);
     return FM_EXIT_USAGE;
 }
 
@@ -65,7 +65,7 @@ static bool show_progress(void *user, const char *step, uint64_t done, uint64_t 
     return true;
 }
 
-void fm_cli_progress_begin(struct fm_progress *ret)
+void fm_console_progress_begin(struct fm_progress *ret)
 {
     *ret = (struct fm_progress){NULL, NULL};
     if (!isatty(STDERR_FILENO))
@@ -75,7 +75,7 @@ void fm_cli_progress_begin(struct fm_progress *ret)
     *ret = (struct fm_progress){show_progress, state};
 }
 
-void fm_cli_progress_end(struct fm_progress *progress)
+void fm_console_progress_end(struct fm_progress *progress)
 {
     struct progress_state *state = progress->user;
     if (state == NULL)

@@ -67,5 +67,6 @@ int fm_cmd_log(int argc, char **argv)
             return parts[i].run(argc - 1, argv + 1);
         }
     }
-    return fm_cli_usage("log", "there is no command '%s'; `fathom log --help` lists them", argv[1]);
+    return fm_console_usage("log", "there is no command '%s'; `fathom log --help` lists them",
+                            argv[1]);
 }

@@ -26,7 +26,7 @@ static int cat_in_file_order(struct fm_cmd_log_printer *printer, struct fm_event
             result = FM_EXIT_FAILED;
         } else if (status == FM_EVENTLOG_FAILED) {
             fm_cmd_log_printer_flush(printer);
-            return fm_cli_fail("log cat", error);
+            return fm_console_fail("log cat", error);
         } else if (status == FM_EVENTLOG_FINISHED) {
             break;
         }
@@ -38,11 +38,11 @@ static int cat_by_time(struct fm_cmd_log_printer *printer, const char *path)
 {
     GError *error = NULL;
     struct fm_progress progress;
-    fm_cli_progress_begin(&progress);
+    fm_console_progress_begin(&progress);
     struct fm_eventlog_log *log = fm_eventlog_log_open(path, &progress, &error);
-    fm_cli_progress_end(&progress);
+    fm_console_progress_end(&progress);
     if (log == NULL)
-        return fm_cli_fail("log cat", error);
+        return fm_console_fail("log cat", error);
     struct fm_eventlog_merge *merge = fm_eventlog_merge_new(log);
     struct fm_eventlog_event event;
     bool sought =
@@ -56,7 +56,7 @@ static int cat_by_time(struct fm_cmd_log_printer *printer, const char *path)
                               &g_array_index(log->gaps, struct fm_eventlog_gap, i));
     int status = log->gaps->len > 0 ? FM_EXIT_FAILED : FM_EXIT_DONE;
     if (error != NULL)
-        status = fm_cli_fail("log cat", error);
+        status = fm_console_fail("log cat", error);
     fm_eventlog_merge_free(merge);
     fm_eventlog_log_free(log);
     return status;
@@ -66,12 +66,12 @@ static int cat_file(struct fm_cmd_log_printer *printer, const char *path, bool s
 {
     GError *error = NULL;
     if (!fm_cmd_log_printer_begin(printer, &error))
-        return fm_cli_fail("log cat", error);
+        return fm_console_fail("log cat", error);
     if (sort)
         return cat_by_time(printer, path);
     struct fm_eventlog_source *source = fm_eventlog_source_open(path, &error);
     if (source == NULL)
-        return fm_cli_fail("log cat", error);
+        return fm_console_fail("log cat", error);
     int status = cat_in_file_order(printer, source);
     fm_cmd_log_printer_flush(printer);
     fm_eventlog_source_free(source);
@@ -100,7 +100,7 @@ int fm_cmd_log_cat(int argc, char **argv)
                      "standard input, or a folder with CTF traces.",
                      "fathom log cat --type UserMarker --from 1.5 program.eventlog");
     if (status < 0 && argc != 2)
-        status = fm_cli_usage("log cat", "expected one FILE, got %d arguments", argc - 1);
+        status = fm_console_usage("log cat", "expected one FILE, got %d arguments", argc - 1);
     if (status < 0)
         status = filters != NULL || fm_cmd_log_is_folder(argv[1])
                      ? fm_cmd_log_cat_trace(&printer, argv[1], filters)
@@ -170,7 +170,7 @@ int fm_cmd_log_types(int argc, char **argv)
     if (status >= 0)
         return status;
     if (argc != 1)
-        return fm_cli_usage("log types", "expected no arguments, got %d", argc - 1);
+        return fm_console_usage("log types", "expected no arguments, got %d", argc - 1);
     size_t count;
     const struct fm_eventlog_type *types = fm_eventlog_types(&count);
     g_autoptr(GString) out = g_string_new(NULL);

@@ -109,7 +109,7 @@ static int cut_source(struct cut *cut, struct fm_eventlog_source *source)
             break;
         }
     }
-    return error != NULL ? fm_cli_fail("log cut", error) : result;
+    return error != NULL ? fm_console_fail("log cut", error) : result;
 }
 
 /* Opens the output; refuses the input itself, which opening would empty. */
@@ -135,11 +135,11 @@ static int cut_file(struct cut *cut, const char *input, const char *output)
     GError *error = NULL;
     struct fm_eventlog_source *source = fm_eventlog_source_open(input, &error);
     if (source == NULL)
-        return fm_cli_fail("log cut", error);
+        return fm_console_fail("log cut", error);
     int fd = open_output(output, input, &error);
     if (fd < 0) {
         fm_eventlog_source_free(source);
-        return fm_cli_fail("log cut", error);
+        return fm_console_fail("log cut", error);
     }
     cut->writer = fm_eventlog_writer_new(fm_eventlog_write_fd, &fd);
     int status = cut_source(cut, source);
@@ -173,11 +173,11 @@ int fm_cmd_log_cut(int argc, char **argv)
     struct cut cut = {.to_ns = UINT64_MAX, .definitions = definitions};
     GError *error = NULL;
     if (!fm_cmd_log_parse_range(from, to, &cut.from_ns, &cut.to_ns, &error))
-        return fm_cli_fail("log cut", error);
+        return fm_console_fail("log cut", error);
     if (argc != 2)
-        return fm_cli_usage("log cut", "expected one FILE, got %d arguments", argc - 1);
+        return fm_console_usage("log cut", "expected one FILE, got %d arguments", argc - 1);
     if (output == NULL && isatty(STDOUT_FILENO))
-        return fm_cli_usage("log cut", "a log is binary and standard output is a terminal; "
-                                       "give --output");
+        return fm_console_usage("log cut", "a log is binary and standard output is a terminal; "
+                                           "give --output");
     return cut_file(&cut, argv[1], output);
 }

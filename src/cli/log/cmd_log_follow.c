@@ -156,7 +156,7 @@ static int follow_source(struct follow *follow, struct fm_eventlog_source *sourc
                 "fathom log follow: %s: %" PRIu64 " events came too late for their place in time "
                 "(--hold waits longer)\n",
                 fm_eventlog_source_name(source), follow->late);
-    return error != NULL ? fm_cli_fail("log follow", error) : follow->status;
+    return error != NULL ? fm_console_fail("log follow", error) : follow->status;
 }
 
 static struct fm_eventlog_source *open_source(struct follow *follow, const char *place,
@@ -179,11 +179,11 @@ static int run(struct follow *follow, const char *place)
 {
     GError *error = NULL;
     if (!fm_cmd_log_printer_begin(&follow->printer, &error))
-        return fm_cli_fail("log follow", error);
+        return fm_console_fail("log follow", error);
     fm_cmd_log_catch_signals();
     struct fm_eventlog_source *source = open_source(follow, place, &error);
     if (source == NULL)
-        return fm_cli_fail("log follow", error);
+        return fm_console_fail("log follow", error);
     int status = follow_source(follow, source);
     fm_eventlog_source_free(source);
     return status;
@@ -214,10 +214,10 @@ int fm_cmd_log_follow(int argc, char **argv)
                      "end mark, when the other side closes, or with SIGINT.",
                      "fathom log follow --type UserMarker unix:/tmp/program.sock");
     if (status < 0 && argc != 2)
-        status = fm_cli_usage("log follow", "expected one PLACE, got %d arguments", argc - 1);
+        status = fm_console_usage("log follow", "expected one PLACE, got %d arguments", argc - 1);
     GError *error = NULL;
-    if (status < 0 && !fm_cli_token_find(&follow.token, follow.token_file, &error))
-        status = fm_cli_fail("log follow", error);
+    if (status < 0 && !fm_live_token_find(&follow.token, follow.token_file, &error))
+        status = fm_console_fail("log follow", error);
     if (status < 0)
         status = run(&follow, argv[1]);
     fm_cmd_log_printer_done(&follow.printer);

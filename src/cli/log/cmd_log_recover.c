@@ -21,11 +21,11 @@ int fm_cmd_log_recover(int argc, char **argv)
     if (status >= 0)
         return status;
     if (argc != 2)
-        return fm_cli_usage("log recover", "expected one FILE, got %d arguments", argc - 1);
+        return fm_console_usage("log recover", "expected one FILE, got %d arguments", argc - 1);
     struct fm_eventlog_recovered found;
     GError *error = NULL;
     if (!fm_eventlog_live_recover(argv[1], &found, &error))
-        return fm_cli_fail("log recover", error);
+        return fm_console_fail("log recover", error);
     g_autofree char *shown = fm_text_escaped(argv[1]);
     if (!quiet)
         printf("%s: %" PRIu64 " events recovered, in %" PRIu64 " blocks\n", shown, found.events,

@@ -118,7 +118,7 @@ static int run(struct receiver *receiver, const char *place)
     GError *error = NULL;
     struct fm_transport_address address;
     if (!fm_transport_parse(place, &address, &error))
-        return fm_cli_fail("log recv", error);
+        return fm_console_fail("log recv", error);
     if (receiver->idle_s <= 0 && address.kind == FM_TRANSPORT_UDP)
         receiver->idle_s = UDP_IDLE_S; /* datagrams have no end of their own */
     fm_cmd_log_catch_signals();
@@ -128,7 +128,7 @@ static int run(struct receiver *receiver, const char *place)
                                                          receiver->token, &error);
     fm_transport_clear(&address);
     if (source == NULL)
-        return fm_cli_fail("log recv", error);
+        return fm_console_fail("log recv", error);
     int fd = receiver->output == NULL
                  ? dup(STDOUT_FILENO)
                  : open(receiver->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -144,7 +144,7 @@ static int run(struct receiver *receiver, const char *place)
     }
     fm_eventlog_source_free(source);
     fprintf(stderr, "%" PRIu64 " events received\n", receiver->events);
-    return error != NULL ? fm_cli_fail("log recv", error) : receiver->status;
+    return error != NULL ? fm_console_fail("log recv", error) : receiver->status;
 }
 
 int fm_cmd_log_recv(int argc, char **argv)
@@ -170,10 +170,10 @@ int fm_cmd_log_recv(int argc, char **argv)
                      "is unix:PATH, tcp:HOST:PORT, monitor:HOST:PORT or udp:HOST:PORT.",
                      "fathom log recv -o program.eventlog tcp:127.0.0.1:4242");
     if (status < 0 && argc != 2)
-        status = fm_cli_usage("log recv", "expected one ADDRESS, got %d arguments", argc - 1);
+        status = fm_console_usage("log recv", "expected one ADDRESS, got %d arguments", argc - 1);
     GError *error = NULL;
-    if (status < 0 && !fm_cli_token_find(&receiver.token, receiver.token_file, &error))
-        status = fm_cli_fail("log recv", error);
+    if (status < 0 && !fm_live_token_find(&receiver.token, receiver.token_file, &error))
+        status = fm_console_fail("log recv", error);
     if (status < 0)
         status = run(&receiver, argv[1]);
     g_free(receiver.output);
@@ -213,7 +213,7 @@ static int wait_answer(struct fm_eventlog_source *source, double timeout_s)
             break;
     }
     if (error != NULL)
-        return fm_cli_fail("log control", error);
+        return fm_console_fail("log control", error);
     if (!answer.got) {
         fprintf(stderr, "fathom log control: no answer came\n");
         return FM_EXIT_FAILED;
@@ -255,28 +255,28 @@ int fm_cmd_log_control(int argc, char **argv)
     if (status >= 0)
         return status;
     if (argc != 3)
-        return fm_cli_usage("log control", "expected ADDRESS and COMMAND, got %d arguments",
-                            argc - 1);
+        return fm_console_usage("log control", "expected ADDRESS and COMMAND, got %d arguments",
+                                argc - 1);
     GError *error = NULL;
-    if (!fm_cli_token_find(&token, token_file, &error))
-        return fm_cli_fail("log control", error);
+    if (!fm_live_token_find(&token, token_file, &error))
+        return fm_console_fail("log control", error);
     struct fm_control_message message;
     if (!fm_control_named(argv[2], &message, &error))
-        return fm_cli_fail("log control", error);
+        return fm_console_fail("log control", error);
     message.version = silent ? FM_CONTROL_SILENT : FM_CONTROL_ANSWERED;
     struct fm_transport_address address;
     if (!fm_transport_parse(argv[1], &address, &error))
-        return fm_cli_fail("log control", error);
+        return fm_console_fail("log control", error);
     fm_cmd_log_catch_signals();
     int fd = fm_transport_connect(&address, 0, token, &error);
     fm_transport_clear(&address);
     if (fd < 0)
-        return fm_cli_fail("log control", error);
+        return fm_console_fail("log control", error);
     g_autoptr(GByteArray) bytes = g_byte_array_new();
     fm_control_append(bytes, &message, false);
     struct fm_eventlog_source *source = fm_eventlog_source_take_connection(fd, argv[1]);
     if (!fm_eventlog_write_fd(&fd, bytes->data, bytes->len, &error))
-        status = fm_cli_fail("log control", error);
+        status = fm_console_fail("log control", error);
     else
         status = silent ? FM_EXIT_DONE : wait_answer(source, timeout_s);
     fm_eventlog_source_free(source);

@@ -222,7 +222,7 @@ static void *serve_client(void *data)
         /* The peer reads to the end before the connection is closed. */
         shutdown(link->fd, SHUT_WR);
     } else if (error != NULL) {
-        fm_cli_print_error("fathom log send: %s", error->message);
+        fm_console_print_error("fathom log send: %s", error->message);
         g_error_free(error);
     }
     g_byte_array_unref(link->held);
@@ -285,12 +285,12 @@ static int serve(const struct sender *sender, int clients)
     uint16_t port;
     int fd = fm_transport_listen(&sender->address, sender->token, &port, &error);
     if (fd < 0)
-        return fm_cli_fail("log send", error);
+        return fm_console_fail("log send", error);
     fm_cmd_log_say_listening(stdout, &sender->address, port);
     if (sender->address.kind == FM_TRANSPORT_UDP) {
         if (!wait_peer(sender, fd, &error)) {
             close(fd);
-            return fm_cli_fail("log send", error);
+            return fm_console_fail("log send", error);
         }
         serve_client(link_new(sender, fd));
         return FM_EXIT_DONE;
@@ -316,13 +316,13 @@ static int send_to(const struct sender *sender, double wait_s)
     GError *error = NULL;
     int fd = fm_transport_connect(&sender->address, (int)(wait_s * 1000), sender->token, &error);
     if (fd < 0)
-        return fm_cli_fail("log send", error);
+        return fm_console_fail("log send", error);
     struct link *link = link_new(sender, fd);
     bool sent = send_file(link, &error);
     g_byte_array_unref(link->held);
     g_free(link);
     close(fd);
-    return sent ? FM_EXIT_DONE : fm_cli_fail("log send", error);
+    return sent ? FM_EXIT_DONE : fm_console_fail("log send", error);
 }
 
 int fm_cmd_log_send(int argc, char **argv)
@@ -357,15 +357,16 @@ int fm_cmd_log_send(int argc, char **argv)
                               "fathom log send --listen program.eventlog tcp:127.0.0.1:4242");
     GError *error = NULL;
     if (status < 0 && argc != 3)
-        status = fm_cli_usage("log send", "expected FILE and ADDRESS, got %d arguments", argc - 1);
-    if (status < 0 && !fm_cli_token_find(&sender.token, sender.token_file, &error))
-        status = fm_cli_fail("log send", error);
+        status =
+            fm_console_usage("log send", "expected FILE and ADDRESS, got %d arguments", argc - 1);
+    if (status < 0 && !fm_live_token_find(&sender.token, sender.token_file, &error))
+        status = fm_console_fail("log send", error);
     if (status < 0 && !fm_transport_parse(argv[2], &sender.address, &error))
-        status = fm_cli_fail("log send", error);
+        status = fm_console_fail("log send", error);
     if (status < 0 && from != NULL && !fm_cmd_log_parse_time(from, &sender.from_ns, &error))
-        status = fm_cli_fail("log send", error);
+        status = fm_console_fail("log send", error);
     if (status < 0 && from != NULL && !carries_messages(&sender.address))
-        status = fm_cli_usage(
+        status = fm_console_usage(
             "log send",
             "--from needs monitor:HOST:PORT or udp:HOST:PORT, whose messages have the state");
     if (status < 0) {
@@ -373,7 +374,7 @@ int fm_cmd_log_send(int argc, char **argv)
         fm_cmd_log_catch_signals();
         struct fm_eventlog_source *source = fm_eventlog_source_open(argv[1], &error);
         if (source == NULL) {
-            status = fm_cli_fail("log send", error);
+            status = fm_console_fail("log send", error);
         } else {
             fm_eventlog_source_free(source);
             status = listening ? serve(&sender, clients) : send_to(&sender, wait_s);

@@ -49,7 +49,7 @@ static void list_types(struct stat *stat)
 static bool read_all(struct stat *stat, struct fm_eventlog_source *source, GError **error)
 {
     struct fm_progress progress;
-    fm_cli_progress_begin(&progress);
+    fm_console_progress_begin(&progress);
     struct fm_eventlog_reader *reader = fm_eventlog_source_reader(source);
     uint64_t size = fm_eventlog_source_size(source);
     GError *failure = NULL;
@@ -65,7 +65,7 @@ static bool read_all(struct stat *stat, struct fm_eventlog_source *source, GErro
                 status = FM_EVENTLOG_FAILED;
         }
     } while (status != FM_EVENTLOG_FINISHED && status != FM_EVENTLOG_FAILED);
-    fm_cli_progress_end(&progress);
+    fm_console_progress_end(&progress);
     if (failure != NULL &&
         (stat->counts->headers == 0 || g_error_matches(failure, FM_ERROR, FM_ERROR_IO))) {
         g_propagate_error(error, failure);
@@ -275,7 +275,7 @@ static int stat_file(const char *path, bool json, bool by_capability)
     GError *error = NULL;
     struct fm_eventlog_source *source = fm_eventlog_source_open(path, &error);
     if (source == NULL)
-        return fm_cli_fail_file("log stat", path, FM_FILE_EVENT_LOG, error);
+        return fm_hint_fail_file("log stat", path, FM_FILE_EVENT_LOG, error);
     struct stat stat = {
         .path = path,
         .counts = fm_eventlog_counts_new(),
@@ -284,7 +284,7 @@ static int stat_file(const char *path, bool json, bool by_capability)
     };
     int status = FM_EXIT_DONE;
     if (!read_all(&stat, source, &error)) {
-        status = fm_cli_fail_file("log stat", path, FM_FILE_EVENT_LOG, error);
+        status = fm_hint_fail_file("log stat", path, FM_FILE_EVENT_LOG, error);
     } else {
         g_autoptr(GString) out = g_string_new(NULL);
         if (json)
@@ -316,11 +316,11 @@ struct wanted {
 static int check_wanted(const struct wanted *wanted)
 {
     if (wanted->by == NULL && (wanted->from != NULL || wanted->to != NULL || wanted->csv))
-        return fm_cli_usage("log stat", "--from, --to and --csv need --by");
+        return fm_console_usage("log stat", "--from, --to and --csv need --by");
     if (wanted->json && wanted->csv)
-        return fm_cli_usage("log stat", "choose one of --json and --csv");
+        return fm_console_usage("log stat", "choose one of --json and --csv");
     if (wanted->filters != NULL && wanted->by != NULL)
-        return fm_cli_usage("log stat", "--filter cannot be used with --by");
+        return fm_console_usage("log stat", "--filter cannot be used with --by");
     return -1;
 }
 
@@ -334,7 +334,7 @@ static int stat_path(const char *path, const struct wanted *wanted)
         .by = wanted->by, .to_ns = UINT64_MAX, .json = wanted->json, .csv = wanted->csv};
     GError *error = NULL;
     if (!fm_cmd_log_parse_range(wanted->from, wanted->to, &by.from_ns, &by.to_ns, &error))
-        return fm_cli_fail("log stat", error);
+        return fm_console_fail("log stat", error);
     return fm_cmd_log_stat_by(path, &by);
 }
 
@@ -363,7 +363,7 @@ int fm_cmd_log_stat(int argc, char **argv)
                      "fathom log stat --json program.eventlog\n"
                      "  fathom log stat --by thread --from 1.5s --to 2s program.eventlog");
     if (status < 0 && argc != 2)
-        status = fm_cli_usage("log stat", "expected one FILE, got %d arguments", argc - 1);
+        status = fm_console_usage("log stat", "expected one FILE, got %d arguments", argc - 1);
     if (status < 0)
         status = check_wanted(&wanted);
     if (status < 0)

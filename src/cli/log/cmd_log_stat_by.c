@@ -124,9 +124,9 @@ static struct fm_statistics *compute_all(struct fm_engine *engine, struct fm_tra
                                          GError **error)
 {
     struct fm_progress progress;
-    fm_cli_progress_begin(&progress);
+    fm_console_progress_begin(&progress);
     bool done = fm_background_run(engine, trace, "statistics", &progress, error);
-    fm_cli_progress_end(&progress);
+    fm_console_progress_end(&progress);
     return done ? fm_attributes_get(trace->attributes, "statistics/statistics") : NULL;
 }
 
@@ -159,7 +159,7 @@ static int end_status(const struct fm_trace *trace)
     g_autofree char *damage = fm_trace_damage(trace);
     if (damage == NULL || *damage == '\0')
         return FM_EXIT_DONE;
-    fm_cli_print_error("%s", damage);
+    fm_console_print_error("%s", damage);
     return FM_EXIT_FAILED;
 }
 
@@ -202,7 +202,7 @@ int fm_cmd_log_stat_by(const char *path, const struct fm_log_stat_by *options)
         print(statistics, options, start, end, &error))
         status = end_status(interval.trace);
     else if (error != NULL)
-        status = fm_cli_fail("log stat", error);
+        status = fm_console_fail("log stat", error);
     if (!whole)
         fm_statistics_free(interval.statistics);
     fm_trace_reader_free(reader);

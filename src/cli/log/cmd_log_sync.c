@@ -174,8 +174,8 @@ static int run(const struct sync_options *options, char **paths)
                                    g_ptr_array_new_with_free_func((GDestroyNotify)fm_trace_free)};
     bool regression = g_strcmp0(options->method, "regression") == 0;
     if (options->method != NULL && !regression && strcmp(options->method, "hull") != 0)
-        return fm_cli_usage("log sync", "--method: expected hull or regression, not '%s'",
-                            options->method);
+        return fm_console_usage("log sync", "--method: expected hull or regression, not '%s'",
+                                options->method);
     bool good = true;
     if (options->messages != NULL)
         good = g_file_get_contents(options->messages, &input.text, NULL, &error) &&
@@ -187,7 +187,7 @@ static int run(const struct sync_options *options, char **paths)
                             regression ? FM_SYNCHRONIZE_REGRESSION : FM_SYNCHRONIZE_HULL, &error);
     g_ptr_array_unref(input.traces);
     g_free(input.text);
-    return good ? FM_EXIT_DONE : fm_cli_fail("log sync", error);
+    return good ? FM_EXIT_DONE : fm_console_fail("log sync", error);
 }
 
 int fm_cmd_log_sync(int argc, char **argv)
@@ -217,7 +217,7 @@ int fm_cmd_log_sync(int argc, char **argv)
         "segments of kernel traces.",
         "fathom log sync --stats client.eventlog server.eventlog");
     if (status < 0 && options.messages == NULL && argc < 3)
-        status = fm_cli_usage("log sync", "expected two or more traces, got %d", argc - 1);
+        status = fm_console_usage("log sync", "expected two or more traces, got %d", argc - 1);
     if (status < 0)
         status = run(&options, argv + 1);
     g_free(options.method);

@@ -99,7 +99,7 @@ static void tell_of_nothing(const struct fm_cmd_log_trace *reading, const char *
     struct fm_state *own = reading->state == NULL ? fm_state_new(reading->trace) : NULL;
     const struct fm_state *state = own != NULL ? own : reading->state;
     g_autofree char *text = fm_filter_explain_nothing(reading->filter, &state, 1);
-    fm_cli_print_error("fathom %s: %s", command, text);
+    fm_console_print_error("fathom %s: %s", command, text);
     fm_state_free(own);
 }
 
@@ -112,7 +112,7 @@ int fm_cmd_log_trace_done(struct fm_cmd_log_trace *reading, const char *command)
         for (unsigned i = 0; lines[i] != NULL; i++) {
             if (lines[i][0] == '\0')
                 continue;
-            fm_cli_print_error("fathom %s: %s", command, lines[i]);
+            fm_console_print_error("fathom %s: %s", command, lines[i]);
             /* A log that is only unfinished has been read whole. */
             if (strstr(lines[i], "no end mark") == NULL)
                 status = FM_EXIT_FAILED;
@@ -267,9 +267,9 @@ static int tell_of_types_not_met(const struct fm_cmd_log_printer *printer, const
         void *met;
         if (!g_hash_table_lookup_extended(printer->own_types, *name, NULL, &met) || met != NULL)
             continue;
-        fm_cli_print_error("fathom log cat: no event there has the type '%s'; "
-                           "`fathom log stat %s` lists them",
-                           *name, path);
+        fm_console_print_error("fathom log cat: no event there has the type '%s'; "
+                               "`fathom log stat %s` lists them",
+                               *name, path);
         status = FM_EXIT_FAILED;
     }
     return status;
@@ -309,7 +309,7 @@ int fm_cmd_log_cat_trace(struct fm_cmd_log_printer *printer, const char *path, c
         fm_cmd_log_printer_flush(printer);
         status = tell_of_types_not_met(printer, path);
     } else {
-        status = fm_cli_fail("log cat", error);
+        status = fm_console_fail("log cat", error);
     }
     int read_status = fm_cmd_log_trace_done(&reading, "log cat");
     return status != FM_EXIT_DONE ? status : read_status;
@@ -442,7 +442,7 @@ int fm_cmd_log_stat_trace(const char *path, char **filters, bool json)
         fm_cmd_log_trace_read(&reading);
         print_counts(&counted, json);
     } else {
-        status = fm_cli_fail("log stat", error);
+        status = fm_console_fail("log stat", error);
     }
     g_hash_table_unref(counted.types);
     g_hash_table_unref(counted.lanes);

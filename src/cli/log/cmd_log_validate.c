@@ -42,18 +42,18 @@ int fm_cmd_log_validate(int argc, char **argv)
     if (status >= 0)
         return status;
     if (argc != 2)
-        return fm_cli_usage("log validate", "expected one FILE, got %d arguments", argc - 1);
+        return fm_console_usage("log validate", "expected one FILE, got %d arguments", argc - 1);
     GError *error = NULL;
     struct fm_eventlog_source *source = fm_eventlog_source_open(argv[1], &error);
     if (source == NULL)
-        return fm_cli_fail_file("log validate", argv[1], FM_FILE_EVENT_LOG, error);
+        return fm_hint_fail_file("log validate", argv[1], FM_FILE_EVENT_LOG, error);
     g_autofree char *path = fm_text_escaped(argv[1]);
     struct report report = {.path = path, .shown_max = shown_max, .quiet = quiet};
     struct fm_eventlog_verdict verdict;
     bool read = fm_eventlog_validate(source, show, &report, &verdict, &error);
     fm_eventlog_source_free(source);
     if (!read)
-        return fm_cli_fail_file("log validate", argv[1], FM_FILE_EVENT_LOG, error);
+        return fm_hint_fail_file("log validate", argv[1], FM_FILE_EVENT_LOG, error);
     if (!quiet)
         printf("%s: %" PRIu64 " events in %" PRIu64 " blocks, %" PRIu64 " problems, %" PRIu64
                " notes\n",

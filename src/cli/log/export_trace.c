@@ -25,14 +25,14 @@ int fm_export_trace(const struct fm_trace_export_format *format, const char *pat
         opened = false;
     }
     if (opened && fm_trace_growth(reading.trace) == FM_TRACE_LIVE)
-        fm_cli_print_error("fathom export: note: %s may still grow; its events so far are exported",
-                           path);
+        fm_console_print_error(
+            "fathom export: note: %s may still grow; its events so far are exported", path);
     if (opened) {
         struct fm_trace_export *x = fm_trace_export_new(format, reading.state, out);
         fm_cmd_log_trace_read(&reading);
         fm_trace_export_finish(x);
     } else {
-        status = fm_cli_fail("export", error);
+        status = fm_console_fail("export", error);
     }
     int read = fm_cmd_log_trace_done(&reading, "export");
     return MAX(status, read);

@@ -11,11 +11,11 @@ static int convert(const char *from, const char *to, bool strict_mercury)
     GError *error = NULL;
     struct fm_progress progress;
     g_autoptr(FmProfile) profile = NULL;
-    fm_cli_progress_begin(&progress);
+    fm_console_progress_begin(&progress);
     bool done = fm_profile_read(from, &progress, &profile, &error) &&
                 fm_profile_write(profile, to, strict_mercury, &error);
-    fm_cli_progress_end(&progress);
-    return done ? FM_EXIT_DONE : fm_cli_fail_file("convert", from, FM_FILE_PROFILE, error);
+    fm_console_progress_end(&progress);
+    return done ? FM_EXIT_DONE : fm_hint_fail_file("convert", from, FM_FILE_PROFILE, error);
 }
 
 int fm_cmd_convert(int argc, char **argv)
@@ -35,10 +35,10 @@ int fm_cmd_convert(int argc, char **argv)
     if (status >= 0)
         return status;
     if (argc != 3)
-        return fm_cli_usage("convert", "expected IN and OUT; see --help");
+        return fm_console_usage("convert", "expected IN and OUT; see --help");
     if (format == NULL)
         format = g_strdup("mercury");
     if (strcmp(format, "mercury") != 0 && strcmp(format, "fathom") != 0)
-        return fm_cli_usage("convert", "--to: expected mercury or fathom, not '%s'", format);
+        return fm_console_usage("convert", "--to: expected mercury or fathom, not '%s'", format);
     return convert(argv[1], argv[2], strcmp(format, "mercury") == 0);
 }

@@ -25,7 +25,7 @@ static int choose_measure(const struct diffing *o, const struct fm_compare *comp
     if (o->by == NULL)
         *ret = fm_compare_telling_measure(compare);
     else if (!fm_compare_parse_measure(compare, o->by, ret))
-        return fm_cli_usage("diff", "--by: the profiles have no measure '%s'", o->by);
+        return fm_console_usage("diff", "--by: the profiles have no measure '%s'", o->by);
     return -1;
 }
 
@@ -57,10 +57,11 @@ static bool are_of_one_program(const struct fm_compare *c, const struct fm_given
     g_autofree char *first = fm_shell_word(sides[FM_BEFORE].paths->pdata[sides[FM_BEFORE].middle]);
     g_autofree char *second = fm_shell_word(sides[FM_AFTER].paths->pdata[sides[FM_AFTER].middle]);
     if (!same)
-        fm_cli_print_error("fathom diff: two programs: %s is of %s, %s of %s, and of %u functions "
-                           "they have %u in common\n"
-                           "To compare them all the same: fathom diff --anyway %s %s\n",
-                           first, one, second, other, most, common, first, second);
+        fm_console_print_error(
+            "fathom diff: two programs: %s is of %s, %s of %s, and of %u functions "
+            "they have %u in common\n"
+            "To compare them all the same: fathom diff --anyway %s %s\n",
+            first, one, second, other, most, common, first, second);
     return same;
 }
 
@@ -75,7 +76,7 @@ static int print_diff(const struct diffing *o, const struct fm_page_output *outp
     const struct fm_compare_runs runs[FM_SIDES] = {fm_given_runs_compared(before),
                                                    fm_given_runs_compared(after)};
     if (!fm_compare_new_runs(runs, &options, &compare, &error))
-        return fm_cli_fail("diff", error);
+        return fm_console_fail("diff", error);
     if (!o->anyway && !are_of_one_program(compare, sides)) {
         fm_compare_free(compare);
         return FM_EXIT_FAILED;
@@ -131,18 +132,19 @@ static int take_two(int argc, char **argv, struct fm_given_runs *sides)
 {
     bool several = sides[FM_BEFORE].paths->len > 0 || sides[FM_AFTER].paths->len > 0;
     if (argc != (several ? 1 : 3))
-        return fm_cli_usage("diff", "expected BEFORE and AFTER, or --base FILES --new FILES; see "
-                                    "--help");
+        return fm_console_usage("diff",
+                                "expected BEFORE and AFTER, or --base FILES --new FILES; see "
+                                "--help");
     for (int side = FM_BEFORE; side < FM_SIDES && !several; side++)
         g_ptr_array_add(sides[side].paths, argv[1 + side]);
     for (int side = FM_BEFORE; side < FM_SIDES; side++) {
         if (sides[side].paths->len > FM_COMPARE_RUNS_MAX)
-            return fm_cli_usage("diff", "expected at most %u files behind %s", FM_COMPARE_RUNS_MAX,
-                                side == FM_BEFORE ? "--base" : "--new");
+            return fm_console_usage("diff", "expected at most %u files behind %s",
+                                    FM_COMPARE_RUNS_MAX, side == FM_BEFORE ? "--base" : "--new");
     }
     return sides[FM_BEFORE].paths->len > 0 && sides[FM_AFTER].paths->len > 0
                ? -1
-               : fm_cli_usage("diff", "expected files behind --base and behind --new");
+               : fm_console_usage("diff", "expected files behind --base and behind --new");
 }
 
 int fm_cmd_diff(int argc, char **argv)
@@ -185,9 +187,9 @@ int fm_cmd_diff(int argc, char **argv)
     if (status < 0)
         status = take_two(argc, argv, sides);
     if (status < 0 && !(o.variation >= 0 && o.variation <= VARIATION_MAX))
-        status = fm_cli_usage("diff", "--variation is 0 to 100 per cent");
+        status = fm_console_usage("diff", "--variation is 0 to 100 per cent");
     if (status < 0 && (o.rows < 1 || o.contexts < 0))
-        status = fm_cli_usage("diff", "--rows is 1 or more, --contexts 0 or more");
+        status = fm_console_usage("diff", "--rows is 1 or more, --contexts 0 or more");
     if (status < 0)
         status = run(&o, &output, sides);
     for (int side = FM_BEFORE; side < FM_SIDES; side++)

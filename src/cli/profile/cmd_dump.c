@@ -13,11 +13,11 @@ static int dump_file(const char *path, const struct fm_dump_wish *wish)
     GError *error = NULL;
     struct fm_progress progress;
     g_autoptr(FmProfile) profile = NULL;
-    fm_cli_progress_begin(&progress);
+    fm_console_progress_begin(&progress);
     bool read = fm_profile_read(path, &progress, &profile, &error);
-    fm_cli_progress_end(&progress);
+    fm_console_progress_end(&progress);
     if (!read)
-        return fm_cli_fail_file("dump", path, FM_FILE_PROFILE, error);
+        return fm_hint_fail_file("dump", path, FM_FILE_PROFILE, error);
     fm_dump(profile, wish, stdout);
     if (fflush(stdout) == 0 && !ferror(stdout))
         return FM_EXIT_DONE;
@@ -39,8 +39,8 @@ static unsigned parse_sections(char **only)
         for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
             found |= strcmp(*name, names[i].name) == 0 ? names[i].section : 0;
         if (found == 0) {
-            fm_cli_usage("dump", "--only: expected csd, pd, css, ps, facts or all, not '%s'",
-                         *name);
+            fm_console_usage("dump", "--only: expected csd, pd, css, ps, facts or all, not '%s'",
+                             *name);
             return 0;
         }
         sections |= found;
@@ -49,7 +49,7 @@ static unsigned parse_sections(char **only)
 }
 
 /* Files made of a profile are printed by their own command. */
-static int dump_companion(const char *path, enum fm_cli_file_kind kind, bool json)
+static int dump_companion(const char *path, enum fm_hint_file_kind kind, bool json)
 {
     char *bodies[] = {(char *)(uintptr_t) "procrep", (char *)(uintptr_t) "--file",
                       (char *)(uintptr_t)path, (char *)(uintptr_t)(json ? "--json" : NULL), NULL};
@@ -80,12 +80,12 @@ int fm_cmd_dump(int argc, char **argv)
     if (status >= 0)
         return status;
     if (argc > 2)
-        return fm_cli_usage("dump", "expected one FILE");
+        return fm_console_usage("dump", "expected one FILE");
     unsigned sections = parse_sections(kinds);
     if (sections == 0)
         return FM_EXIT_USAGE;
     const char *path = argc == 2 ? argv[1] : "Deep.data";
-    enum fm_cli_file_kind kind = fm_cli_file_kind(path);
+    enum fm_hint_file_kind kind = fm_hint_file_kind(path);
     if (kind == FM_FILE_BODIES || kind == FM_FILE_FEEDBACK)
         return dump_companion(path, kind, json);
     const struct fm_dump_wish wish = {

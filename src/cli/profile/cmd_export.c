@@ -53,10 +53,10 @@ static bool write_file(const struct exporting *o, const struct fm_export_format 
                        GError **error)
 {
     struct fm_writer *out;
-    if (!fm_cli_output_begin(output, &out, error))
+    if (!fm_console_output_begin(output, &out, error))
         return false;
     if (fm_export(format, a, &o->options, out, notes, error))
-        return fm_cli_output_finish(output, out, error);
+        return fm_console_output_finish(output, out, error);
     fm_writer_discard(out);
     return false;
 }
@@ -70,14 +70,15 @@ static int export_trace(const struct exporting *o, const struct fm_trace_export_
     struct fm_writer *out;
     g_autofree char *output =
         o->output != NULL ? g_strdup(o->output) : default_output(path, format->suffix);
-    if (!fm_cli_output_begin(output, &out, &error))
-        return fm_cli_fail("export", error);
+    if (!fm_console_output_begin(output, &out, &error))
+        return fm_console_fail("export", error);
     int status = fm_export_trace(format, path, out);
     if (fm_writer_offset(out) == 0) {
         fm_writer_discard(out);
         return status;
     }
-    return fm_cli_output_finish(output, out, &error) ? status : fm_cli_fail("export", error);
+    return fm_console_output_finish(output, out, &error) ? status
+                                                         : fm_console_fail("export", error);
 }
 
 static bool export_profile(struct exporting *o, const struct fm_export_format *format,
@@ -89,10 +90,10 @@ static bool export_profile(struct exporting *o, const struct fm_export_format *f
     g_autoptr(FmSourceMap) map = NULL;
     g_autofree char *output =
         o->output != NULL ? g_strdup(o->output) : default_output(path, format->suffix);
-    fm_cli_progress_begin(&progress);
+    fm_console_progress_begin(&progress);
     bool done = fm_profile_read(path, &progress, &profile, error) &&
                 fm_analysis_new(profile, &progress, &analysis, error);
-    fm_cli_progress_end(&progress);
+    fm_console_progress_end(&progress);
     if (done && profile->flavour == FM_FLAVOUR_C) {
         GError *without = NULL;
         if (!fm_source_map_read_beside(NULL, path, profile, &map, &without)) {
@@ -111,15 +112,15 @@ static int write_folder(const struct exporting *o, const char *path)
     struct fm_progress progress;
     struct fm_site_told told;
     g_autoptr(FmOpenProfile) recording = NULL;
-    fm_cli_progress_begin(&progress);
+    fm_console_progress_begin(&progress);
     bool opened = fm_profile_open_now(path, &progress, &recording, &error);
     bool done = opened && fm_site_write_folder(recording, o->folder, (unsigned)o->pages, &progress,
                                                &told, &error);
-    fm_cli_progress_end(&progress);
+    fm_console_progress_end(&progress);
     if (!opened)
-        return fm_cli_fail_file("export", path, FM_FILE_PROFILE, error);
+        return fm_hint_fail_file("export", path, FM_FILE_PROFILE, error);
     if (!done)
-        return fm_cli_fail("export", error);
+        return fm_console_fail("export", error);
     printf("%s/index.html: %u pages, %" PRIu64
            " bytes; %u more that they could lead to are not in it\n",
            o->folder, told.pages, told.bytes, told.left_out);
@@ -136,14 +137,15 @@ static int run(struct exporting *o, const char *path)
         return export_trace(o, of_traces, path);
     if (format == NULL) {
         g_autofree char *names = format_names(", ");
-        return fm_cli_usage("export", "unknown format '%s', expected one of %s", o->to, names);
+        return fm_console_usage("export", "unknown format '%s', expected one of %s", o->to, names);
     }
     if (o->options.min_share > 0 && !format->stacks)
-        return fm_cli_usage("export", "--min cannot be used with --to=%s", format->name);
+        return fm_console_usage("export", "--min cannot be used with --to=%s", format->name);
     if (!export_profile(o, format, path, notes, &error))
-        return fm_cli_fail_file("export", path, FM_FILE_PROFILE, error);
+        return fm_hint_fail_file("export", path, FM_FILE_PROFILE, error);
     for (guint i = 0; i < notes->len; i++)
-        fm_cli_print_error("fathom export: note: %s\n", (const char *)g_ptr_array_index(notes, i));
+        fm_console_print_error("fathom export: note: %s\n",
+                               (const char *)g_ptr_array_index(notes, i));
     return FM_EXIT_DONE;
 }
 
@@ -160,33 +162,35 @@ static int check_format_alone(const struct exporting *o)
     };
     for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
         if (all[i].given && strcmp(o->to, all[i].format) != 0)
-            return fm_cli_usage("export", "%s can only be used with --to=%s", all[i].option,
-                                all[i].format);
+            return fm_console_usage("export", "%s can only be used with --to=%s", all[i].option,
+                                    all[i].format);
     return -1;
 }
 
 static int parse_options(struct exporting *o, int argc)
 {
     if (argc != 2)
-        return fm_cli_usage("export", "expected one FILE; see --help");
+        return fm_console_usage("export", "expected one FILE; see --help");
     if (o->folder != NULL) {
         if (o->to != NULL || o->output != NULL)
-            return fm_cli_usage("export", "--static cannot be used with --to or --output");
-        return o->pages >= 1 ? -1 : fm_cli_usage("export", "--pages: expected at least 1");
+            return fm_console_usage("export", "--static cannot be used with --to or --output");
+        return o->pages >= 1 ? -1 : fm_console_usage("export", "--pages: expected at least 1");
     }
     if (o->to == NULL) {
         g_autofree char *names = format_names(", ");
-        return fm_cli_usage("export", "expected --static=FOLDER, or --to=FORMAT: one of %s", names);
+        return fm_console_usage("export", "expected --static=FOLDER, or --to=FORMAT: one of %s",
+                                names);
     }
     int status = check_format_alone(o);
     if (status >= 0)
         return status;
     if (o->callers < 0 || o->callers > 20)
-        return fm_cli_usage("export", "--callers: expected 0 to 20");
+        return fm_console_usage("export", "--callers: expected 0 to 20");
     if (o->least_text != NULL) {
         double percent;
         if (!fm_cli_parse_percent(o->least_text, &percent))
-            return fm_cli_usage("export", "--min: expected a percentage, not '%s'", o->least_text);
+            return fm_console_usage("export", "--min: expected a percentage, not '%s'",
+                                    o->least_text);
         o->options.min_share = percent / 100;
     }
     o->options.measure = o->measure;

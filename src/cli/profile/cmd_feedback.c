@@ -44,13 +44,13 @@ static bool parse_least(const char *text, const char *option, double least, bool
     char *end = NULL;
     *ret = g_ascii_strtod(text, &end);
     if (end == text || *end != '\0' || !isfinite(*ret)) {
-        fm_cli_usage("feedback create", "--%s should be a number, not '%s'", option, text);
+        fm_console_usage("feedback create", "--%s should be a number, not '%s'", option, text);
         return false;
     }
     if (above ? *ret > least : *ret >= least)
         return true;
-    fm_cli_usage("feedback create", "--%s should be %s %g, not %s", option,
-                 above ? ">" : ">=", least, text);
+    fm_console_usage("feedback create", "--%s should be %s %g, not %s", option,
+                     above ? ">" : ">=", least, text);
     return false;
 }
 
@@ -79,13 +79,14 @@ static bool set_params(struct creating *options)
         params->speedup = FM_SPEEDUP_INDEPENDENT;
     } else if (options->speedup != NULL &&
                !fm_feedback_parse_speedup(options->speedup, &params->speedup)) {
-        fm_cli_usage("feedback create", "%s is not a speedup estimate algorithm: overlap, naive",
-                     options->speedup);
+        fm_console_usage("feedback create",
+                         "%s is not a speedup estimate algorithm: overlap, naive",
+                         options->speedup);
         ok = false;
     }
     if (options->best != NULL &&
         !fm_feedback_parse_best(options->best, &params->best, &params->best_limit)) {
-        fm_cli_usage(
+        fm_console_usage(
             "feedback create",
             "%s is not an algorithm for finding the best parallelisation: greedy, complete, "
             "complete-size(N), complete-branches(N)",
@@ -93,8 +94,8 @@ static bool set_params(struct creating *options)
         ok = false;
     }
     if (!options->implicit && !options->conjunctions) {
-        fm_cli_usage("feedback create",
-                     "expected a kind of feedback, such as --implicit-parallelism");
+        fm_console_usage("feedback create",
+                         "expected a kind of feedback, such as --implicit-parallelism");
         ok = false;
     }
     check_verbosity("feedback create", options->verbosity);
@@ -135,7 +136,7 @@ static bool open_profile(const char *path, bool debug, struct fm_profile **ret_p
                          GError **error)
 {
     struct fm_progress progress;
-    fm_cli_progress_begin(&progress);
+    fm_console_progress_begin(&progress);
     if (debug)
         printf("reading %s\n", path);
     bool ok = fm_profile_read(path, &progress, ret_profile, error);
@@ -150,7 +151,7 @@ static bool open_profile(const char *path, bool debug, struct fm_profile **ret_p
     if (ok && debug)
         printf("reading the bodies of its procedures\n");
     ok = ok && fm_procrep_read_beside(NULL, path, ret_procrep, error);
-    fm_cli_progress_end(&progress);
+    fm_console_progress_end(&progress);
     if (ok && debug)
         printf("read\n");
     return ok;
@@ -164,7 +165,7 @@ static int create(const struct creating *options, const char *data_path, const c
     GError *error = NULL;
     if (!open_profile(data_path, options->debug, &profile, &analysis, &procrep, &error) ||
         !read_old(path, profile->program_name, &error))
-        return fm_cli_fail("feedback create", error);
+        return fm_console_fail("feedback create", error);
     g_autoptr(FmFeedback) feedback = fm_feedback_new(profile->program_name);
     g_autoptr(FmBodies) bodies = fm_bodies_new(analysis, procrep, NULL);
     GPtrArray *messages;
@@ -176,7 +177,7 @@ static int create(const struct creating *options, const char *data_path, const c
         status = print("feedback create", text);
     }
     if (status == FM_EXIT_DONE && !write_file(path, feedback, &error))
-        status = fm_cli_fail("feedback create", error);
+        status = fm_console_fail("feedback create", error);
     for (guint i = 0; i < messages->len; i++) {
         const struct fm_feedback_message *message = messages->pdata[i];
         if ((int)message->level <= options->verbosity)
@@ -314,7 +315,7 @@ static int run_create(int argc, char **argv)
     fm_feedback_params_default(&o.params);
     int status = parse_create(&o, &argc, &argv);
     if (status < 0 && argc != 3)
-        status = fm_cli_usage("feedback create", "expected PROFILE and FEEDBACK");
+        status = fm_console_usage("feedback create", "expected PROFILE and FEEDBACK");
     if (status < 0)
         status = set_params(&o) ? create(&o, argv[1], argv[2]) : FM_EXIT_USAGE;
     g_free(o.parallelism);
@@ -346,12 +347,12 @@ static int run_report(int argc, char **argv)
     if (status >= 0)
         return status;
     if (argc != 2)
-        return fm_cli_usage("feedback report", "expected one FEEDBACK");
+        return fm_console_usage("feedback report", "expected one FEEDBACK");
     check_verbosity("feedback report", verbosity);
     if (json && csv)
-        return fm_cli_usage("feedback report", "choose one of --json and --csv");
+        return fm_console_usage("feedback report", "choose one of --json and --csv");
     if (!fm_feedback_read(argv[1], NULL, &feedback, &error))
-        return fm_cli_fail("feedback report", error);
+        return fm_console_fail("feedback report", error);
     if (json)
         fm_feedback_json(feedback, text);
     else if (csv)
@@ -379,5 +380,5 @@ int fm_cmd_feedback(int argc, char **argv)
         fputs(help, stdout);
         return FM_EXIT_DONE;
     }
-    return fm_cli_usage("feedback", "expected create or report");
+    return fm_console_usage("feedback", "expected create or report");
 }

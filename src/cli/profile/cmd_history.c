@@ -39,7 +39,7 @@ static int read_all(const GPtrArray *paths, GArray *entries)
         if (fm_history_read(paths->pdata[i], &entry, &error))
             g_array_append_val(entries, entry);
         else
-            status = fm_cli_fail_file("history", paths->pdata[i], FM_FILE_PROFILE, error);
+            status = fm_hint_fail_file("history", paths->pdata[i], FM_FILE_PROFILE, error);
     }
     return status;
 }
@@ -54,13 +54,13 @@ static int run(const struct fm_page_output *output, char **arguments)
         if (!g_file_test(*argument, G_FILE_TEST_IS_DIR))
             g_ptr_array_add(paths, g_strdup(*argument));
         else if (!add_folder(*argument, paths, &error))
-            return fm_cli_fail("history", error);
+            return fm_console_fail("history", error);
     }
     if (paths->len == 0)
-        return fm_cli_usage("history", "there is no profile (NAME.data) in the folder");
+        return fm_console_usage("history", "there is no profile (NAME.data) in the folder");
     if (paths->len > PROFILES_MAX)
-        return fm_cli_usage("history", "%u profiles, expected %u at most", paths->len,
-                            PROFILES_MAX);
+        return fm_console_usage("history", "%u profiles, expected %u at most", paths->len,
+                                PROFILES_MAX);
     int unread = read_all(paths, entries);
     if (entries->len == 0)
         return unread;
@@ -80,7 +80,7 @@ int fm_cmd_history(int argc, char **argv)
         "fathom history profiles/\n"
         "  fathom history --html profiles/ > history.html");
     if (status < 0 && argc < 2)
-        status = fm_cli_usage("history", "expected a FOLDER or PROFILEs; see --help");
+        status = fm_console_usage("history", "expected a FOLDER or PROFILEs; see --help");
     if (status < 0)
         status = run(&output, argv + 1);
     fm_page_output_clear(&output);

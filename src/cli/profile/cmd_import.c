@@ -28,9 +28,9 @@ static char *default_output(const char *path)
 static void tell_notes(const struct fm_profile *profile)
 {
     for (uint32_t i = 0; i < profile->run_info.note_count; i++)
-        fm_cli_print_error("fathom import: note: %s\n", profile->run_info.notes[i]);
+        fm_console_print_error("fathom import: note: %s\n", profile->run_info.notes[i]);
     if (!fm_profile_knows(profile, FM_EXITS))
-        fm_cli_print_error(
+        fm_console_print_error(
             "fathom import: note: the file has no numbers of calls: pages show a dash\n");
 }
 
@@ -38,11 +38,12 @@ static void tell_notes(const struct fm_profile *profile)
  * perf's. */
 static int check_default(const char *output)
 {
-    if (!g_file_test(output, G_FILE_TEST_EXISTS) || fm_cli_file_kind(output) == FM_FILE_PROFILE)
+    if (!g_file_test(output, G_FILE_TEST_EXISTS) || fm_hint_file_kind(output) == FM_FILE_PROFILE)
         return FM_EXIT_DONE;
-    fm_cli_print_error("fathom import: %s exists and is not a profile of fathom: give another name "
-                       "with --output\n",
-                       output);
+    fm_console_print_error(
+        "fathom import: %s exists and is not a profile of fathom: give another name "
+        "with --output\n",
+        output);
     return FM_EXIT_FAILED;
 }
 
@@ -51,9 +52,9 @@ static int import(const char *path, const struct fm_import_options *options, con
     GError *error = NULL;
     g_autoptr(FmProfile) profile = NULL;
     if (!fm_import(path, options, &profile, &error))
-        return fm_cli_fail_file("import", path, FM_FILE_FOREIGN, error);
+        return fm_hint_fail_file("import", path, FM_FILE_FOREIGN, error);
     if (!fm_profile_write(profile, output, false, &error))
-        return fm_cli_fail("import", error);
+        return fm_console_fail("import", error);
     tell_notes(profile);
     g_print("%s: %u contexts of %u functions, from %s\n", output, profile->pd_count - 1,
             profile->ps_count - 1, profile->run_info.origin);
@@ -97,11 +98,11 @@ int fm_cmd_import(int argc, char **argv)
     if (status >= 0)
         return status;
     if (argc != 2)
-        return fm_cli_usage("import", "expected one FILE; see --help");
+        return fm_console_usage("import", "expected one FILE; see --help");
     if (named != NULL && named[0] == '\0')
-        return fm_cli_usage("import", "--program: expected a name");
+        return fm_console_usage("import", "--program: expected a name");
     if (given == NULL && strcmp(argv[1], "-") == 0)
-        return fm_cli_usage("import", "standard input has no name: expected --output=FILE");
+        return fm_console_usage("import", "standard input has no name: expected --output=FILE");
     g_autofree char *written = given != NULL ? g_strdup(given) : default_output(argv[1]);
     const struct fm_import_options options = {
         .format = asked, .program = named, .symfs = looked_in, .unit = counted};

@@ -222,7 +222,7 @@ static unsigned add_files(const struct merging *o, struct fm_merge *merge, struc
     struct fm_progress progress;
     struct reading reading;
     g_autoptr(FmProfile) added = NULL;
-    fm_cli_progress_begin(&progress);
+    fm_console_progress_begin(&progress);
     begin_reading(&reading, paths[0], NULL);
     for (unsigned i = 0; i < count && !*ret_stopped; i++) {
         GError *error = NULL;
@@ -243,13 +243,13 @@ static unsigned add_files(const struct merging *o, struct fm_merge *merge, struc
             continue;
         failed++;
         if (seen->told == NULL)
-            fm_cli_fail("merge", error);
+            fm_console_fail("merge", error);
         else
             g_clear_error(&error);
         *ret_stopped = !o->keep_going;
     }
     end_reading(&reading);
-    fm_cli_progress_end(&progress);
+    fm_console_progress_end(&progress);
     return failed;
 }
 
@@ -259,9 +259,9 @@ static bool write_profile(const struct fm_profile *profile, const char *output, 
     struct fm_writer *writer;
     if (!is_stdout(output))
         return fm_profile_write(profile, output, false, error);
-    return fm_cli_output_begin(output, &writer, error) &&
+    return fm_console_output_begin(output, &writer, error) &&
            fm_profile_encode(profile, "standard output", PROFILE_VERSION, false, writer, error) &&
-           fm_cli_output_finish(output, writer, error);
+           fm_console_output_finish(output, writer, error);
 }
 
 /* A stream has no files beside it. */
@@ -376,7 +376,7 @@ static int merge_files(const struct merging *o, struct seen *seen, char **paths,
 {
     GError *untold = NULL;
     if (!fm_merge_told_new(o->tell, &seen->told, &untold))
-        return fm_cli_fail("merge", untold);
+        return fm_console_fail("merge", untold);
     const struct fm_merge_options options = ranks_options(o).options;
     struct fm_merge *merge = fm_merge_new(&options);
     g_autoptr(FmProfile) profile = NULL;
@@ -386,7 +386,7 @@ static int merge_files(const struct merging *o, struct seen *seen, char **paths,
     bool told = fm_merge_told_finish(seen->told, &error);
     if (stopped || !told) {
         fm_merge_free(merge);
-        return told ? FM_EXIT_FAILED : fm_cli_fail("merge", error);
+        return told ? FM_EXIT_FAILED : fm_console_fail("merge", error);
     }
     if (failed == count) {
         fm_merge_free(merge);
@@ -400,7 +400,7 @@ static int merge_files(const struct merging *o, struct seen *seen, char **paths,
     struct fm_merge_beside beside;
     if (!fm_merge_finish_with(merge, &profile, &beside, &error)) {
         fm_merge_beside_clear(&beside);
-        return fm_cli_fail("merge", error);
+        return fm_console_fail("merge", error);
     }
     bool whole = add_ranks(o, seen, count - failed, profile);
     bool written =
@@ -409,7 +409,7 @@ static int merge_files(const struct merging *o, struct seen *seen, char **paths,
         (is_stdout(o->output) || fm_merge_bodies_write(&seen->bodies, o->output, &error));
     fm_merge_beside_clear(&beside);
     if (!written)
-        return fm_cli_fail("merge", error);
+        return fm_console_fail("merge", error);
     tell_left_out(failed, count);
     return failed > 0 || !whole ? FM_EXIT_FAILED : FM_EXIT_DONE;
 }
@@ -472,8 +472,8 @@ static int merge_on_mpi(const struct merging *o, const GPtrArray *paths)
     g_autofree char *self = g_file_read_link("/proc/self/exe", NULL);
     for (guint i = 0; i < paths->len; i++) {
         if (strchr(paths->pdata[i], '\n') != NULL)
-            return fm_cli_usage("merge", "%s: --mpi: expected a name without line breaks",
-                                (const char *)paths->pdata[i]);
+            return fm_console_usage("merge", "%s: --mpi: expected a name without line breaks",
+                                    (const char *)paths->pdata[i]);
     }
     int names = program == NULL || self == NULL ? -1 : pass_names(paths, &error);
     if (names >= 0) {
@@ -493,20 +493,20 @@ static int merge_on_mpi(const struct merging *o, const GPtrArray *paths)
         g_set_error_literal(&error, FM_ERROR, FM_ERROR_UNAVAILABLE,
                             "--mpi: the program fathom-merge-mpi is not installed; it is only "
                             "built when OpenMPI (libopenmpi-dev) is installed");
-    return fm_cli_fail("merge", error);
+    return fm_console_fail("merge", error);
 }
 
 /* -1, or the status when they do not go together. */
 static int check_options(const struct merging *o, bool has_files)
 {
     if (!has_files)
-        return fm_cli_usage("merge", "expected a FILE; see --help");
+        return fm_console_usage("merge", "expected a FILE; see --help");
     if (o->output == NULL)
-        return fm_cli_usage("merge", "expected --output FILE");
+        return fm_console_usage("merge", "expected --output FILE");
     if (o->ranks && o->no_ranks && o->ranks_of == NULL)
-        return fm_cli_usage("merge", "--ranks and --no-ranks exclude each other");
+        return fm_console_usage("merge", "--ranks and --no-ranks exclude each other");
     if (o->mpi && is_stdout(o->output))
-        return fm_cli_usage("merge", "--mpi writes to a file, not to standard output");
+        return fm_console_usage("merge", "--mpi writes to a file, not to standard output");
     return -1;
 }
 
@@ -551,7 +551,7 @@ int fm_cmd_merge(int argc, char **argv)
     g_autoptr(GPtrArray) paths =
         status < 0 && !joins ? name_files(argv + 1, (unsigned)argc - 1, &error) : NULL;
     if (error != NULL)
-        status = fm_cli_fail("merge", error);
+        status = fm_console_fail("merge", error);
     const struct fm_merge_ranks ranks = ranks_options(&o);
     if (status < 0 && joins)
         status = fm_merge_ranks_join(&ranks, o.ranks_of, o.ranks_from, o.output);

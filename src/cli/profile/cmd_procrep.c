@@ -222,7 +222,7 @@ static int list_file(const char *path, char **modules, char **procs, bool json)
     g_autoptr(FmProcrep) procrep = NULL;
     GError *error = NULL;
     if (!fm_procrep_read(path, &procrep, &error))
-        return fm_cli_fail("procrep", error);
+        return fm_console_fail("procrep", error);
     g_autofree bool *found = g_new0(bool, procs != NULL ? g_strv_length(procs) + 1 : 1);
     struct listing listing = {procrep, procs, json, found, .out = g_string_new(NULL)};
     fm_json_init(&listing.json, listing.out);
@@ -248,7 +248,7 @@ static int list_file(const char *path, char **modules, char **procs, bool json)
         ok = false;
     }
     if (!ok)
-        return fm_cli_fail("procrep", error);
+        return fm_console_fail("procrep", error);
     if (fflush(stdout) == 0 && !ferror(stdout))
         return FM_EXIT_DONE;
     fprintf(stderr, "fathom procrep: cannot write: %s\n", g_strerror(errno));

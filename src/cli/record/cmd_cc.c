@@ -220,11 +220,11 @@ static int run_wrapper(struct wrapper *wrapper, int argc, char **argv)
     GError *error = NULL;
     int at = 1;
     if (!read_environment(wrapper, &error))
-        return fm_cli_fail(wrapper->name, error);
+        return fm_console_fail(wrapper->name, error);
     while (at < argc && take_option(wrapper, argv[at], &error))
         at++;
     if (error != NULL)
-        return fm_cli_fail(wrapper->name, error);
+        return fm_console_fail(wrapper->name, error);
     if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
         printf(help, wrapper->name);
         return FM_EXIT_DONE;
@@ -237,16 +237,16 @@ static int run_wrapper(struct wrapper *wrapper, int argc, char **argv)
         wrapper->compiler = g_strdup(argv[at++]);
     }
     if (at >= argc && argc == 1)
-        return fm_cli_usage(wrapper->name,
-                            "expected the compiler's arguments; see `fathom %s --help`",
-                            wrapper->name);
+        return fm_console_usage(wrapper->name,
+                                "expected the compiler's arguments; see `fathom %s --help`",
+                                wrapper->name);
     argc -= at;
     if (!take_options_behind(wrapper, &argc, argv + at, &error))
-        return fm_cli_fail(wrapper->name, error);
+        return fm_console_fail(wrapper->name, error);
     identify(wrapper);
     int status = carry_out(wrapper, argc, argv + at, &error);
     if (error != NULL)
-        return fm_cli_fail(wrapper->name, error);
+        return fm_console_fail(wrapper->name, error);
     return status;
 }
 

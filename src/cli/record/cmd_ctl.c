@@ -47,7 +47,7 @@ static int print_status(const char *path)
     struct fm_control_status status;
     GError *error = NULL;
     if (!fm_control_status(path, &status, &error))
-        return fm_cli_fail("ctl", error);
+        return fm_console_fail("ctl", error);
     g_autofree char *program = fm_text_escaped(status.program);
     g_autofree char *recording = fm_text_escaped(path);
     printf("recording\t%s\n", recording);
@@ -74,21 +74,22 @@ static int tell(enum fm_control_answer answer, const char *path, const char *wha
                 GError *error)
 {
     if (answer == FM_CONTROL_FAILED)
-        return fm_cli_fail("ctl", error);
+        return fm_console_fail("ctl", error);
     if (answer != FM_CONTROL_ASKED)
         return FM_EXIT_DONE;
     struct fm_control_status status;
     bool known = fm_control_status(path, &status, NULL);
     if (known && !status.ticks)
-        fm_cli_print_error(
+        fm_console_print_error(
             "fathom ctl: %s: the program has not acted within %g s: without ticks it sees requests "
             "only when it waits or reaches a new call path; %s will be done then (with "
             "FATHOM_TICKS other than none it also acts while it computes)\n",
             path, seconds, what);
     else
-        fm_cli_print_error("fathom ctl: %s: the program has not run within %g s (it sleeps, or is "
-                           "stopped): %s will be done before it goes on\n",
-                           path, seconds, what);
+        fm_console_print_error(
+            "fathom ctl: %s: the program has not run within %g s (it sleeps, or is "
+            "stopped): %s will be done before it goes on\n",
+            path, seconds, what);
     if (known)
         fm_control_status_clear(&status);
     return FM_EXIT_DONE;
@@ -101,7 +102,7 @@ static int ask(const char *path, size_t index, const char *label, double seconds
     uint64_t wait_us = (uint64_t)(seconds * 1e6);
     if ((commands[index].has_label && !fm_control_check_label(label, &error)) ||
         !fm_control_open(path, &control, &error))
-        return fm_cli_fail("ctl", error);
+        return fm_console_fail("ctl", error);
     if (commands[index].command != FM_REC_COMMAND_SNAPSHOT) {
         enum fm_control_answer answer =
             fm_control_ask(control, commands[index].command, label, wait_us, &error);
@@ -136,24 +137,24 @@ int fm_cmd_ctl(int argc, char **argv)
     if (status >= 0)
         return status;
     if (argc < 3)
-        return fm_cli_usage("ctl", "expected pid:N or NAME.rec, and a command; see --help");
+        return fm_console_usage("ctl", "expected pid:N or NAME.rec, and a command; see --help");
     if (!(seconds >= 0 && seconds <= 1e6))
-        return fm_cli_usage("ctl", "--wait: expected 0 to 1000000 seconds");
+        return fm_console_usage("ctl", "--wait: expected 0 to 1000000 seconds");
     g_autofree char *path = NULL;
     GError *error = NULL;
     if (strcmp(argv[2], "status") == 0 && argc == 3)
         return fm_control_path(argv[1], &path, &error) ? print_status(path)
-                                                       : fm_cli_fail("ctl", error);
+                                                       : fm_console_fail("ctl", error);
     for (size_t i = 0; i < G_N_ELEMENTS(commands); i++) {
         if (strcmp(argv[2], commands[i].name) != 0)
             continue;
         if (argc != (commands[i].has_label ? 4 : 3))
-            return fm_cli_usage("ctl", "%s: expected %s", argv[2],
-                                commands[i].has_label ? "one LABEL" : "no further argument");
+            return fm_console_usage("ctl", "%s: expected %s", argv[2],
+                                    commands[i].has_label ? "one LABEL" : "no further argument");
         if (!fm_control_path(argv[1], &path, &error))
-            return fm_cli_fail("ctl", error);
+            return fm_console_fail("ctl", error);
         return ask(path, i, commands[i].has_label ? argv[3] : "", seconds);
     }
-    return fm_cli_usage("ctl", "\"%s\": expected start, stop, snapshot LABEL, mark LABEL or status",
-                        argv[2]);
+    return fm_console_usage(
+        "ctl", "\"%s\": expected start, stop, snapshot LABEL, mark LABEL or status", argv[2]);
 }

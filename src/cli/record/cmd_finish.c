@@ -28,24 +28,25 @@ static char *run_of(const char *path)
 static int finish_joined(const struct fm_finishing *how, enum fm_join join, const char *output,
                          char **names, unsigned count)
 {
-    g_autofree char *data = output == NULL ? NULL : fm_cli_data_path(output);
+    g_autofree char *data = output == NULL ? NULL : fm_run_data_path(output);
     g_autofree char *base = data == NULL ? run_of(names[0]) : g_strndup(data, strlen(data) - 5);
     g_autoptr(GPtrArray) paths = g_ptr_array_new();
     g_autofree char *run = run_of(names[0]);
-    g_autofree char *again = fm_cli_join_command(join, run, output);
+    g_autofree char *again = fm_run_join_command(join, run, output);
     struct fm_finishing joined = *how;
     uint64_t calls = 0;
     joined.again = again;
     for (unsigned i = 0; i < count; i++) {
         g_autofree char *own = run_of(names[i]);
         if (output == NULL && strcmp(own, base) != 0 && strstr(names[i], ".snap") == NULL)
-            return fm_cli_usage("finish",
-                                "%s and %s have the names of two runs: expected recordings of one "
-                                "run, or a name (--output)",
-                                names[0], names[i]);
+            return fm_console_usage(
+                "finish",
+                "%s and %s have the names of two runs: expected recordings of one "
+                "run, or a name (--output)",
+                names[0], names[i]);
         g_ptr_array_add(paths, names[i]);
     }
-    return fm_cli_join(&joined, join, base, paths, false, &calls) ? FM_EXIT_DONE : FM_EXIT_FAILED;
+    return fm_run_join(&joined, join, base, paths, false, &calls) ? FM_EXIT_DONE : FM_EXIT_FAILED;
 }
 
 int fm_cmd_finish(int argc, char **argv)
@@ -80,13 +81,14 @@ int fm_cmd_finish(int argc, char **argv)
     if (status >= 0)
         return status;
     if (argc < 2)
-        return fm_cli_usage("finish", "expected a recording: `fathom finish NAME.rec`");
+        return fm_console_usage("finish", "expected a recording: `fathom finish NAME.rec`");
     if (join_text != NULL && !fm_join_parse(join_text, &join))
-        return fm_cli_usage("finish", "--join=%s: expected program, all or none", join_text);
+        return fm_console_usage("finish", "--join=%s: expected program, all or none", join_text);
     if (output != NULL && argc > 2 && join == FM_JOIN_NONE)
-        return fm_cli_usage("finish", "--output needs one recording, not %d, or --join", argc - 1);
+        return fm_console_usage("finish", "--output needs one recording, not %d, or --join",
+                                argc - 1);
     if (since != NULL && (argc > 2 || output == NULL || join != FM_JOIN_NONE))
-        return fm_cli_usage("finish", "--since needs one recording, and a name (-o)");
+        return fm_console_usage("finish", "--since needs one recording, and a name (-o)");
     struct fm_known *known = fm_known_new();
     struct fm_finishing how = {.command = "finish",
                                .debug_path = debug_path,
@@ -100,7 +102,7 @@ int fm_cmd_finish(int argc, char **argv)
     if (join != FM_JOIN_NONE)
         status = finish_joined(&how, join, output, argv + 1, (unsigned)argc - 1);
     for (int i = 1; i < argc && join == FM_JOIN_NONE; i++) {
-        if (!fm_cli_finish(&how, argv[i], output, NULL))
+        if (!fm_run_finish(&how, argv[i], output, NULL))
             status = FM_EXIT_FAILED;
     }
     fm_known_free(known);

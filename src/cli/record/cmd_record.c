@@ -143,7 +143,7 @@ static int run(char **argv, char **environment, struct fm_looks *looks, struct f
     if (live != NULL && asked_to_end)
         fm_live_run_quit(live);
     if (failure != 0) {
-        fm_cli_cannot_run("record", argv[0], failure);
+        fm_hint_cannot_run("record", argv[0], failure);
         *ret_exit = failure == ENOENT ? NOT_FOUND : CANNOT_RUN;
         return -1;
     }
@@ -190,7 +190,7 @@ struct ended_run {
 static int finish_ended(void *user)
 {
     const struct ended_run *run = user;
-    return fm_cli_finish_run(run->how, run->base, run->before, run->program);
+    return fm_run_end(run->how, run->base, run->before, run->program);
 }
 
 /* The prefix of the files of NAME; g_free(). */
@@ -219,16 +219,16 @@ static int record(struct fm_finishing *how, const char *base, const struct keepi
     GError *error = NULL;
     *ret_wait_status = -1;
     if (!fm_raw_recording_make_room(base, &error))
-        return fm_cli_fail("record", error);
+        return fm_console_fail("record", error);
     g_autoptr(GPtrArray) before = fm_raw_recordings_of_run(base, NULL);
     g_setenv("FATHOM_OUTPUT", base, TRUE);
     struct fm_live_run *live = NULL;
     if (view != NULL && !fm_live_run_new(view, base, before, &live, &error))
-        return fm_cli_fail("record", error);
+        return fm_console_fail("record", error);
     struct fm_rotating *rotating = NULL;
     if (keeping->rotation.keep > 0 &&
         !fm_rotating_begin(how, &keeping->rotation, keeping->name, base, before, &rotating, &error))
-        return fm_cli_fail("record", error);
+        return fm_console_fail("record", error);
     int status = FM_EXIT_FAILED;
     struct fm_looks *looks = fm_looks_new(base, before);
     how->began_ns = (uint64_t)g_get_real_time() * 1000;
@@ -297,7 +297,7 @@ static int record_run(struct fm_finishing *how, const char *name, unsigned keep,
     GError *error = NULL;
     int wait_status;
     if (keep > 0 && !fm_kept_begin(base, &kept, &error))
-        return fm_cli_fail("record", error);
+        return fm_console_fail("record", error);
     gint64 began_us = g_get_monotonic_time();
     int status = record(how, keep > 0 ? kept.base : base, &keeping, view, command, &wait_status);
     if (keep > 0) {
@@ -360,8 +360,8 @@ static int take_runs(int *count, char **words, unsigned *ret)
         }
         guint64 number;
         if (!g_ascii_string_to_unsigned(words[i] + strlen(option), 10, 1, RUNS_MAX, &number, NULL))
-            return fm_cli_usage("record", "%s: expected the number of runs to keep, 1 to %u",
-                                words[i], RUNS_MAX);
+            return fm_console_usage("record", "%s: expected the number of runs to keep, 1 to %u",
+                                    words[i], RUNS_MAX);
         *ret = (unsigned)number;
     }
     *count = left;
@@ -454,9 +454,9 @@ static int tell_runtime(const struct record_options *options)
     GError *error = NULL;
     const char *trace = options->trace, *tick = options->tick;
     if (trace != NULL && !fm_call_log_check_names(trace, &error))
-        return fm_cli_fail("record", error);
+        return fm_console_fail("record", error);
     if (tick != NULL && !fm_tick_event_check(tick, &error))
-        return fm_cli_fail("record", error);
+        return fm_console_fail("record", error);
     if (tick != NULL)
         g_setenv("FATHOM_TICKS", tick, TRUE);
     if (trace != NULL)
@@ -479,17 +479,17 @@ static int take_rotation(struct record_options *options)
     if (text == NULL)
         return -1;
     if (options->runs == 0)
-        return fm_cli_usage("record", "--rotate needs --keep=N, the number of phases to keep");
+        return fm_console_usage("record", "--rotate needs --keep=N, the number of phases to keep");
     if (options->live || options->trace != NULL)
-        return fm_cli_usage("record", "--rotate cannot be used with --live or --trace");
+        return fm_console_usage("record", "--rotate cannot be used with --live or --trace");
     options->rotation.keep = options->runs;
     if (strcmp(text, "snapshot") != 0 &&
         (!fm_recorded_duration(text, &options->rotation.every_ns) ||
          options->rotation.every_ns < ROTATE_NS_MIN))
-        return fm_cli_usage("record",
-                            "--rotate=%s: expected a time such as 10m, at least 100ms, or "
-                            "snapshot",
-                            text);
+        return fm_console_usage("record",
+                                "--rotate=%s: expected a time such as 10m, at least 100ms, or "
+                                "snapshot",
+                                text);
     return -1;
 }
 
@@ -499,19 +499,20 @@ static int take(struct record_options *options)
     const char *join = options->join_text, *trace = options->trace;
     const struct fm_live_options *view = &options->view;
     if (view->port < 0 || view->port > 65535)
-        return fm_cli_usage("record", "--port: expected 0 to 65535");
+        return fm_console_usage("record", "--port: expected 0 to 65535");
     if (!options->live &&
         (view->port != 0 || view->no_open || view->listen || view->token || view->token_file))
-        return fm_cli_usage("record", "--port, --no-open, --listen, --token[-file] need --live");
+        return fm_console_usage("record",
+                                "--port, --no-open, --listen, --token[-file] need --live");
     options->join = trace == NULL ? FM_JOIN_PROGRAM : FM_JOIN_NONE;
     if (join != NULL && !fm_join_parse(join, &options->join))
-        return fm_cli_usage("record", "--join=%s: expected program, all or none", join);
+        return fm_console_usage("record", "--join=%s: expected program, all or none", join);
     if (trace != NULL && options->join != FM_JOIN_NONE)
-        return fm_cli_usage(
+        return fm_console_usage(
             "record",
             "--trace can only be used with --join=none: each process has a log of its own");
     if (options->lifetimes && options->no_heap)
-        return fm_cli_usage(
+        return fm_console_usage(
             "record", "--lifetimes cannot be used with --no-heap, which does not track blocks");
     int status = take_rotation(options);
     if (status < 0)
@@ -536,8 +537,8 @@ int fm_cmd_record(int argc, char **argv)
     struct record_options options = {0};
     int command, status = parse(argc, argv, &options, &command);
     if (status < 0 && command >= argc)
-        status =
-            fm_cli_usage("record", "expected a program: `fathom record -- PROGRAM [ARGUMENT...]`");
+        status = fm_console_usage("record",
+                                  "expected a program: `fathom record -- PROGRAM [ARGUMENT...]`");
     if (status < 0)
         status = take(&options);
     const char *output = options.output == NULL ? "Deep" : options.output;

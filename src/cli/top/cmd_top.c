@@ -94,7 +94,7 @@ static int run(const char *name, const struct options *options, enum fm_top_orde
     g_autofree char *path = NULL;
     if (!fm_control_path(name, &path, &error) ||
         !fm_top_open(&top, path, options->debug_path, &error))
-        return fm_cli_fail("top", error);
+        return fm_console_fail("top", error);
     top.order = order;
     fm_top_arrange(&top);
     int status = FM_EXIT_DONE;
@@ -105,7 +105,7 @@ static int run(const char *name, const struct options *options, enum fm_top_orde
         status = fm_top_screen(&top, options->delay, &error);
 #endif
     fm_top_close(&top);
-    return error == NULL ? status : fm_cli_fail("top", error);
+    return error == NULL ? status : fm_console_fail("top", error);
 }
 
 int fm_cmd_top(int argc, char **argv)
@@ -134,21 +134,21 @@ int fm_cmd_top(int argc, char **argv)
                               "fathom top pid:1234\n"
                               "  fathom top --batch --count 1 --rows 10 server.rec");
     if (status < 0 && argc != 2)
-        status = fm_cli_usage("top", "expected one pid:N or NAME.rec");
+        status = fm_console_usage("top", "expected one pid:N or NAME.rec");
     if (status < 0 && !(options.delay >= 0.05 && options.delay <= 3600))
-        status = fm_cli_usage("top", "--delay: expected 0.05 to 3600 seconds");
+        status = fm_console_usage("top", "--delay: expected 0.05 to 3600 seconds");
     if (status < 0 && (options.rows < 0 || options.readings < 0))
-        status = fm_cli_usage("top", "--rows and --count: expected 0 or more");
+        status = fm_console_usage("top", "--rows and --count: expected 0 or more");
     if (status < 0 && options.sort != NULL && !fm_top_order_parse(options.sort, &order))
-        status = fm_cli_usage("top",
-                              "--sort=%s: expected self, total, calls, rate, waiting, allocs, "
-                              "bytes, held or name",
-                              options.sort);
+        status = fm_console_usage("top",
+                                  "--sort=%s: expected self, total, calls, rate, waiting, allocs, "
+                                  "bytes, held or name",
+                                  options.sort);
     bool terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
     if (status < 0 && !options.batch && !(FM_HAVE_CURSES && terminal))
-        status = fm_cli_usage("top", FM_HAVE_CURSES
-                                         ? "standard input and output are no terminal; use --batch"
-                                         : "this fathom was built without ncurses; use --batch");
+        status = fm_console_usage(
+            "top", FM_HAVE_CURSES ? "standard input and output are no terminal; use --batch"
+                                  : "this fathom was built without ncurses; use --batch");
     if (status < 0)
         status = run(argv[1], &options, order);
     g_free(options.sort);

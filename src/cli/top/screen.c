@@ -419,8 +419,8 @@ int fm_top_screen(struct fm_top *top, double delay, GError **error)
     if (terminal == NULL)
         restore_signals(old);
     if (terminal == NULL)
-        return fm_cli_usage("top", "unknown terminal \"%s\"; use --batch",
-                            getenv("TERM") != NULL ? getenv("TERM") : "");
+        return fm_console_usage("top", "unknown terminal \"%s\"; use --batch",
+                                getenv("TERM") != NULL ? getenv("TERM") : "");
     fm_terminal_guard();
     set_escdelay(25);
     cbreak();

@@ -27,11 +27,11 @@ static size_t read_head(const char *path, char head[HEAD_BYTES])
     return size > 0 ? (size_t)size : 0;
 }
 
-enum fm_cli_file_kind fm_cli_file_kind(const char *path)
+enum fm_hint_file_kind fm_hint_file_kind(const char *path)
 {
     static const struct {
         const char *begins;
-        enum fm_cli_file_kind kind;
+        enum fm_hint_file_kind kind;
     } kinds[] = {
         {"Mercury deep profiler procrep", FM_FILE_BODIES},
         {"fathom source lines version", FM_FILE_LINES},
@@ -61,7 +61,7 @@ enum fm_cli_file_kind fm_cli_file_kind(const char *path)
 /* The commands that read each kind of file; "%s" is the file. A command that has just failed to is
  * no help. */
 struct reader {
-    const char *command; /* as fm_cli_fail_file() has it; NULL: none of the commands */
+    const char *command; /* as fm_hint_fail_file() has it; NULL: none of the commands */
     const char *help;
 };
 
@@ -79,7 +79,7 @@ static char *helps(const struct reader *readers, const char *command, const char
     return g_string_free(text, FALSE);
 }
 
-char *fm_cli_source_help(const char *path)
+char *fm_hint_source_help(const char *path)
 {
     static const char *const endings[][2] = {{".c", "cc"},    {".cc", "c++"}, {".cpp", "c++"},
                                              {".cxx", "c++"}, {".C", "c++"},  {".c++", "c++"}};
@@ -96,18 +96,18 @@ char *fm_cli_source_help(const char *path)
     return NULL;
 }
 
-void fm_cli_cannot_run(const char *command, const char *program, int failure)
+void fm_hint_cannot_run(const char *command, const char *program, int failure)
 {
-    g_autofree char *source = fm_cli_source_help(program);
+    g_autofree char *source = fm_hint_source_help(program);
     g_autofree char *here = g_strconcat("./", program, NULL);
     g_autofree char *word = fm_shell_word(here);
     g_autofree char *shown = fm_text_escaped(program);
-    fm_cli_print_error("fathom %s: %s: %s\n", command, shown, g_strerror(failure));
+    fm_console_print_error("fathom %s: %s: %s\n", command, shown, g_strerror(failure));
     if (source != NULL)
-        fm_cli_print_error("%s\n", source);
+        fm_console_print_error("%s\n", source);
     else if (failure == ENOENT && strchr(program, '/') == NULL &&
              g_file_test(here, G_FILE_TEST_IS_EXECUTABLE))
-        fm_cli_print_error("Programs of this folder need ./: fathom %s -- %s\n", command, word);
+        fm_console_print_error("Programs of this folder need ./: fathom %s -- %s\n", command, word);
 }
 
 /* "prog" where "prog.data" was meant. */
@@ -117,11 +117,11 @@ static void name_profile_beside(const char *path)
     if (!g_file_test(data, G_FILE_TEST_IS_REGULAR))
         return;
     g_autofree char *word = fm_shell_word(data);
-    fm_cli_print_error("A profile lies beside it: perhaps %s is meant\n", word);
+    fm_console_print_error("A profile lies beside it: perhaps %s is meant\n", word);
 }
 
-int fm_cli_fail_file(const char *command, const char *path, enum fm_cli_file_kind wanted,
-                     GError *error)
+int fm_hint_fail_file(const char *command, const char *path, enum fm_hint_file_kind wanted,
+                      GError *error)
 {
     static const struct {
         const char *what;
@@ -145,15 +145,15 @@ int fm_cli_fail_file(const char *command, const char *path, enum fm_cli_file_kin
                              {{"view", "fathom view %s"},
                               {"import", "fathom import %s makes a profile of it"}}},
     };
-    int status = fm_cli_fail(command, error);
-    enum fm_cli_file_kind kind = fm_cli_file_kind(path);
+    int status = fm_console_fail(command, error);
+    enum fm_hint_file_kind kind = fm_hint_file_kind(path);
     if (kind == FM_FILE_OTHER) {
         g_autofree char *known = fm_import_describe(path);
-        g_autofree char *source = fm_cli_source_help(path);
+        g_autofree char *source = fm_hint_source_help(path);
         if (source != NULL)
-            fm_cli_print_error("%s\n", source);
+            fm_console_print_error("%s\n", source);
         else if (known != NULL && strcmp(command, "import") != 0)
-            fm_cli_print_error("It is %s\n", known);
+            fm_console_print_error("It is %s\n", known);
         name_profile_beside(path);
         return status;
     }
@@ -161,6 +161,6 @@ int fm_cli_fail_file(const char *command, const char *path, enum fm_cli_file_kin
         (kind == FM_FILE_FOREIGN && strcmp(command, "view") == 0)) /* it opens these, too */
         return status;
     g_autofree char *help = helps(kinds[kind].readers, command, path);
-    fm_cli_print_error("It is %s%s%s\n", kinds[kind].what, help[0] != '\0' ? ": " : "", help);
+    fm_console_print_error("It is %s%s%s\n", kinds[kind].what, help[0] != '\0' ? ": " : "", help);
     return status;
 }

@@ -120,7 +120,7 @@ static bool check_feedback(const char *path, GArray *facts, GError **error)
     return true;
 }
 
-bool fm_companion_check(const char *path, enum fm_cli_file_kind kind, GArray **ret_facts,
+bool fm_companion_check(const char *path, enum fm_hint_file_kind kind, GArray **ret_facts,
                         GError **error)
 {
     *ret_facts = g_array_new(FALSE, FALSE, sizeof(struct fm_companion_fact));

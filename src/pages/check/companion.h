@@ -15,5 +15,5 @@ struct fm_companion_fact {
 
 /* Reads the whole file and writes it again to compare. facts: elements: struct fm_companion_fact;
  * their details are freed with the array. False when the file cannot be read. */
-bool fm_companion_check(const char *path, enum fm_cli_file_kind kind, GArray **ret_facts,
+bool fm_companion_check(const char *path, enum fm_hint_file_kind kind, GArray **ret_facts,
                         GError **error);

@@ -61,7 +61,7 @@ static bool add_path(const char *command, enum fm_join join, const char *path,
         return true;
     }
     if (!fm_raw_identify(path, &identity, &error)) {
-        fm_cli_fail_file(command, path, FM_FILE_RECORDING, error);
+        fm_hint_fail_file(command, path, FM_FILE_RECORDING, error);
         return false;
     }
     if (identity.snapshot) {

@@ -18,7 +18,7 @@
 #include "record/run/summary.h"
 #include "profile/file/write.h"
 
-char *fm_cli_data_path(const char *name)
+char *fm_run_data_path(const char *name)
 {
     size_t length = strlen(name);
     if (g_str_has_suffix(name, ".data"))
@@ -91,7 +91,7 @@ static void keep_code(struct fm_machine_code *code)
     }
 }
 
-bool fm_cli_finish_profile(const struct fm_finishing *how, const char *rec_path,
+bool fm_run_finish_profile(const struct fm_finishing *how, const char *rec_path,
                            struct fm_profile **ret, struct fm_finish_notes *ret_notes,
                            GError **error)
 {
@@ -108,7 +108,7 @@ bool fm_cli_finish_profile(const struct fm_finishing *how, const char *rec_path,
     return fm_finish(rec_path, &opts, ret, ret_notes, error);
 }
 
-bool fm_cli_write_profile(const struct fm_finishing *how, const struct fm_profile *profile,
+bool fm_run_write_profile(const struct fm_finishing *how, const struct fm_profile *profile,
                           struct fm_finish_notes *notes, const char *data_path, GError **error)
 {
     g_autofree char *lines_path = fm_source_map_path(data_path);
@@ -127,7 +127,7 @@ bool fm_cli_write_profile(const struct fm_finishing *how, const struct fm_profil
            keep_sources(how, profile, data_path, error);
 }
 
-bool fm_cli_part_hash(const struct fm_profile *profile, const char *name,
+bool fm_run_part_hash(const struct fm_profile *profile, const char *name,
                       uint8_t ret[FM_PART_HASH_BYTES], GError **error)
 {
     struct fm_writer *writer = fm_writer_new_memory();
@@ -142,7 +142,7 @@ bool fm_cli_part_hash(const struct fm_profile *profile, const char *name,
     return true;
 }
 
-void fm_cli_finished(const struct fm_finishing *how, const char *rec_path, const char *data_path)
+void fm_run_finished(const struct fm_finishing *how, const char *rec_path, const char *data_path)
 {
     if (how->profiles != NULL && !g_hash_table_contains(how->profiles, rec_path))
         g_hash_table_insert(how->profiles, g_strdup(rec_path), g_strdup(data_path));
@@ -153,9 +153,9 @@ static bool finish(const struct fm_finishing *how, const char *rec_path, const c
 {
     struct fm_finish_notes notes;
     g_autoptr(FmProfile) profile = NULL;
-    if (!fm_cli_finish_profile(how, rec_path, &profile, &notes, error))
+    if (!fm_run_finish_profile(how, rec_path, &profile, &notes, error))
         return false;
-    if (!fm_cli_write_profile(how, profile, &notes, data_path, error)) {
+    if (!fm_run_write_profile(how, profile, &notes, data_path, error)) {
         fm_finish_notes_done(&notes);
         return false;
     }
@@ -172,11 +172,11 @@ static bool finish(const struct fm_finishing *how, const char *rec_path, const c
         fprintf(stderr, "%s: ", shown);
         if (command != NULL)
             fprintf(stderr, "%s (started by %u): ", command, process->parent_pid);
-        fm_cli_print_totals(profile, &notes);
+        fm_run_print_totals(profile, &notes);
     } else if (!how->quiet) {
-        fm_cli_print_summary(profile, &notes, data_path);
+        fm_run_print_summary(profile, &notes, data_path);
     }
-    fm_cli_finished(how, rec_path, data_path);
+    fm_run_finished(how, rec_path, data_path);
     if (ret != NULL)
         *ret = (struct fm_finished){.calls = notes.calls + (notes.unwound ? notes.samples + 1 : 0),
                                     .unfinished = notes.live || notes.incomplete};
@@ -191,13 +191,13 @@ static bool finish(const struct fm_finishing *how, const char *rec_path, const c
     return true;
 }
 
-bool fm_cli_finish(const struct fm_finishing *how, const char *rec_path, const char *data_path,
+bool fm_run_finish(const struct fm_finishing *how, const char *rec_path, const char *data_path,
                    struct fm_finished *ret)
 {
-    g_autofree char *whole = fm_cli_data_path(data_path == NULL ? rec_path : data_path);
+    g_autofree char *whole = fm_run_data_path(data_path == NULL ? rec_path : data_path);
     GError *error = NULL;
     if (finish(how, rec_path, whole, ret, &error))
         return true;
-    fm_cli_fail_file(how->command, rec_path, FM_FILE_RECORDING, error);
+    fm_hint_fail_file(how->command, rec_path, FM_FILE_RECORDING, error);
     return false;
 }

@@ -47,29 +47,29 @@ struct fm_finished {
     bool unfinished; /* the program still runs, or files of it are missing: its recording stays */
 };
 
-/* Turns the recording at rec_path into fm_cli_data_path(data_path) (NULL: beside it), prints notes
+/* Turns the recording at rec_path into fm_run_data_path(data_path) (NULL: beside it), prints notes
  * and, unless quiet, the summary on standard error. A recording that still grows, or whose modules
  * could not all be read, is kept in any case. ret may be NULL. False after a message on standard
  * error. */
-bool fm_cli_finish(const struct fm_finishing *how, const char *rec_path, const char *data_path,
+bool fm_run_finish(const struct fm_finishing *how, const char *rec_path, const char *data_path,
                    struct fm_finished *ret);
 
 struct fm_finish_notes;
 /* The two steps of it, for sums: the profile of a recording, as fm_finish() gives it, */
-FM_MUST_USE bool fm_cli_finish_profile(const struct fm_finishing *how, const char *rec_path,
+FM_MUST_USE bool fm_run_finish_profile(const struct fm_finishing *how, const char *rec_path,
                                        struct fm_profile **ret, struct fm_finish_notes *ret_notes,
                                        GError **error);
 /* and what stands beside it: NAME.lines, .code and .sources; those of an older profile are removed
  * where there is nothing to write. */
-FM_MUST_USE bool fm_cli_write_profile(const struct fm_finishing *how,
+FM_MUST_USE bool fm_run_write_profile(const struct fm_finishing *how,
                                       const struct fm_profile *profile,
                                       struct fm_finish_notes *notes, const char *data_path,
                                       GError **error);
 /* The hash by which a sum knows a profile: that of the file it would be written to, which
  * `fathom merge` sees. name is used in messages. */
-FM_MUST_USE bool fm_cli_part_hash(const struct fm_profile *profile, const char *name,
+FM_MUST_USE bool fm_run_part_hash(const struct fm_profile *profile, const char *name,
                                   uint8_t ret[FM_PART_HASH_BYTES], GError **error);
 /* The recording is in that profile now, unless it has one of its own already. */
-void fm_cli_finished(const struct fm_finishing *how, const char *rec_path, const char *data_path);
+void fm_run_finished(const struct fm_finishing *how, const char *rec_path, const char *data_path);
 /* NAME.data, of NAME, NAME.data or NAME.rec: what -o NAME means. g_free(). */
-char *fm_cli_data_path(const char *name);
+char *fm_run_data_path(const char *name);

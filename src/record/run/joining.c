@@ -50,7 +50,7 @@ static void print_heading(bool behind, const char *output)
     fprintf(stderr, "%s%s:\n", behind ? "\n" : "", shown);
 }
 
-char *fm_cli_join_command(enum fm_join join, const char *base, const char *output)
+char *fm_run_join_command(enum fm_join join, const char *base, const char *output)
 {
     g_autofree char *from = fm_shell_word(base);
     g_autofree char *to = output == NULL ? NULL : fm_shell_word(output);
@@ -107,17 +107,17 @@ static bool add_member(struct joining *j, struct fm_member *member)
     g_autoptr(GError) unlike = NULL;
     GError *error = NULL;
     uint8_t hash[FM_PART_HASH_BYTES];
-    if (!fm_cli_finish_profile(j->how, member->path, &profile, &notes, &error)) {
+    if (!fm_run_finish_profile(j->how, member->path, &profile, &notes, &error)) {
         if (j->how->when != NULL && g_error_matches(error, FM_ERROR, FM_ERROR_NOT_FOUND)) {
             g_clear_error(&error);
             j->without++;
             member->finished = true;
             return true;
         }
-        fm_cli_fail_file(j->how->command, member->path, FM_FILE_RECORDING, error);
+        fm_hint_fail_file(j->how->command, member->path, FM_FILE_RECORDING, error);
         return false;
     }
-    bool ok = fm_cli_part_hash(profile, member->path, hash, &error);
+    bool ok = fm_run_part_hash(profile, member->path, hash, &error);
     if (ok && fm_merge_add(j->merge, profile, member->path, &unlike)) {
         fm_merge_add_part(j->merge, profile, hash);
         if (notes.source_map != NULL)
@@ -129,15 +129,15 @@ static bool add_member(struct joining *j, struct fm_member *member)
     }
     fm_finish_notes_done(&notes);
     if (!ok)
-        fm_cli_fail_file(j->how->command, member->path, FM_FILE_RECORDING, error);
+        fm_hint_fail_file(j->how->command, member->path, FM_FILE_RECORDING, error);
     if (!ok || unlike == NULL)
         return ok;
-    fm_cli_print_error("fathom %s: note: %s: it gets a profile of its own", j->how->command,
-                       unlike->message);
+    fm_console_print_error("fathom %s: note: %s: it gets a profile of its own", j->how->command,
+                           unlike->message);
     struct fm_finishing one = *j->how;
     struct fm_finished done = {0};
     one.keep = one.several = one.brief = true;
-    member->finished = fm_cli_finish(&one, member->path, NULL, &done);
+    member->finished = fm_run_finish(&one, member->path, NULL, &done);
     member->stays = done.unfinished;
     return member->finished;
 }
@@ -150,20 +150,21 @@ static bool is_whole(const struct joining *j, struct fm_member *member)
     GError *error = NULL;
     uint8_t hash[FM_PART_HASH_BYTES];
     const struct fm_part *part = member->part;
-    bool ok = fm_cli_finish_profile(j->how, member->path, &profile, &notes, &error);
+    bool ok = fm_run_finish_profile(j->how, member->path, &profile, &notes, &error);
     if (ok) {
-        ok = fm_cli_part_hash(profile, member->path, hash, &error);
+        ok = fm_run_part_hash(profile, member->path, hash, &error);
         member->stays = notes.live || notes.incomplete;
         fm_finish_notes_done(&notes);
     }
     if (!ok)
-        fm_cli_fail_file(j->how->command, member->path, FM_FILE_RECORDING, error);
+        fm_hint_fail_file(j->how->command, member->path, FM_FILE_RECORDING, error);
     else if (!(part->has_cost && part->calls == (uint64_t)fm_profile_calls_of_all(profile)) &&
              memcmp(part->hash, hash, sizeof hash) != 0) {
-        fm_cli_print_error("fathom %s: %s: its process has continued since it was added to %s, "
-                           "which cannot be remade without the recordings of all processes: the "
-                           "recording is kept (--join=none makes a profile of it)",
-                           j->how->command, member->path, j->group->output);
+        fm_console_print_error(
+            "fathom %s: %s: its process has continued since it was added to %s, "
+            "which cannot be remade without the recordings of all processes: the "
+            "recording is kept (--join=none makes a profile of it)",
+            j->how->command, member->path, j->group->output);
         ok = false;
     }
     member->done = ok;
@@ -175,8 +176,8 @@ static void tell_notes(const struct joining *j, unsigned processes)
     for (guint i = 0; i < j->notes.lines->len && i < NOTES_TOLD_MAX; i++) {
         const char *text = g_ptr_array_index(j->notes.lines, i);
         guint times = GPOINTER_TO_UINT(g_hash_table_lookup(j->texts, text));
-        fm_cli_print_error("fathom %s: note: %s (%u of %u processes)", j->how->command, text, times,
-                           processes);
+        fm_console_print_error("fathom %s: note: %s (%u of %u processes)", j->how->command, text,
+                               times, processes);
     }
     if (j->notes.lines->len > NOTES_TOLD_MAX)
         fprintf(stderr, "fathom %s: note: and %u more, which the pages list\n", j->how->command,
@@ -192,11 +193,11 @@ static void tell(const struct joining *j, const struct fm_profile *profile)
     if (j->how->quiet)
         return;
     if (roles != NULL)
-        fm_cli_print_error("%s: joined: %s", shown, roles);
+        fm_console_print_error("%s: joined: %s", shown, roles);
     if (j->how->brief)
-        fm_cli_print_totals(profile, &j->notes);
+        fm_run_print_totals(profile, &j->notes);
     else
-        fm_cli_print_summary(profile, &j->notes, output);
+        fm_run_print_summary(profile, &j->notes, output);
 }
 
 static bool write_sum(struct joining *j, GError **error)
@@ -209,7 +210,7 @@ static bool write_sum(struct joining *j, GError **error)
     bool ok = fm_merge_finish_with(merge, &profile, &beside, error);
     j->notes.source_map = beside.lines;
     j->notes.machine_code = beside.code;
-    if (!ok || !fm_cli_write_profile(j->how, profile, &j->notes, j->group->output, error))
+    if (!ok || !fm_run_write_profile(j->how, profile, &j->notes, j->group->output, error))
         return false;
     tell(j, profile);
     return true;
@@ -219,8 +220,9 @@ static bool write_sum(struct joining *j, GError **error)
 static bool some_called(const struct joining *j, GError **error)
 {
     if (j->without > 0 && j->count > 0 && !j->how->quiet)
-        fm_cli_print_error("fathom %s: note: %u of %u processes had no call of the function \"%s\"",
-                           j->how->command, j->without, j->without + j->count, j->how->when);
+        fm_console_print_error(
+            "fathom %s: note: %u of %u processes had no call of the function \"%s\"",
+            j->how->command, j->without, j->without + j->count, j->how->when);
     if (j->without == 0 || j->count > 0)
         return true;
     g_set_error(error, FM_ERROR, FM_ERROR_NOT_FOUND,
@@ -243,7 +245,7 @@ static bool join_group(const struct fm_finishing *how, struct fm_group *group, u
     GError *error = NULL;
     j.notes.lines = g_ptr_array_new_with_free_func(g_free);
     j.texts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    fm_cli_progress_begin(&progress);
+    fm_console_progress_begin(&progress);
     bool ok = group->before == NULL || add_before(&j, &error), all = true;
     for (guint i = 0; i < group->members->len && ok; i++) {
         struct fm_member *member = fm_group_member(group, i);
@@ -257,13 +259,13 @@ static bool join_group(const struct fm_finishing *how, struct fm_group *group, u
         if (progress.report != NULL)
             progress.report(progress.user, "joining", i + 1, group->members->len);
     }
-    fm_cli_progress_end(&progress);
+    fm_console_progress_end(&progress);
     ok = ok && some_called(&j, &error) && (j.count == 0 || write_sum(&j, &error));
     if (error != NULL)
-        fm_cli_fail(how->command, error);
+        fm_console_fail(how->command, error);
     for (guint i = 0; i < group->members->len && ok; i++)
         if (fm_group_member(group, i)->finished)
-            fm_cli_finished(how, fm_group_member(group, i)->path, group->output);
+            fm_run_finished(how, fm_group_member(group, i)->path, group->output);
     if (!ok || j.unfinished)
         members_stay(group);
     *calls += j.notes.calls;
@@ -280,7 +282,7 @@ static bool finish_one(const struct fm_finishing *how, struct fm_group *group, u
     struct fm_finishing one = *how;
     struct fm_finished done = {0};
     one.keep = true; /* until all are written */
-    member->finished = fm_cli_finish(&one, member->path, group->output, &done);
+    member->finished = fm_run_finish(&one, member->path, group->output, &done);
     member->stays = done.unfinished;
     *calls += done.calls;
     return member->finished;
@@ -306,7 +308,7 @@ static void remove_recordings(const GPtrArray *groups, const char *base)
         g_unlink(first);
 }
 
-bool fm_cli_join(const struct fm_finishing *how, enum fm_join join, const char *base,
+bool fm_run_join(const struct fm_finishing *how, enum fm_join join, const char *base,
                  const GPtrArray *paths, bool fresh, uint64_t *ret_calls)
 {
     bool failed = false, written = true;

@@ -128,7 +128,8 @@ struct phase {
 
 static void tell(struct phase *phase, const char *recording, GError *error)
 {
-    fm_cli_print_error("fathom record: %s: left out of this phase: %s", recording, error->message);
+    fm_console_print_error("fathom record: %s: left out of this phase: %s", recording,
+                           error->message);
     g_error_free(error);
     phase->failed = true;
 }
@@ -141,7 +142,7 @@ static void write_alone(struct phase *phase, const struct fm_profile *profile,
     GError *error = NULL;
     g_autofree char *path = g_strdup_printf("%s.%u.data", phase->rotating->kept.base,
                                             (unsigned)profile->run_info.process.pid);
-    if (!fm_cli_write_profile(&phase->rotating->how, profile, notes, path, &error)) {
+    if (!fm_run_write_profile(&phase->rotating->how, profile, notes, path, &error)) {
         tell(phase, path, error);
         phase->unwritten = true;
     }
@@ -166,7 +167,7 @@ static bool add_to_sum(struct phase *phase, const struct fm_profile *profile,
                        const struct fm_finish_notes *notes, const char *recording, GError **error)
 {
     uint8_t hash[FM_PART_HASH_BYTES];
-    if (!fm_cli_part_hash(profile, recording, hash, error) ||
+    if (!fm_run_part_hash(profile, recording, hash, error) ||
         !fm_merge_add(phase->merge, profile, recording, error))
         return false;
     if (profile->csd_count > 0)
@@ -232,11 +233,11 @@ static bool write_phase(struct phase *phase, GError **error)
     g_autoptr(FmProfile) sum = NULL;
     struct fm_merge_beside beside = {0};
     if (phase->merge == NULL)
-        return fm_cli_write_profile(&rotating->how, phase->first, &phase->notes, path, error);
+        return fm_run_write_profile(&rotating->how, phase->first, &phase->notes, path, error);
     struct fm_finish_notes notes = {0};
     bool ok = fm_merge_finish_with(g_steal_pointer(&phase->merge), &sum, &beside, error);
     notes.source_map = beside.lines;
-    ok = ok && fm_cli_write_profile(&rotating->how, sum, &notes, path, error);
+    ok = ok && fm_run_write_profile(&rotating->how, sum, &notes, path, error);
     fm_merge_beside_clear(&beside);
     return ok;
 }
@@ -277,7 +278,7 @@ static void begin_next(struct fm_rotating *rotating)
     g_autoptr(GError) error = NULL;
     rotating->next_ns = now_ns() + rotating->rotation.every_ns;
     if (!fm_kept_begin(rotating->name, &rotating->kept, &error))
-        fm_cli_print_error("fathom record: %s", error->message);
+        fm_console_print_error("fathom record: %s", error->message);
 }
 
 /* Returns a snapshot that is new and complete; NULL when there is none. */

@@ -91,7 +91,7 @@ static unsigned leave_out_begun(const struct fm_finishing *how, const char *base
  * function with hooks since their fork, or not yet. */
 static void tell_of_others(enum fm_join join, const char *base, GPtrArray *found)
 {
-    g_autofree char *joined = join == FM_JOIN_NONE ? NULL : fm_cli_join_command(join, base, NULL);
+    g_autofree char *joined = join == FM_JOIN_NONE ? NULL : fm_run_join_command(join, base, NULL);
     g_autoptr(GHashTable) known = g_hash_table_new(NULL, NULL);
     for (guint i = 0; i < found->len; i++) {
         const char *path = g_ptr_array_index(found, i);
@@ -294,7 +294,7 @@ static bool finish_each(const struct fm_finishing *how, const GPtrArray *found, 
             g_autofree char *shown = fm_text_escaped(g_ptr_array_index(found, i));
             fprintf(stderr, "%s%s:\n", i > 0 ? "\n" : "", shown);
         }
-        if (!fm_cli_finish(&one, g_ptr_array_index(found, i), NULL, &done))
+        if (!fm_run_finish(&one, g_ptr_array_index(found, i), NULL, &done))
             ok = false;
         *calls += done.calls;
     }
@@ -316,8 +316,8 @@ static void say_no_calls(const char *program)
                 program);
 }
 
-int fm_cli_finish_run(const struct fm_finishing *how, const char *base, GPtrArray *before,
-                      const char *program)
+int fm_run_end(const struct fm_finishing *how, const char *base, GPtrArray *before,
+               const char *program)
 {
     g_autoptr(GPtrArray) found = fm_raw_recordings_of_run(base, before);
     int status = FM_EXIT_DONE;
@@ -348,12 +348,12 @@ int fm_cli_finish_run(const struct fm_finishing *how, const char *base, GPtrArra
     struct fm_known *known = fm_known_new();
     struct fm_finishing knowing = *how;
     g_autofree char *again =
-        how->join == FM_JOIN_NONE ? NULL : fm_cli_join_command(how->join, base, NULL);
+        how->join == FM_JOIN_NONE ? NULL : fm_run_join_command(how->join, base, NULL);
     knowing.known = known;
     knowing.lost = lost;
     knowing.again = again;
     if (how->join == FM_JOIN_NONE ? !finish_each(&knowing, found, &calls)
-                                  : !fm_cli_join(&knowing, how->join, base, found, true, &calls))
+                                  : !fm_run_join(&knowing, how->join, base, found, true, &calls))
         status = FM_EXIT_FAILED;
     fm_known_free(known);
     if (status == FM_EXIT_DONE && calls == 0)

@@ -6,5 +6,5 @@
 
 /* Makes the profiles of the recordings of the run BASE, which are not among those that were there
  * before; tells of processes that go on. An exit status. program: what was run, for messages. */
-int fm_cli_finish_run(const struct fm_finishing *how, const char *base, GPtrArray *before,
-                      const char *program);
+int fm_run_end(const struct fm_finishing *how, const char *base, GPtrArray *before,
+               const char *program);

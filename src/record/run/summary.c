@@ -183,7 +183,7 @@ static void print_held(const struct fm_profile *profile)
         fprintf(stderr, ", %s %s", text, fm_held_words(profile)->held);
 }
 
-void fm_cli_print_totals(const struct fm_profile *profile, const struct fm_finish_notes *notes)
+void fm_run_print_totals(const struct fm_profile *profile, const struct fm_finish_notes *notes)
 {
     char calls[32];
     if (fm_profile_knows(profile, FM_EXITS))
@@ -286,16 +286,16 @@ static void print_not_recorded(const struct fm_profile *profile)
             waits ? " is" : " and waiting are", waits ? "" : " and those that can wait");
 }
 
-void fm_cli_print_summary(const struct fm_profile *profile, const struct fm_finish_notes *notes,
+void fm_run_print_summary(const struct fm_profile *profile, const struct fm_finish_notes *notes,
                           const char *data_path)
 {
     g_autoptr(FmAnalysis) analysis = NULL;
     g_autoptr(GError) error = NULL;
     if (!fm_analysis_new(profile, NULL, &analysis, &error)) {
-        fm_cli_print_error("%s: %s", data_path, error->message);
+        fm_console_print_error("%s: %s", data_path, error->message);
         return;
     }
-    fm_cli_print_totals(profile, notes);
+    fm_run_print_totals(profile, notes);
     /* where time other than CPU time went */
     g_autofree char *waited = fm_run_sentence(profile);
     if (waited != NULL)

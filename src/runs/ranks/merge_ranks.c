@@ -74,13 +74,13 @@ static bool gather(const struct fm_merge_ranks *r, const struct fm_profile *sum,
     bool ok = fm_ranks_new(&r->options, sum, &ranks, error);
     if (!ok)
         return false;
-    fm_cli_progress_begin(&progress);
+    fm_console_progress_begin(&progress);
     for (unsigned i = 0; ok && !sums && i < count; i++) {
         ok = add_file(ranks, paths[i], &sums, error);
         if (progress.report != NULL)
             progress.report(progress.user, "comparing ranks", i + 1, count);
     }
-    fm_cli_progress_end(&progress);
+    fm_console_progress_end(&progress);
     if (ok && !sums)
         return fm_ranks_finish(ranks, ret, ret_why);
     if (ok)
@@ -137,24 +137,24 @@ int fm_merge_ranks_share(const struct fm_merge_ranks *r, const char *sum_path, c
     struct fm_rank_info info;
     struct fm_writer *writer;
     if (!fm_profile_read(sum_path, NULL, &sum, &error))
-        return fm_cli_fail("merge", error);
+        return fm_console_fail("merge", error);
     if (!fm_ranks_fit(sum, r->asked, &why))
         return FM_EXIT_DONE; /* the process that writes the sum says why */
     if (sum->run_info.rank_info.count > 0)
         return FM_EXIT_DONE; /* it was one of the files, alone */
     if (!gather(r, sum, paths, count, &why, &info, &error)) {
         if (error != NULL)
-            return fm_cli_fail("merge", error);
+            return fm_console_fail("merge", error);
         tell_left_out(why);
         return FM_MERGE_RANKS_UNFIT;
     }
     if (!fm_writer_new(output, &writer, &error)) {
         fm_rank_info_clear(&info);
-        return fm_cli_fail("merge", error);
+        return fm_console_fail("merge", error);
     }
     fm_rank_info_write(writer, &info);
     fm_rank_info_clear(&info);
-    return fm_writer_finish(writer, &error) ? FM_EXIT_DONE : fm_cli_fail("merge", error);
+    return fm_writer_finish(writer, &error) ? FM_EXIT_DONE : fm_console_fail("merge", error);
 }
 
 static bool read_shares(const char *path, const struct fm_profile *sum, struct fm_rank_info *ret,
@@ -192,7 +192,7 @@ int fm_merge_ranks_join(const struct fm_merge_ranks *r, const char *sum_path,
     struct fm_rank_info info = {0};
     bool complete = true;
     if (!fm_profile_read(sum_path, NULL, &sum, &error))
-        return fm_cli_fail("merge", error);
+        return fm_console_fail("merge", error);
     tell_missing(sum);
     bool fits = fm_ranks_fit(sum, r->asked, &why), kept = sum->run_info.rank_info.count > 0;
     if (!kept && (!fits || r->no)) {
@@ -210,6 +210,6 @@ int fm_merge_ranks_join(const struct fm_merge_ranks *r, const char *sum_path,
     for (const char *const *suffix = fm_beside_sums; written && *suffix != NULL; suffix++)
         written = carry(sum_path, output, *suffix, &error);
     if (!written)
-        return fm_cli_fail("merge", error);
+        return fm_console_fail("merge", error);
     return complete ? FM_EXIT_DONE : FM_EXIT_FAILED;
 }

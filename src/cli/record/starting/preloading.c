@@ -16,20 +16,21 @@ static char *library_path(void)
     GError *error = NULL;
     g_autofree char *folder = fm_toolchain_runtime_folder(&error);
     if (folder == NULL) {
-        fm_cli_print_error("record: %s", error->message);
+        fm_console_print_error("record: %s", error->message);
         g_error_free(error);
         return NULL;
     }
     g_autofree char *whole = g_canonicalize_filename(folder, NULL);
     g_autofree char *path = g_build_filename(whole, "libfathom-preload.so", NULL);
     if (!g_file_test(path, G_FILE_TEST_IS_REGULAR)) {
-        fm_cli_print_error("record: %s is missing: fathom is not installed completely", path);
+        fm_console_print_error("record: %s is missing: fathom is not installed completely", path);
         return NULL;
     }
     if (strpbrk(path, " :") != NULL) {
-        fm_cli_print_error("record: %s: cannot be loaded into programs, as its path has a space or "
-                           "a colon",
-                           path);
+        fm_console_print_error(
+            "record: %s: cannot be loaded into programs, as its path has a space or "
+            "a colon",
+            path);
         return NULL;
     }
     return g_steal_pointer(&path);

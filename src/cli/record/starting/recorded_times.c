@@ -34,13 +34,13 @@ int fm_recorded_times_set(const struct fm_recorded_times *times)
 {
     uint64_t after = 0, for_ = 0;
     if (times->after != NULL && !fm_recorded_duration(times->after, &after))
-        return fm_cli_usage("record", "--after=%s: expected a time such as 2s or 500ms",
-                            times->after);
+        return fm_console_usage("record", "--after=%s: expected a time such as 2s or 500ms",
+                                times->after);
     if (times->for_ != NULL && (!fm_recorded_duration(times->for_, &for_) || for_ == 0))
-        return fm_cli_usage("record", "--for=%s: expected a time such as 10s or 500ms",
-                            times->for_);
+        return fm_console_usage("record", "--for=%s: expected a time such as 10s or 500ms",
+                                times->for_);
     if (times->begin_stopped && (times->after != NULL || times->for_ != NULL))
-        return fm_cli_usage("record", "--begin-stopped cannot be used with --after or --for");
+        return fm_console_usage("record", "--begin-stopped cannot be used with --after or --for");
     uint64_t now = (uint64_t)g_get_monotonic_time() * 1000;
     if (times->begin_stopped)
         g_setenv("FATHOM_RECORDING", "off", TRUE);

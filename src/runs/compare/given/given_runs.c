@@ -66,11 +66,11 @@ int fm_given_runs_read(struct fm_given_runs *runs, const char *command, const ch
         struct fm_progress progress;
         struct fm_profile *profile;
         GError *error = NULL;
-        fm_cli_progress_begin(&progress);
+        fm_console_progress_begin(&progress);
         bool read = fm_profile_read(runs->paths->pdata[i], &progress, &profile, &error);
-        fm_cli_progress_end(&progress);
+        fm_console_progress_end(&progress);
         if (!read)
-            return fm_cli_fail_file(command, runs->paths->pdata[i], FM_FILE_PROFILE, error);
+            return fm_hint_fail_file(command, runs->paths->pdata[i], FM_FILE_PROFILE, error);
         g_ptr_array_add(runs->profiles, profile);
     }
     if (left_out != NULL)
