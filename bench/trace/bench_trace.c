@@ -84,7 +84,7 @@ static double memory_mb(const char *field)
 /* --- an ad hoc request that paints a window --- */
 
 struct page {
-    struct fm_trace_reader *reader;
+    struct fm_engine_reader *reader;
     struct fm_state *state;
     struct fm_chunk_hooks permanent;
     struct fm_painter *painter;
@@ -121,17 +121,17 @@ static struct page *page_new(struct fm_engine *engine, const char *path)
 {
     GError *error = NULL;
     struct page *page = g_new0(struct page, 1);
-    page->reader = fm_trace_reader_new(engine);
-    if (!fm_trace_reader_add_trace(page->reader, path, &error)) {
+    page->reader = fm_engine_reader_new(engine);
+    if (!fm_engine_reader_add_trace(page->reader, path, &error)) {
         fprintf(stderr, "%s\n", error->message);
         exit(1);
     }
-    struct fm_trace *trace = fm_trace_reader_context(page->reader)->traces[0].trace;
+    struct fm_trace *trace = fm_engine_reader_context(page->reader)->traces[0].trace;
     page->state = fm_state_new(trace);
     page->permanent.event = fm_hooks_new();
     fm_hooks_add(page->permanent.event, fm_state_hook, page->state, FM_HOOK_STATE);
-    fm_trace_reader_set_permanent_hooks(page->reader, &page->permanent);
-    fm_trace_reader_set_state(page->reader, restore, page);
+    fm_engine_reader_set_permanent_hooks(page->reader, &page->permanent);
+    fm_engine_reader_set_state(page->reader, restore, page);
     return page;
 }
 
@@ -148,7 +148,7 @@ static void request(struct page *page, uint64_t start, uint64_t end, struct time
     request->after_request = fm_hooks_new();
     fm_hooks_add(request->after_request, finish, page, FM_HOOK_DEFAULT);
     page->done = false;
-    fm_trace_reader_request(page->reader, request);
+    fm_engine_reader_request(page->reader, request);
     while (!page->done)
         g_main_context_iteration(NULL, TRUE);
     struct fm_picture picture;
@@ -222,13 +222,13 @@ int main(int argc, char **argv)
     const char *const modules[] = {"state", "statistics", "summary", NULL};
     GError *error = NULL;
     struct fm_engine *engine = fm_engine_new(open_trace, NULL);
-    if (!fm_trace_modules_load(engine, &error))
+    if (!fm_engine_modules_load(engine, &error))
         g_error("%s", error->message);
     GSource *source = fm_engine_source_new(engine);
     g_source_attach(source, NULL);
     double begin = now_ms(CLOCK_MONOTONIC), begin_cpu = now_ms(CLOCK_PROCESS_CPUTIME_ID);
     struct page *page = page_new(engine, argv[1]);
-    struct fm_trace *trace = fm_trace_reader_context(page->reader)->traces[0].trace;
+    struct fm_trace *trace = fm_engine_reader_context(page->reader)->traces[0].trace;
     printf("%-34s %8.2f ms, %.2f ms of CPU\n", "opening", now_ms(CLOCK_MONOTONIC) - begin,
            now_ms(CLOCK_PROCESS_CPUTIME_ID) - begin_cpu);
     uint64_t span = trace->end_time - trace->start_time;
@@ -260,7 +260,7 @@ int main(int argc, char **argv)
     zoom(page, trace);
     printf("%-34s %8.1f MB now, %8.1f MB at most\n", "resident memory", memory_mb("VmRSS:"),
            memory_mb("VmHWM:"));
-    fm_trace_reader_free(page->reader);
+    fm_engine_reader_free(page->reader);
     fm_state_free(page->state);
     fm_hooks_free(page->permanent.event);
     g_free(page);

@@ -86,7 +86,7 @@ const char *fm_engine_check(const struct fm_engine *engine)
             return broken;
     }
     for (unsigned i = 0; i < engine->readers->len; i++) {
-        const char *broken = fm_trace_reader_check(g_ptr_array_index(engine->readers, i));
+        const char *broken = fm_engine_reader_check(g_ptr_array_index(engine->readers, i));
         if (broken != NULL)
             return broken;
     }

@@ -9,7 +9,7 @@ void fm_engine_free(struct fm_engine *engine)
     if (engine == NULL)
         return;
     while (engine->readers->len > 0)
-        fm_trace_reader_free(g_ptr_array_index(engine->readers, 0));
+        fm_engine_reader_free(g_ptr_array_index(engine->readers, 0));
     while (engine->backgrounds->len > 0)
         fm_engine_close_background(engine, g_ptr_array_index(engine->backgrounds, 0));
     g_array_unref(engine->modules);
@@ -51,7 +51,7 @@ void fm_engine_enable(struct fm_engine *engine)
 bool fm_engine_has_foreground(const struct fm_engine *engine)
 {
     for (unsigned i = 0; i < engine->readers->len; i++) {
-        if (fm_trace_reader_is_registered(g_ptr_array_index(engine->readers, i)))
+        if (fm_engine_reader_is_registered(g_ptr_array_index(engine->readers, i)))
             return true;
     }
     return false;
@@ -77,8 +77,8 @@ static void step_foreground(struct fm_engine *engine)
         return;
     for (unsigned tried = 0; tried < engine->readers->len; tried++) {
         unsigned index = engine->next_reader++ % engine->readers->len;
-        struct fm_trace_reader *reader = g_ptr_array_index(engine->readers, index);
-        if (fm_trace_reader_is_registered(reader)) {
+        struct fm_engine_reader *reader = g_ptr_array_index(engine->readers, index);
+        if (fm_engine_reader_is_registered(reader)) {
             engine->next_reader = index + 1;
             fm_foreground_step(reader);
             return;

@@ -14,17 +14,17 @@
 #include "trace/core/trace.h"
 
 struct fm_engine;
-struct fm_trace_reader;
+struct fm_engine_reader;
 
 #define FM_CHUNK_DEFAULT 6000
 #define FM_STEP_WORK_US 1500 /* time for a step of work without events */
 
 /* Opens a trace. identity is the "device:inode" to which path led just before; the trace must have
  * that of the file that was opened. */
-typedef struct fm_trace *fm_trace_opener(const char *path, const char *identity, void *user,
-                                         GError **error);
+typedef struct fm_trace *fm_engine_opener(const char *path, const char *identity, void *user,
+                                          GError **error);
 
-struct fm_engine *fm_engine_new(fm_trace_opener *open, void *user);
+struct fm_engine *fm_engine_new(fm_engine_opener *open, void *user);
 void fm_engine_free(struct fm_engine *engine); /* closes everything */
 void fm_engine_set_chunk(struct fm_engine *engine, uint64_t events);
 /* 0 = strict (the default); n = one background step after n foreground steps. */
@@ -156,27 +156,27 @@ bool fm_background_step(struct fm_engine *engine, struct fm_trace *trace);
 
 /* --- readers and ad hoc requests (foreground.c) --- */
 
-struct fm_trace_reader *fm_trace_reader_new(struct fm_engine *engine);
-void fm_trace_reader_free(
-    struct fm_trace_reader *reader); /* frees its requests, closes its traces */
+struct fm_engine_reader *fm_engine_reader_new(struct fm_engine *engine);
+void fm_engine_reader_free(
+    struct fm_engine_reader *reader); /* frees its requests, closes its traces */
 /* Adding a trace twice has no effect. When the set changes, pending requests are withdrawn. */
-FM_MUST_USE bool fm_trace_reader_add_trace(struct fm_trace_reader *reader, const char *path,
-                                           GError **error);
+FM_MUST_USE bool fm_engine_reader_add_trace(struct fm_engine_reader *reader, const char *path,
+                                            GError **error);
 /* Adds the traces of `with`; if the reader is empty, in the same order. */
-void fm_trace_reader_share(struct fm_trace_reader *reader, const struct fm_trace_reader *with);
-void fm_trace_reader_remove_trace(struct fm_trace_reader *reader, struct fm_trace *trace);
+void fm_engine_reader_share(struct fm_engine_reader *reader, const struct fm_engine_reader *with);
+void fm_engine_reader_remove_trace(struct fm_engine_reader *reader, struct fm_trace *trace);
 struct fm_context *
-fm_trace_reader_context(struct fm_trace_reader *reader); /* NULL while it has no trace */
+fm_engine_reader_context(struct fm_engine_reader *reader); /* NULL while it has no trace */
 
 /* Moves the context to the latest saved state strictly before time; reading on to time with the
  * permanent hooks then gives the state there. NULL: plain seeks. */
 typedef void fm_restore_state(struct fm_context *context, uint64_t time, void *user);
-void fm_trace_reader_set_state(struct fm_trace_reader *reader, fm_restore_state *restore,
-                               void *user);
+void fm_engine_reader_set_state(struct fm_engine_reader *reader, fm_restore_state *restore,
+                                void *user);
 /* Sets hooks that stay in the context, such as those that keep the state. Not copied; NULL =
  * none. */
-void fm_trace_reader_set_permanent_hooks(struct fm_trace_reader *reader,
-                                         const struct fm_chunk_hooks *hooks);
+void fm_engine_reader_set_permanent_hooks(struct fm_engine_reader *reader,
+                                          const struct fm_chunk_hooks *hooks);
 
 /* Create one with fm_events_request_new() and set its fields; the engine owns it once submitted. */
 struct fm_events_request {
@@ -199,12 +199,12 @@ struct fm_events_request {
 };
 struct fm_events_request *fm_events_request_new(void *owner);
 /* False when the request has no start; frees it then. */
-bool fm_trace_reader_request(struct fm_trace_reader *reader, struct fm_events_request *request);
-void fm_trace_reader_remove_all(struct fm_trace_reader *reader, const void *owner);
+bool fm_engine_reader_request(struct fm_engine_reader *reader, struct fm_events_request *request);
+void fm_engine_reader_remove_all(struct fm_engine_reader *reader, const void *owner);
 /* frees all requests without calling hooks */
-void fm_trace_reader_stop(struct fm_trace_reader *reader);
-unsigned fm_trace_reader_pending(const struct fm_trace_reader *reader);
-bool fm_foreground_step(struct fm_trace_reader *reader);
+void fm_engine_reader_stop(struct fm_engine_reader *reader);
+unsigned fm_engine_reader_pending(const struct fm_engine_reader *reader);
+bool fm_foreground_step(struct fm_engine_reader *reader);
 
 /* --- modules (module.c) --- */
 

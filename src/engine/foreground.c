@@ -29,7 +29,7 @@ static void free_request(void *data)
     g_free(request);
 }
 
-bool fm_trace_reader_request(struct fm_trace_reader *reader, struct fm_events_request *request)
+bool fm_engine_reader_request(struct fm_engine_reader *reader, struct fm_events_request *request)
 {
     g_assert(reader != NULL && request != NULL && !request->servicing && !request->attached);
     if (request->start_time == FM_TIME_INF && request->start_position == NULL) {
@@ -41,17 +41,17 @@ bool fm_trace_reader_request(struct fm_trace_reader *reader, struct fm_events_re
     return true;
 }
 
-unsigned fm_trace_reader_pending(const struct fm_trace_reader *reader)
+unsigned fm_engine_reader_pending(const struct fm_engine_reader *reader)
 {
     return reader->list_in->len + reader->list_out->len;
 }
 
-bool fm_trace_reader_is_registered(const struct fm_trace_reader *reader)
+bool fm_engine_reader_is_registered(const struct fm_engine_reader *reader)
 {
-    return fm_trace_reader_pending(reader) > 0;
+    return fm_engine_reader_pending(reader) > 0;
 }
 
-static void detach(struct fm_trace_reader *reader, struct fm_events_request *request)
+static void detach(struct fm_engine_reader *reader, struct fm_events_request *request)
 {
     if (request->attached)
         fm_context_detach(reader->context, &request->chunk, request->trace);
@@ -59,7 +59,7 @@ static void detach(struct fm_trace_reader *reader, struct fm_events_request *req
 }
 
 /* With `all` and owner NULL: withdraws every request. */
-static void withdraw(struct fm_trace_reader *reader, const void *owner, bool all)
+static void withdraw(struct fm_engine_reader *reader, const void *owner, bool all)
 {
     for (unsigned i = reader->list_out->len; i-- > 0;) {
         const struct fm_events_request *request = g_ptr_array_index(reader->list_out, i);
@@ -75,21 +75,21 @@ static void withdraw(struct fm_trace_reader *reader, const void *owner, bool all
     }
 }
 
-void fm_trace_reader_remove_all(struct fm_trace_reader *reader, const void *owner)
+void fm_engine_reader_remove_all(struct fm_engine_reader *reader, const void *owner)
 {
     withdraw(reader, owner, false);
 }
 
-void fm_trace_reader_stop(struct fm_trace_reader *reader)
+void fm_engine_reader_stop(struct fm_engine_reader *reader)
 {
     withdraw(reader, NULL, true);
 }
 
 /* --- readers --- */
 
-struct fm_trace_reader *fm_trace_reader_new(struct fm_engine *engine)
+struct fm_engine_reader *fm_engine_reader_new(struct fm_engine *engine)
 {
-    struct fm_trace_reader *reader = g_new0(struct fm_trace_reader, 1);
+    struct fm_engine_reader *reader = g_new0(struct fm_engine_reader, 1);
     reader->engine = engine;
     reader->traces = g_ptr_array_new();
     reader->list_out = g_ptr_array_new_with_free_func(free_request);
@@ -98,12 +98,12 @@ struct fm_trace_reader *fm_trace_reader_new(struct fm_engine *engine)
     return reader;
 }
 
-static void drop_context(struct fm_trace_reader *reader)
+static void drop_context(struct fm_engine_reader *reader)
 {
     g_clear_pointer(&reader->context, fm_context_free);
 }
 
-static void make_context(struct fm_trace_reader *reader)
+static void make_context(struct fm_engine_reader *reader)
 {
     if (reader->traces->len == 0)
         return;
@@ -115,7 +115,7 @@ static void make_context(struct fm_trace_reader *reader)
     fm_context_save_sync(reader->context);
 }
 
-void fm_trace_reader_free(struct fm_trace_reader *reader)
+void fm_engine_reader_free(struct fm_engine_reader *reader)
 {
     if (reader == NULL)
         return;
@@ -130,7 +130,7 @@ void fm_trace_reader_free(struct fm_trace_reader *reader)
     g_free(reader);
 }
 
-bool fm_trace_reader_add_trace(struct fm_trace_reader *reader, const char *path, GError **error)
+bool fm_engine_reader_add_trace(struct fm_engine_reader *reader, const char *path, GError **error)
 {
     g_return_val_if_fail(!reader->stepping, false);
     struct fm_trace *trace = fm_engine_open(reader->engine, path, error);
@@ -147,7 +147,7 @@ bool fm_trace_reader_add_trace(struct fm_trace_reader *reader, const char *path,
     return true;
 }
 
-void fm_trace_reader_share(struct fm_trace_reader *reader, const struct fm_trace_reader *with)
+void fm_engine_reader_share(struct fm_engine_reader *reader, const struct fm_engine_reader *with)
 {
     g_return_if_fail(!reader->stepping && reader->engine == with->engine);
     withdraw(reader, NULL, true);
@@ -162,7 +162,7 @@ void fm_trace_reader_share(struct fm_trace_reader *reader, const struct fm_trace
     make_context(reader);
 }
 
-void fm_trace_reader_remove_trace(struct fm_trace_reader *reader, struct fm_trace *trace)
+void fm_engine_reader_remove_trace(struct fm_engine_reader *reader, struct fm_trace *trace)
 {
     g_return_if_fail(!reader->stepping);
     if (!g_ptr_array_find(reader->traces, trace, NULL))
@@ -176,20 +176,20 @@ void fm_trace_reader_remove_trace(struct fm_trace_reader *reader, struct fm_trac
     make_context(reader);
 }
 
-struct fm_context *fm_trace_reader_context(struct fm_trace_reader *reader)
+struct fm_context *fm_engine_reader_context(struct fm_engine_reader *reader)
 {
     return reader->context;
 }
 
-void fm_trace_reader_set_state(struct fm_trace_reader *reader, fm_restore_state *restore,
-                               void *user)
+void fm_engine_reader_set_state(struct fm_engine_reader *reader, fm_restore_state *restore,
+                                void *user)
 {
     reader->restore = restore;
     reader->restore_user = user;
 }
 
-void fm_trace_reader_set_permanent_hooks(struct fm_trace_reader *reader,
-                                         const struct fm_chunk_hooks *hooks)
+void fm_engine_reader_set_permanent_hooks(struct fm_engine_reader *reader,
+                                          const struct fm_chunk_hooks *hooks)
 {
     reader->permanent = hooks;
     drop_context(reader);
@@ -204,7 +204,7 @@ static uint64_t start_of(const struct fm_events_request *request)
     return request->start_position != NULL ? request->start_position->time : request->start_time;
 }
 
-static bool is_at_start(struct fm_trace_reader *reader, const struct fm_events_request *request)
+static bool is_at_start(struct fm_engine_reader *reader, const struct fm_events_request *request)
 {
     if (request->start_position != NULL)
         return fm_context_compare_position(reader->context, request->start_position) == 0;
@@ -212,7 +212,7 @@ static bool is_at_start(struct fm_trace_reader *reader, const struct fm_events_r
 }
 
 /* Returns the earliest request of one kind in list_out; NULL when there is none. */
-static const struct fm_events_request *earliest(const struct fm_trace_reader *reader,
+static const struct fm_events_request *earliest(const struct fm_engine_reader *reader,
                                                 bool by_position)
 {
     const struct fm_events_request *best = NULL;
@@ -239,7 +239,8 @@ static bool starts_with(const struct fm_events_request *request,
 }
 
 /* Reads up to the place with the permanent hooks only, so that their state is right there. */
-static void seek_with_state(struct fm_trace_reader *reader, const struct fm_events_request *request)
+static void seek_with_state(struct fm_engine_reader *reader,
+                            const struct fm_events_request *request)
 {
     if (reader->restore == NULL) {
         if (request->start_position != NULL)
@@ -256,7 +257,7 @@ static void seek_with_state(struct fm_trace_reader *reader, const struct fm_even
 }
 
 /* The earliest requests become active, and the context moves to their start. */
-static void choose(struct fm_trace_reader *reader)
+static void choose(struct fm_engine_reader *reader)
 {
     const struct fm_events_request *by_time = earliest(reader, false);
     const struct fm_events_request *by_position = earliest(reader, true);
@@ -282,7 +283,7 @@ static int by_sequence(gconstpointer a, gconstpointer b)
 }
 
 /* All requests that begin here become active, in order of submission. */
-static void admit_and_begin(struct fm_trace_reader *reader)
+static void admit_and_begin(struct fm_engine_reader *reader)
 {
     for (unsigned i = 0; i < reader->list_out->len;) {
         if (is_at_start(reader, g_ptr_array_index(reader->list_out, i)))
@@ -319,7 +320,7 @@ static void limit_position(struct limits *limits, const struct fm_position *posi
 }
 
 /* The chunk ends wherever a request begins or ends. */
-static void find_limits(struct fm_trace_reader *reader, struct limits *ret)
+static void find_limits(struct fm_engine_reader *reader, struct limits *ret)
 {
     *ret = (struct limits){FM_TIME_INF, reader->engine->chunk, NULL};
     for (unsigned i = 0; i < reader->list_in->len; i++) {
@@ -340,7 +341,7 @@ static void find_limits(struct fm_trace_reader *reader, struct limits *ret)
     }
 }
 
-static bool is_finished(struct fm_trace_reader *reader, const struct fm_events_request *request)
+static bool is_finished(struct fm_engine_reader *reader, const struct fm_events_request *request)
 {
     return request->num_events == 0 || request->stop || request->withdrawn ||
            fm_context_time(reader->context) >= request->end_time ||
@@ -349,7 +350,7 @@ static bool is_finished(struct fm_trace_reader *reader, const struct fm_events_r
 }
 
 /* After a chunk: calls the after hooks, and ends the requests that are finished. */
-static void end_chunk(struct fm_trace_reader *reader, uint64_t count)
+static void end_chunk(struct fm_engine_reader *reader, uint64_t count)
 {
     bool at_end = reader->context->queue_count == 0;
     for (unsigned i = 0; i < reader->list_in->len;) {
@@ -371,7 +372,7 @@ static void end_chunk(struct fm_trace_reader *reader, uint64_t count)
 }
 
 /* Unfinished requests become requests by position, so nothing is lost or repeated. */
-static void put_back(struct fm_trace_reader *reader)
+static void put_back(struct fm_engine_reader *reader)
 {
     for (unsigned i = 0; i < reader->list_in->len; i++) {
         struct fm_events_request *request = g_ptr_array_index(reader->list_in, i);
@@ -389,7 +390,7 @@ static void put_back(struct fm_trace_reader *reader)
 }
 
 /* No trace is left to read: ends the active requests. */
-static void end_all(struct fm_trace_reader *reader)
+static void end_all(struct fm_engine_reader *reader)
 {
     while (reader->list_out->len > 0) {
         struct fm_events_request *request = g_ptr_array_steal_index(reader->list_out, 0);
@@ -399,7 +400,7 @@ static void end_all(struct fm_trace_reader *reader)
     }
 }
 
-bool fm_foreground_step(struct fm_trace_reader *reader)
+bool fm_foreground_step(struct fm_engine_reader *reader)
 {
     if (reader->list_out->len == 0)
         return false;
@@ -432,7 +433,7 @@ bool fm_foreground_step(struct fm_trace_reader *reader)
     return reader->list_out->len > 0;
 }
 
-const char *fm_trace_reader_check(const struct fm_trace_reader *reader)
+const char *fm_engine_reader_check(const struct fm_engine_reader *reader)
 {
     if (reader->list_in->len > 0)
         return "J1: list_in is empty between steps";

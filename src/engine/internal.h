@@ -29,7 +29,7 @@ struct background {
 };
 
 struct fm_engine {
-    fm_trace_opener *open;
+    fm_engine_opener *open;
     void *user;
     GPtrArray *backgrounds; /* in order of opening */
     GHashTable *computations;
@@ -43,7 +43,7 @@ struct fm_engine {
     uint64_t sequence;
 };
 
-struct fm_trace_reader {
+struct fm_engine_reader {
     struct fm_engine *engine;
     GPtrArray *traces; /* holds struct fm_trace, with references */
     struct fm_context *context;
@@ -86,8 +86,8 @@ void fm_background_abandon_pass(struct background *background);
 bool fm_background_has_work(const struct background *background);
 struct background *fm_background_new(struct fm_engine *engine, struct fm_trace *trace);
 void fm_background_close(struct background *background); /* calls after_request of a running pass */
-bool fm_trace_reader_is_registered(const struct fm_trace_reader *reader);
-const char *fm_trace_reader_check(const struct fm_trace_reader *reader);
+bool fm_engine_reader_is_registered(const struct fm_engine_reader *reader);
+const char *fm_engine_reader_check(const struct fm_engine_reader *reader);
 void fm_chunk_hooks_clear(struct fm_chunk_hooks *hooks);
 void fm_computation_free(struct computation *computation);
 /* --- module.c --- */

@@ -20,7 +20,7 @@ static bool begin_context(void *hook_data, void *call_data)
     const struct fm_context *context = call_data;
     g_ptr_array_set_size(states->states, 0);
     for (unsigned i = 0; i < context->trace_count; i++) {
-        fm_trace_load_states(context->traces[i].trace);
+        fm_engine_load_states(context->traces[i].trace);
         g_ptr_array_add(states->states, fm_state_new(context->traces[i].trace));
     }
     return false;
@@ -51,7 +51,7 @@ static void restore(struct fm_context *context, uint64_t time, void *user)
     }
 }
 
-struct fm_reader_states *fm_reader_states_new(struct fm_trace_reader *reader)
+struct fm_reader_states *fm_reader_states_new(struct fm_engine_reader *reader)
 {
     struct fm_reader_states *states = g_new0(struct fm_reader_states, 1);
     states->states = g_ptr_array_new_with_free_func(free_state);
@@ -59,8 +59,8 @@ struct fm_reader_states *fm_reader_states_new(struct fm_trace_reader *reader)
     states->hooks.event = fm_hooks_new();
     fm_hooks_add(states->hooks.before_traceset, begin_context, states, FM_HOOK_STATE);
     fm_hooks_add(states->hooks.event, keep_state, states, FM_HOOK_STATE);
-    fm_trace_reader_set_state(reader, restore, states);
-    fm_trace_reader_set_permanent_hooks(reader, &states->hooks);
+    fm_engine_reader_set_state(reader, restore, states);
+    fm_engine_reader_set_permanent_hooks(reader, &states->hooks);
     return states;
 }
 

@@ -12,7 +12,7 @@
 struct fm_reader_states;
 
 /* Call once for a reader. Saved states are loaded for its present and later traces. */
-struct fm_reader_states *fm_reader_states_new(struct fm_trace_reader *reader);
+struct fm_reader_states *fm_reader_states_new(struct fm_engine_reader *reader);
 /* call after freeing the reader; NULL is allowed */
 void fm_reader_states_free(struct fm_reader_states *states);
 /* The state of a trace at the position of the reader's context; NULL for a trace that is not the

@@ -11,7 +11,7 @@ static void free_computation(void *computation)
     fm_computation_free(computation);
 }
 
-struct fm_engine *fm_engine_new(fm_trace_opener *open, void *user)
+struct fm_engine *fm_engine_new(fm_engine_opener *open, void *user)
 {
     struct fm_engine *engine = g_new0(struct fm_engine, 1);
     engine->open = open;
@@ -103,7 +103,7 @@ void fm_engine_trace_grown(struct fm_engine *engine, const struct fm_trace *trac
     fm_context_renew(background->context, trace, old_end_time);
     background->waiting = false;
     for (unsigned i = 0; i < engine->readers->len; i++) {
-        struct fm_trace_reader *reader = g_ptr_array_index(engine->readers, i);
+        struct fm_engine_reader *reader = g_ptr_array_index(engine->readers, i);
         if (g_ptr_array_find(reader->traces, trace, NULL))
             fm_context_renew(reader->context, trace, old_end_time);
     }

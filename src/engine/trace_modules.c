@@ -117,7 +117,7 @@ static bool publish_checkpoints(void *hook_data, void *call_data)
     return false;
 }
 
-/* A viewer that asks has a copy made: fm_trace_statistics_so_far(). */
+/* A viewer that asks has a copy made: fm_engine_statistics_so_far(). */
 static bool publish_statistics(void *hook_data, void *call_data)
 {
     struct fm_trace *trace = trace_of(call_data);
@@ -129,7 +129,7 @@ static bool publish_statistics(void *hook_data, void *call_data)
     return false;
 }
 
-struct fm_statistics *fm_trace_statistics_so_far(struct fm_trace *trace, uint64_t *ret_until)
+struct fm_statistics *fm_engine_statistics_so_far(struct fm_trace *trace, uint64_t *ret_until)
 {
     const struct fm_statistics *all = fm_attributes_get(trace->attributes, "statistics/statistics");
     const uint64_t *until = fm_attributes_get(trace->attributes, "statistics/until");
@@ -272,7 +272,7 @@ static bool is_as_recorded(const struct fm_trace *trace)
     return correction.drift == 1 && correction.offset_ns == 0;
 }
 
-bool fm_trace_load_states(struct fm_trace *trace)
+bool fm_engine_load_states(struct fm_trace *trace)
 {
     if (fm_attributes_has(trace->attributes, "state/looked"))
         return fm_attributes_has(trace->attributes, "state/saved") &&
@@ -379,7 +379,7 @@ static bool init_state(struct fm_engine *engine, GError **error)
 {
     (void)error;
     return register_pass(engine, "state", add_checkpoints, remove_checkpoints, publish_checkpoints,
-                         after_state, forget_states, fm_trace_load_states);
+                         after_state, forget_states, fm_engine_load_states);
 }
 
 static const struct fm_schedule_module state_module = {
@@ -404,7 +404,7 @@ static const struct fm_schedule_module statistics_module = {
 static const struct fm_schedule_module *const modules[] = {&state_module, &statistics_module,
                                                            &summary_module, NULL};
 
-bool fm_trace_modules_load(struct fm_engine *engine, GError **error)
+bool fm_engine_modules_load(struct fm_engine *engine, GError **error)
 {
     fm_engine_add_modules(engine, modules);
     for (unsigned i = 0; modules[i] != NULL; i++) {

@@ -25,11 +25,11 @@ struct fm_statistics;
  * and fit, that computation is done. Tries only once, before anything of the trace is read (called
  * by a reader with states, and by the first request for "state"). Attribute state/damage: a text,
  * if the file is damaged. */
-bool fm_trace_load_states(struct fm_trace *trace);
+bool fm_engine_load_states(struct fm_trace *trace);
 
 /* A copy of the statistics of a pass that follows a trace, with what is open as far as it is known.
  * The caller frees it. NULL: the pass has ended, statistics/statistics is all. */
-struct fm_statistics *fm_trace_statistics_so_far(struct fm_trace *trace, uint64_t *ret_until);
+struct fm_statistics *fm_engine_statistics_so_far(struct fm_trace *trace, uint64_t *ret_until);
 
 /* Registers the modules with the engine and requires them. */
-FM_MUST_USE bool fm_trace_modules_load(struct fm_engine *engine, GError **error);
+FM_MUST_USE bool fm_engine_modules_load(struct fm_engine *engine, GError **error);

@@ -36,7 +36,7 @@ struct fm_open_files *fm_open_files_new(const struct fm_open_files_options *opti
     all->engine = fm_engine_new(open_recording, all);
     fm_engine_follow(all->engine);
     fm_profile_register(all->engine);
-    if (!fm_trace_modules_load(all->engine, NULL))
+    if (!fm_engine_modules_load(all->engine, NULL))
         g_warn_if_reached(); /* their names are taken */
     return all;
 }

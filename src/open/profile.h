@@ -11,7 +11,7 @@
 #define FM_PROFILE_SUMS_MODULE "summaries" /* when it is done, most pages are complete */
 
 void fm_profile_register(struct fm_engine *engine);
-/* As fm_trace_opener: opens the file, beneath roots (NULL = anywhere), and reads its header.
+/* As fm_engine_opener: opens the file, beneath roots (NULL = anywhere), and reads its header.
  * Errors: those of fm_profile_read() and fm_roots_open(). */
 FM_MUST_USE struct fm_trace *fm_profile_open(const char *path, const char *identity,
                                              struct fm_roots *roots, GError **error);

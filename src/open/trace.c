@@ -43,7 +43,7 @@ static struct fm_trace_entry *add(struct fm_open_files *all, const char *name, c
         other->base.added |= added;
         return other;
     }
-    fm_trace_load_states(trace); /* before any event is read */
+    fm_engine_load_states(trace); /* before any event is read */
     struct fm_trace_entry *file = g_new0(struct fm_trace_entry, 1);
     fm_open_file_init(&file->base, &fm_trace_entry_class, all, name, g_strdup(real));
     file->base.added = added;

@@ -20,9 +20,9 @@
  *
  *     static void page_gone(struct fm_stream *stream, void *user)
  *     {
- *         fm_trace_reader_remove_all(page->reader, viewer);             its requests, each owner's
+ *         fm_engine_reader_remove_all(page->reader, viewer);             its requests, each owner's
  *         fm_background_notify_remove(engine, viewer);      its notifications and watches
- *         fm_trace_reader_free(page->reader);                           and its traces
+ *         fm_engine_reader_free(page->reader);                           and its traces
  *     }
  *
  * on_end is never called from inside fm_stream_send(), and never while the engine steps.

@@ -46,12 +46,12 @@ void fm_answer_trace_complete(const struct fm_exchange *exchange)
     struct fm_response *ret = exchange->ret;
     GError *error = NULL;
     struct fm_trace_query query;
-    struct fm_trace_set *set = NULL;
+    struct fm_viewer_set *set = NULL;
     if (!fm_trace_query_parse(request->query, &query, &error)) {
         fm_response_error(request, error, ret);
         return;
     }
-    if (!fm_trace_set_open(server->recordings, &query, &set, &error)) {
+    if (!fm_viewer_set_open(server->recordings, &query, &set, &error)) {
         fm_response_error(request, error, ret);
         fm_trace_query_clear(&query);
         return;
@@ -76,6 +76,6 @@ void fm_answer_trace_complete(const struct fm_exchange *exchange)
     g_string_append_c(out, '\n');
     *ret = (struct fm_response){
         .status = 200, .content_type = "application/json", .body = g_string_free_to_bytes(out)};
-    fm_trace_set_free(set);
+    fm_viewer_set_free(set);
     fm_trace_query_clear(&query);
 }

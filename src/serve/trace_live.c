@@ -24,14 +24,14 @@ struct owner { /* one viewer of a page */
     guint64 serial;
     enum fm_trace_view view;
     struct fm_trace_query query;
-    struct fm_trace_job *job; /* NULL: withdrawn, or the request could not be made */
-    bool redraw;              /* restart when the engine has finished its step */
-    bool held;                /* an answer waits until the reader has read what was sent */
+    struct fm_viewer_job *job; /* NULL: withdrawn, or the request could not be made */
+    bool redraw;               /* restart when the engine has finished its step */
+    bool held;                 /* an answer waits until the reader has read what was sent */
 };
 
 struct trace_page {
     struct fm_live_page live;
-    struct fm_trace_set *set;
+    struct fm_viewer_set *set;
     GPtrArray *owners; /* struct owner */
     guint tick;
     double told_progress;
@@ -49,7 +49,7 @@ static void send_answer(struct owner *owner)
     fm_json_object(&json, NULL);
     fm_json_text(&json, "owner", owner->name);
     fm_json_uint(&json, "serial", owner->serial);
-    fm_trace_json_job(&json, "answer", owner->job);
+    fm_trace_page_json_job(&json, "answer", owner->job);
     fm_json_end(&json);
     fm_stream_send(owner->page->live.stream, "answer", text->str);
 }
@@ -62,7 +62,7 @@ static void answer(struct owner *owner)
         send_answer(owner);
 }
 
-static void on_progressed(struct fm_trace_job *job, void *user)
+static void on_progressed(struct fm_viewer_job *job, void *user)
 {
     struct owner *owner = user;
     job->wants_picture = false;
@@ -72,25 +72,26 @@ static void on_progressed(struct fm_trace_job *job, void *user)
 
 static void withdraw(struct owner *owner)
 {
-    if (owner->job != NULL && !fm_trace_job_is_done(owner->job))
+    if (owner->job != NULL && !fm_viewer_job_is_done(owner->job))
         owner->page->live.server->cancelled_answers++;
-    g_clear_pointer(&owner->job, fm_trace_job_free);
+    g_clear_pointer(&owner->job, fm_viewer_job_free);
     owner->held = false;
 }
 
 static bool begin_owner(struct owner *owner, GError **error)
 {
     struct trace_page *page = owner->page;
-    struct fm_trace_job *job;
+    struct fm_viewer_job *job;
     withdraw(owner);
     owner->redraw = false;
-    if (!fm_trace_job_new(fm_trace_viewer_of(owner->view), page->set, &owner->query, &job, error))
+    if (!fm_viewer_job_new(fm_trace_page_viewer_of(owner->view), page->set, &owner->query, &job,
+                           error))
         return false;
     job->progressed = on_progressed;
     job->user = owner;
     job->wants_picture = true; /* the first answer is made at once */
     owner->job = job;
-    if (fm_trace_job_is_done(job))
+    if (fm_viewer_job_is_done(job))
         answer(owner);
     return true;
 }
@@ -131,7 +132,7 @@ static void send_set(struct trace_page *page, const char *event)
     json.spaced = true;
     fm_json_object(&json, NULL);
     fm_json_text(&json, "stream", fm_stream_id(page->live.stream));
-    fm_trace_json_set(&json, "set", page->set);
+    fm_trace_page_json_set(&json, "set", page->set);
     fm_json_end(&json);
     fm_stream_send(page->live.stream, event, text->str);
 }
@@ -140,7 +141,7 @@ static void renew_owners(struct trace_page *page, bool all)
 {
     for (unsigned i = 0; i < page->owners->len; i++) {
         struct owner *owner = page->owners->pdata[i];
-        if (owner->job != NULL && (all || fm_trace_job_is_incomplete(owner->job) ||
+        if (owner->job != NULL && (all || fm_viewer_job_is_incomplete(owner->job) ||
                                    owner->view == FM_TRACE_VIEW_OVERVIEW))
             owner->redraw = true;
     }
@@ -158,8 +159,8 @@ static void redraw_owners(struct trace_page *page)
 /* Requests the passes; what they improve is redrawn when they are ready. */
 static void look_at_passes(struct trace_page *page)
 {
-    bool ready = fm_trace_set_precompute(page->set);
-    double progress = fm_trace_set_progress(page->set);
+    bool ready = fm_viewer_set_precompute(page->set);
+    double progress = fm_viewer_set_progress(page->set);
     if (ready && !page->all_ready) {
         renew_owners(page, false);
         send_set(page, "ready");
@@ -177,13 +178,13 @@ static void look_at_passes(struct trace_page *page)
 static gboolean on_tick(gpointer user)
 {
     struct trace_page *page = user;
-    if (!page->all_ready || fm_trace_set_is_behind(page->set))
+    if (!page->all_ready || fm_viewer_set_is_behind(page->set))
         look_at_passes(page);
     redraw_owners(page);
     bool can_send = fm_stream_backlog(page->live.stream) < BACKLOG_MAX;
     for (unsigned i = 0; i < page->owners->len; i++) {
         struct owner *owner = page->owners->pdata[i];
-        if (owner->job != NULL && !fm_trace_job_is_done(owner->job))
+        if (owner->job != NULL && !fm_viewer_job_is_done(owner->job))
             owner->job->wants_picture = can_send;
         if (can_send && owner->held)
             answer(owner);
@@ -196,13 +197,13 @@ static void free_page(struct fm_live_page *live)
     struct trace_page *page = (struct trace_page *)live;
     g_source_remove(page->tick);
     g_ptr_array_unref(page->owners);
-    fm_trace_set_free(page->set);
+    fm_viewer_set_free(page->set);
     g_free(page);
 }
 
 static bool shows(const struct fm_live_page *live, const struct fm_trace *trace)
 {
-    const struct fm_trace_set *set = ((const struct trace_page *)live)->set;
+    const struct fm_viewer_set *set = ((const struct trace_page *)live)->set;
     for (unsigned i = 0; i < set->count; i++) {
         if (set->parts[i].trace == trace)
             return true;
@@ -213,16 +214,16 @@ static bool shows(const struct fm_live_page *live, const struct fm_trace *trace)
 /* The wall clock may be known now. */
 static void on_replaced(struct fm_live_page *live)
 {
-    fm_trace_set_align(((struct trace_page *)live)->set);
+    fm_viewer_set_align(((struct trace_page *)live)->set);
 }
 
 static void on_changed(struct fm_live_page *live)
 {
     struct trace_page *page = (struct trace_page *)live;
-    fm_trace_set_renew(page->set);
+    fm_viewer_set_renew(page->set);
     page->all_ready = false;
-    renew_owners(page, false);                /* owners whose traces were being read */
-    (void)fm_trace_set_precompute(page->set); /* so that their progress is reported */
+    renew_owners(page, false);                 /* owners whose traces were being read */
+    (void)fm_viewer_set_precompute(page->set); /* so that their progress is reported */
     send_set(page, "grown");
 }
 
@@ -246,30 +247,30 @@ void fm_trace_live_stream(struct fm_server *server, const struct fm_request *req
 {
     g_autoptr(GError) error = NULL;
     struct fm_trace_query query;
-    struct fm_trace_set *set;
+    struct fm_viewer_set *set;
     if (!fm_trace_query_parse(request->query, &query, &error)) {
         fm_response_error(request, g_steal_pointer(&error), ret);
         return;
     }
-    if (!fm_trace_set_open(server->recordings, &query, &set, &error)) {
+    if (!fm_viewer_set_open(server->recordings, &query, &set, &error)) {
         fm_response_error(request, g_steal_pointer(&error), ret);
         fm_trace_query_clear(&query);
         return;
     }
     struct fm_stream *stream = fm_live_stream(server, request, ret);
     if (stream == NULL) {
-        fm_trace_set_free(set);
+        fm_viewer_set_free(set);
         fm_trace_query_clear(&query);
         return;
     }
-    fm_trace_set_keep_names(set);
+    fm_viewer_set_keep_names(set);
     fm_trace_query_clear(&query);
     struct trace_page *page = g_new0(struct trace_page, 1);
     page->set = set;
     page->owners = g_ptr_array_new_with_free_func(owner_free);
     page->told_progress = -1;
     fm_live_begin(&page->live, &page_class, server, stream, ret);
-    page->all_ready = fm_trace_set_precompute(set);
+    page->all_ready = fm_viewer_set_precompute(set);
     send_set(page, "hello");
     page->tick = g_timeout_add(TICK_MS, on_tick, page);
     if (server->growth_source == 0)
@@ -345,7 +346,7 @@ void fm_trace_live_ask(struct fm_server *server, const struct fm_request *reques
     if (number < owner->serial) /* overtaken by a later request */
         return;
     bool good = fm_trace_query_parse(request->query, &query, &error);
-    if (good && fm_trace_viewer_of(query.view) == NULL) {
+    if (good && fm_trace_page_viewer_of(query.view) == NULL) {
         g_set_error(&error, FM_ERROR, FM_ERROR_USAGE, "there is no viewer of that name");
         fm_trace_query_clear(&query);
         good = false;
@@ -369,7 +370,7 @@ void fm_trace_live_status(struct fm_server *server, struct fm_response *ret)
         const struct trace_page *page = (const struct trace_page *)live;
         for (unsigned i = 0; i < page->owners->len; i++) {
             const struct owner *owner = page->owners->pdata[i];
-            requests += owner->job == NULL ? 0 : fm_trace_reader_pending(owner->job->set->reader);
+            requests += owner->job == NULL ? 0 : fm_engine_reader_pending(owner->job->set->reader);
         }
     }
     GString *text = g_string_new(NULL);

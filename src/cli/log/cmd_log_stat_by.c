@@ -81,36 +81,36 @@ static struct fm_hooks *one_hook(fm_hook_function *function, void *data)
 
 /* With saved states, reading begins at the interval; otherwise at the begin of the trace, which
  * would have to be read in any case. */
-static void request_interval(struct fm_trace_reader *reader, struct interval *interval)
+static void request_interval(struct fm_engine_reader *reader, struct interval *interval)
 {
     struct fm_events_request *request = fm_events_request_new(interval);
     request->viewer_data = interval;
     request->start_time =
-        fm_trace_load_states(interval->trace) ? interval->start : interval->trace->start_time;
+        fm_engine_load_states(interval->trace) ? interval->start : interval->trace->start_time;
     request->end_time = interval->end;
     request->before_request = one_hook(begin_interval, request);
     request->after_request = one_hook(end_interval, request);
     request->chunk.before_traceset = one_hook(begin_chunk, request);
     request->chunk.event = one_hook(count_event, request);
     request->chunk.after_traceset = one_hook(end_chunk, request);
-    if (!fm_trace_reader_request(reader, request))
+    if (!fm_engine_reader_request(reader, request))
         interval->done = true;
 }
 
 static bool compute_interval(struct fm_engine *engine, struct interval *interval, const char *path,
-                             struct fm_trace_reader **ret_reader, GError **error)
+                             struct fm_engine_reader **ret_reader, GError **error)
 {
-    struct fm_trace_reader *reader = *ret_reader = fm_trace_reader_new(engine);
+    struct fm_engine_reader *reader = *ret_reader = fm_engine_reader_new(engine);
     interval->states = fm_reader_states_new(reader);
-    if (!fm_trace_reader_add_trace(reader, path, error))
+    if (!fm_engine_reader_add_trace(reader, path, error))
         return false;
-    interval->trace = fm_trace_reader_context(reader)->traces[0].trace;
+    interval->trace = fm_engine_reader_context(reader)->traces[0].trace;
     unsigned generation = interval->trace->generation;
     uint64_t old_end = interval->trace->end_time;
     if (!fm_cmd_log_trace_read_whole(interval->trace, error))
         return false;
     bool replaced = interval->trace->generation != generation;
-    fm_context_renew(fm_trace_reader_context(reader), interval->trace,
+    fm_context_renew(fm_engine_reader_context(reader), interval->trace,
                      replaced ? FM_TIME_INF : old_end);
     request_interval(reader, interval);
     while (!interval->done && fm_engine_step(engine))
@@ -135,8 +135,8 @@ static struct fm_statistics *compute_all(struct fm_engine *engine, struct fm_tra
 static bool print(struct fm_statistics *statistics, const struct fm_log_stat_by *options,
                   uint64_t start, uint64_t end, GError **error)
 {
-    struct fm_display *display =
-        fm_trace_statistics_page(fm_statistics_root(statistics), options->by, start, end, error);
+    struct fm_display *display = fm_trace_page_statistics_page(fm_statistics_root(statistics),
+                                                               options->by, start, end, error);
     if (display == NULL)
         return false;
     struct fm_preferences preferences;
@@ -181,11 +181,11 @@ int fm_cmd_log_stat_by(const char *path, const struct fm_log_stat_by *options)
 {
     GError *error = NULL;
     struct fm_engine *engine = fm_engine_new(open_trace, NULL);
-    struct fm_trace_reader *reader = NULL;
+    struct fm_engine_reader *reader = NULL;
     struct interval interval = {.start = options->from_ns, .end = options->to_ns};
     struct fm_statistics *statistics = NULL;
     bool whole = options->from_ns == 0 && options->to_ns == FM_TIME_INF;
-    if (fm_trace_modules_load(engine, &error)) {
+    if (fm_engine_modules_load(engine, &error)) {
         if (whole) {
             interval.trace = fm_engine_open(engine, path, &error);
             if (interval.trace != NULL && fm_cmd_log_trace_read_whole(interval.trace, &error))
@@ -205,7 +205,7 @@ int fm_cmd_log_stat_by(const char *path, const struct fm_log_stat_by *options)
         status = fm_console_fail("log stat", error);
     if (!whole)
         fm_statistics_free(interval.statistics);
-    fm_trace_reader_free(reader);
+    fm_engine_reader_free(reader);
     fm_reader_states_free(interval.states);
     fm_engine_free(engine);
     return status;

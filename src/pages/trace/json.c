@@ -8,13 +8,13 @@
 
 /* --- viewers: the members that each adds --- */
 
-static void write_overview(struct fm_json *json, struct fm_trace_job *job)
+static void write_overview(struct fm_json *json, struct fm_viewer_job *job)
 {
-    struct fm_trace_overview *overview = (struct fm_trace_overview *)job;
-    fm_trace_overview_add_up(overview);
+    struct fm_viewer_overview *overview = (struct fm_viewer_overview *)job;
+    fm_viewer_overview_add_up(overview);
     fm_json_uint(json, "events", overview->total);
     fm_json_uint(json, "greatest", overview->greatest);
-    g_autofree char *nothing = fm_trace_overview_nothing(overview);
+    g_autofree char *nothing = fm_viewer_overview_nothing(overview);
     if (nothing != NULL)
         fm_json_text(json, "nothing", nothing);
     fm_json_array(json, "counts");
@@ -25,8 +25,8 @@ static void write_overview(struct fm_json *json, struct fm_trace_job *job)
     fm_json_end(json);
 }
 
-static void write_event(struct fm_json *json, const struct fm_trace_job *job,
-                        const struct fm_trace_event_row *row)
+static void write_event(struct fm_json *json, const struct fm_viewer_job *job,
+                        const struct fm_viewer_event_row *row)
 {
     fm_json_line(json, 2);
     fm_json_object(json, NULL);
@@ -39,7 +39,7 @@ static void write_event(struct fm_json *json, const struct fm_trace_job *job,
         fm_json_int(json, "lane", row->cpu);
     fm_json_text(json, "source", row->source);
     fm_json_text(json, "name", row->name);
-    g_autofree char *context = fm_trace_context_url(job->set, row);
+    g_autofree char *context = fm_trace_page_context_url(job->set, row);
     if (context != NULL)
         fm_json_text(json, "context_url", context);
     fm_json_object(json, "fields");
@@ -49,9 +49,9 @@ static void write_event(struct fm_json *json, const struct fm_trace_job *job,
     fm_json_end(json);
 }
 
-static void write_events(struct fm_json *json, struct fm_trace_job *job)
+static void write_events(struct fm_json *json, struct fm_viewer_job *job)
 {
-    const struct fm_trace_events *events = (const struct fm_trace_events *)job;
+    const struct fm_viewer_events *events = (const struct fm_viewer_events *)job;
     uint64_t origin = job->set->origin;
     fm_json_uint(json, "searched_until_ns", events->searched - MIN(events->searched, origin));
     fm_json_text(json, "next", events->next);
@@ -64,8 +64,8 @@ static void write_events(struct fm_json *json, struct fm_trace_job *job)
     fm_json_end(json);
 }
 
-static void write_node(struct fm_json *json, const struct fm_trace_job *job,
-                       const struct fm_trace_statistics_row *row, unsigned number)
+static void write_node(struct fm_json *json, const struct fm_viewer_job *job,
+                       const struct fm_viewer_statistics_row *row, unsigned number)
 {
     const struct fm_statistics_node *node = row->node;
     uint64_t origin = job->set->origin;
@@ -88,22 +88,22 @@ static void write_node(struct fm_json *json, const struct fm_trace_job *job,
     fm_json_end(json);
 }
 
-static void write_statistics(struct fm_json *json, struct fm_trace_job *job)
+static void write_statistics(struct fm_json *json, struct fm_viewer_job *job)
 {
-    struct fm_trace_statistics *statistics = (struct fm_trace_statistics *)job;
-    fm_trace_statistics_fill(statistics);
+    struct fm_viewer_statistics *statistics = (struct fm_viewer_statistics *)job;
+    fm_viewer_statistics_fill(statistics);
     fm_json_bool(json, "whole_trace", statistics->whole);
     fm_json_uint(json, "length_ns", statistics->length);
     fm_json_line(json, 1);
     fm_json_array(json, "nodes");
     for (unsigned i = 0; i < statistics->rows->len; i++)
-        write_node(json, job, &g_array_index(statistics->rows, struct fm_trace_statistics_row, i),
+        write_node(json, job, &g_array_index(statistics->rows, struct fm_viewer_statistics_row, i),
                    i);
     fm_json_end(json);
 }
 
-static void write_series(struct fm_json *json, const struct fm_trace_job *job,
-                         const struct fm_trace_series *series)
+static void write_series(struct fm_json *json, const struct fm_viewer_job *job,
+                         const struct fm_viewer_series *series)
 {
     static const char *const names[] = {"least", "greatest", "last"};
     g_autofree char *id =
@@ -126,10 +126,10 @@ static void write_series(struct fm_json *json, const struct fm_trace_job *job,
     fm_json_end(json);
 }
 
-static void write_counters(struct fm_json *json, struct fm_trace_job *job)
+static void write_counters(struct fm_json *json, struct fm_viewer_job *job)
 {
-    struct fm_trace_counters *counters = (struct fm_trace_counters *)job;
-    fm_trace_counters_choose(counters);
+    struct fm_viewer_counters *counters = (struct fm_viewer_counters *)job;
+    fm_viewer_counters_choose(counters);
     fm_json_uint(json, "left_out", counters->left_out);
     fm_json_line(json, 1);
     fm_json_array(json, "series");
@@ -153,18 +153,18 @@ static void write_counters(struct fm_json *json, struct fm_trace_job *job)
 /* --- answers --- */
 
 static const struct {
-    const struct fm_trace_viewer *viewer;
-    void (*write)(struct fm_json *json, struct fm_trace_job *job);
+    const struct fm_viewer *viewer;
+    void (*write)(struct fm_json *json, struct fm_viewer_job *job);
 } writers[] = {
-    {&fm_trace_viewer_timeline, fm_trace_json_timeline},
-    {&fm_trace_viewer_resources, fm_trace_json_timeline},
-    {&fm_trace_viewer_overview, write_overview},
-    {&fm_trace_viewer_events, write_events},
-    {&fm_trace_viewer_statistics, write_statistics},
-    {&fm_trace_viewer_counters, write_counters},
+    {&fm_viewer_of_timeline, fm_trace_page_json_timeline},
+    {&fm_viewer_of_resources, fm_trace_page_json_timeline},
+    {&fm_viewer_of_overview, write_overview},
+    {&fm_viewer_of_events, write_events},
+    {&fm_viewer_of_statistics, write_statistics},
+    {&fm_viewer_of_counters, write_counters},
 };
 
-void fm_trace_json_job(struct fm_json *json, const char *name, struct fm_trace_job *job)
+void fm_trace_page_json_job(struct fm_json *json, const char *name, struct fm_viewer_job *job)
 {
     uint64_t origin = job->set->origin;
     g_assert(job->start >= origin && job->start < job->end && job->known_until >= job->start);
@@ -174,8 +174,8 @@ void fm_trace_json_job(struct fm_json *json, const char *name, struct fm_trace_j
     fm_json_uint(json, "start_ns", job->start - origin);
     fm_json_uint(json, "end_ns", job->end - origin);
     fm_json_uint(json, "columns", job->columns);
-    fm_json_bool(json, "incomplete", fm_trace_job_is_incomplete(job));
-    fm_json_bool(json, "done", fm_trace_job_is_done(job));
+    fm_json_bool(json, "incomplete", fm_viewer_job_is_incomplete(job));
+    fm_json_bool(json, "done", fm_viewer_job_is_done(job));
     fm_json_uint(json, "known_until_ns", job->known_until - origin);
     for (size_t i = 0; i < G_N_ELEMENTS(writers); i++) {
         if (writers[i].viewer == job->viewer)
@@ -214,7 +214,7 @@ static void write_passes(struct fm_json *json, const struct fm_trace *trace, boo
 }
 
 /* The clock of the trace's times. */
-static const char *clock_of(const struct fm_trace_set *set, const struct fm_trace *trace)
+static const char *clock_of(const struct fm_viewer_set *set, const struct fm_trace *trace)
 {
     const struct fm_trace_entry *file = fm_open_files_trace_of(set->recordings, trace);
     struct fm_correction correction = fm_trace_correction(trace);
@@ -222,8 +222,8 @@ static const char *clock_of(const struct fm_trace_set *set, const struct fm_trac
     return file != NULL && file->aligned ? "wall clock" : corrected ? "corrected" : "recorded";
 }
 
-static void write_file(struct fm_json *json, const struct fm_trace_set *set,
-                       const struct fm_trace_part *part)
+static void write_file(struct fm_json *json, const struct fm_viewer_set *set,
+                       const struct fm_viewer_part *part)
 {
     const struct fm_trace *trace = part->trace;
     fm_json_line(json, 2);
@@ -235,12 +235,12 @@ static void write_file(struct fm_json *json, const struct fm_trace_set *set,
     fm_json_uint(json, "end_ns", trace->end_time - MIN(trace->end_time, set->origin));
     fm_json_uint(json, "streams", trace->tracefiles->len);
     fm_json_bool(json, "grows", fm_trace_grows(trace));
-    write_passes(json, trace, fm_trace_part_is_behind(set, part));
+    write_passes(json, trace, fm_viewer_part_is_behind(set, part));
     write_damage(json, trace);
     fm_json_end(json);
 }
 
-void fm_trace_json_set(struct fm_json *json, const char *name, const struct fm_trace_set *set)
+void fm_trace_page_json_set(struct fm_json *json, const char *name, const struct fm_viewer_set *set)
 {
     g_autofree char *origin = g_strdup_printf("%" G_GUINT64_FORMAT, set->origin);
     g_assert(set->start < set->end);
@@ -250,8 +250,8 @@ void fm_trace_json_set(struct fm_json *json, const char *name, const struct fm_t
     fm_json_text(json, "origin_ns", origin); /* too large for numbers in scripts */
     fm_json_uint(json, "start_ns", set->start);
     fm_json_uint(json, "end_ns", set->end);
-    fm_json_bool(json, "grows", fm_trace_set_grows(set));
-    fm_json_digits(json, "progress", fm_trace_set_progress(set), 4);
+    fm_json_bool(json, "grows", fm_viewer_set_grows(set));
+    fm_json_digits(json, "progress", fm_viewer_set_progress(set), 4);
     fm_json_line(json, 1);
     fm_json_array(json, "files");
     for (unsigned i = 0; i < set->count; i++)

@@ -6,9 +6,10 @@
 #include "pages/viewers/viewers.h"
 
 /* Writes {"viewer": ..., ...}; name as in base/text/json.h. The job may arrange its lanes. */
-void fm_trace_json_job(struct fm_json *json, const char *name, struct fm_trace_job *job);
+void fm_trace_page_json_job(struct fm_json *json, const char *name, struct fm_viewer_job *job);
 /* As above, for the set itself: its files, and the progress of passes over them. */
-void fm_trace_json_set(struct fm_json *json, const char *name, const struct fm_trace_set *set);
+void fm_trace_page_json_set(struct fm_json *json, const char *name,
+                            const struct fm_viewer_set *set);
 
 /* Members of the answer of a timeline, or of resources (timeline_json.c). */
-void fm_trace_json_timeline(struct fm_json *json, struct fm_trace_job *job);
+void fm_trace_page_json_timeline(struct fm_json *json, struct fm_viewer_job *job);

@@ -17,16 +17,16 @@
 #define ZOOM 2
 #define SETTLED_BYTES_MAX (8u << 20)
 
-static const struct fm_trace_viewer *const viewers[FM_TRACE_VIEW_COUNT] = {
-    [FM_TRACE_VIEW_EVENTS] = &fm_trace_viewer_events,
-    [FM_TRACE_VIEW_STATISTICS] = &fm_trace_viewer_statistics,
-    [FM_TRACE_VIEW_RESOURCES] = &fm_trace_viewer_resources,
-    [FM_TRACE_VIEW_COUNTERS] = &fm_trace_viewer_counters,
-    [FM_TRACE_VIEW_TIMELINE] = &fm_trace_viewer_timeline,
-    [FM_TRACE_VIEW_OVERVIEW] = &fm_trace_viewer_overview,
+static const struct fm_viewer *const viewers[FM_TRACE_VIEW_COUNT] = {
+    [FM_TRACE_VIEW_EVENTS] = &fm_viewer_of_events,
+    [FM_TRACE_VIEW_STATISTICS] = &fm_viewer_of_statistics,
+    [FM_TRACE_VIEW_RESOURCES] = &fm_viewer_of_resources,
+    [FM_TRACE_VIEW_COUNTERS] = &fm_viewer_of_counters,
+    [FM_TRACE_VIEW_TIMELINE] = &fm_viewer_of_timeline,
+    [FM_TRACE_VIEW_OVERVIEW] = &fm_viewer_of_overview,
 };
 
-const struct fm_trace_viewer *fm_trace_viewer_of(enum fm_trace_view view)
+const struct fm_viewer *fm_trace_page_viewer_of(enum fm_trace_view view)
 {
     g_return_val_if_fail(view < FM_TRACE_VIEW_COUNT, NULL);
     return viewers[view];
@@ -34,10 +34,10 @@ const struct fm_trace_viewer *fm_trace_viewer_of(enum fm_trace_view view)
 
 struct page {
     int64_t patience_us; /* 0 = as long as is good for most readers */
-    struct fm_trace_set *set;
+    struct fm_viewer_set *set;
     const struct fm_trace_query *query;
     enum fm_format format;
-    struct fm_trace_job *jobs[3]; /* overview, timeline, panel; those that the format needs */
+    struct fm_viewer_job *jobs[3]; /* overview, timeline, panel; those that the format needs */
     unsigned job_count;
     char *filter_problem; /* error of the filter: the page is made without it */
     bool done;
@@ -47,7 +47,7 @@ static int64_t patience_of(const struct page *page)
 {
     if (page->patience_us != 0)
         return page->patience_us;
-    bool is_long = fm_trace_set_bytes(page->set) > SETTLED_BYTES_MAX;
+    bool is_long = fm_viewer_set_bytes(page->set) > SETTLED_BYTES_MAX;
     return page->format == FM_FORMAT_HTML && is_long ? PATIENCE_LONG_US : PATIENCE_US;
 }
 
@@ -55,11 +55,11 @@ static int64_t patience_of(const struct page *page)
 static void settle(struct page *page)
 {
     int64_t end = g_get_monotonic_time() + patience_of(page) / 2;
-    if (fm_trace_set_bytes(page->set) > SETTLED_BYTES_MAX && page->patience_us == 0) {
-        fm_trace_set_precompute(page->set); /* it would not be done in time */
+    if (fm_viewer_set_bytes(page->set) > SETTLED_BYTES_MAX && page->patience_us == 0) {
+        fm_viewer_set_precompute(page->set); /* it would not be done in time */
         return;
     }
-    while (!fm_trace_set_precompute(page->set) && g_get_monotonic_time() < end &&
+    while (!fm_viewer_set_precompute(page->set) && g_get_monotonic_time() < end &&
            !fm_engine_has_foreground(page->set->engine)) {
         if (!fm_engine_step(page->set->engine))
             break;
@@ -69,8 +69,8 @@ static void settle(struct page *page)
 static bool begin_job(struct page *page, enum fm_trace_view view, GError **error)
 {
     g_assert(page->job_count < G_N_ELEMENTS(page->jobs) && viewers[view] != NULL);
-    return fm_trace_job_new(viewers[view], page->set, page->query, &page->jobs[page->job_count],
-                            error) &&
+    return fm_viewer_job_new(viewers[view], page->set, page->query, &page->jobs[page->job_count],
+                             error) &&
            ++page->job_count > 0;
 }
 
@@ -91,8 +91,8 @@ static bool begin_jobs(struct page *page, GError **error)
 static void page_clear(struct page *page)
 {
     for (unsigned i = 0; i < page->job_count; i++)
-        fm_trace_job_free(page->jobs[i]);
-    fm_trace_set_free(page->set);
+        fm_viewer_job_free(page->jobs[i]);
+    fm_viewer_set_free(page->set);
     g_free(page->filter_problem);
 }
 
@@ -101,24 +101,24 @@ static void page_clear(struct page *page)
 static void add_zoom(const struct page *page, struct fm_list *list, const char *label,
                      uint64_t start, uint64_t end)
 {
-    const struct fm_trace_set *set = page->set;
+    const struct fm_viewer_set *set = page->set;
     struct fm_trace_query query = *page->query;
     query.start = start <= set->start ? FM_TRACE_TIME_UNSET : start;
     query.end = end >= set->end ? FM_TRACE_TIME_UNSET : end;
     query.from = query.until = NULL;
-    g_autofree char *url = fm_trace_url(&query);
+    g_autofree char *url = fm_trace_page_url(&query);
     fm_add_href(list, url, label);
 }
 
 /* Zooms around the cursor if it is in the window, else around the middle. */
 static void show_zooms(const struct page *page, struct fm_list *body, uint64_t start, uint64_t end)
 {
-    const struct fm_trace_set *set = page->set;
+    const struct fm_viewer_set *set = page->set;
     struct fm_list *list = fm_add_list(body, FM_LIST_HORIZONTAL, "Window");
     uint64_t width = end - start, cursor = page->query->cursor;
-    g_autofree char *from = fm_trace_time_text(start, 6);
-    g_autofree char *to = fm_trace_time_text(end, 6);
-    g_autofree char *length = fm_trace_duration_text(width);
+    g_autofree char *from = fm_trace_page_time_text(start, 6);
+    g_autofree char *to = fm_trace_page_time_text(end, 6);
+    g_autofree char *length = fm_trace_page_duration_text(width);
     g_autofree char *text = g_strdup_printf("%s to %s (%s)", from, to, length);
     fm_add_text(list, text);
     double centre = cursor != FM_TRACE_TIME_UNSET && cursor > start && cursor < end
@@ -183,7 +183,7 @@ static void show_tabs(const struct page *page, struct fm_list *body)
     query.from = query.until = NULL;
     for (unsigned i = 0; i < G_N_ELEMENTS(labels); i++) {
         query.view = (enum fm_trace_view)i;
-        g_autofree char *url = fm_trace_url(&query);
+        g_autofree char *url = fm_trace_page_url(&query);
         if (query.view == page->query->view)
             fm_add_text(list, labels[i]);
         else
@@ -191,27 +191,27 @@ static void show_tabs(const struct page *page, struct fm_list *body)
     }
 }
 
-static void show_panel(const struct fm_trace_show *show, struct fm_trace_job *job)
+static void show_panel(const struct fm_trace_page_show *show, struct fm_viewer_job *job)
 {
     switch (show->query->view) {
     case FM_TRACE_VIEW_EVENTS:
-        fm_trace_show_events(show, (const struct fm_trace_events *)job);
+        fm_trace_page_show_events(show, (const struct fm_viewer_events *)job);
         break;
     case FM_TRACE_VIEW_STATISTICS:
-        fm_trace_show_statistics(show, (struct fm_trace_statistics *)job);
+        fm_trace_page_show_statistics(show, (struct fm_viewer_statistics *)job);
         break;
     case FM_TRACE_VIEW_RESOURCES:
-        fm_trace_show_resources(show, (struct fm_trace_timeline *)job);
+        fm_trace_page_show_resources(show, (struct fm_viewer_timeline *)job);
         break;
     case FM_TRACE_VIEW_COUNTERS:
-        fm_trace_show_counters(show, (struct fm_trace_counters *)job);
+        fm_trace_page_show_counters(show, (struct fm_viewer_counters *)job);
         break;
     case FM_TRACE_VIEW_TIMELINE:
-        fm_trace_show_timeline(show, (struct fm_trace_timeline *)job);
-        fm_trace_show_activity(show, (const struct fm_trace_timeline *)job);
+        fm_trace_page_show_timeline(show, (struct fm_viewer_timeline *)job);
+        fm_trace_page_show_activity(show, (const struct fm_viewer_timeline *)job);
         break;
     case FM_TRACE_VIEW_OVERVIEW:
-        fm_trace_show_overview(show, (struct fm_trace_overview *)job);
+        fm_trace_page_show_overview(show, (struct fm_viewer_overview *)job);
         break;
     case FM_TRACE_VIEW_SET:
     case FM_TRACE_VIEW_COUNT:
@@ -221,7 +221,7 @@ static void show_panel(const struct fm_trace_show *show, struct fm_trace_job *jo
 
 static void show_damage(const struct page *page, struct fm_display *display, struct fm_list *body)
 {
-    g_autofree char *damage = fm_trace_set_damage(page->set);
+    g_autofree char *damage = fm_viewer_set_damage(page->set);
     if (damage == NULL)
         return;
     g_auto(GStrv) lines = g_strsplit(g_strstrip(damage), "\n", 21);
@@ -238,7 +238,7 @@ static void show_damage(const struct page *page, struct fm_display *display, str
         fm_add_text(list, lines[i]);
 }
 
-static char *make_title(const struct fm_trace_set *set)
+static char *make_title(const struct fm_viewer_set *set)
 {
     GString *title = g_string_new(NULL);
     for (unsigned i = 0; i < MIN(set->count, TITLE_FILES_MAX); i++) {
@@ -252,16 +252,16 @@ static char *make_title(const struct fm_trace_set *set)
 
 static bool is_incomplete(const struct page *page)
 {
-    bool incomplete = !page->done || fm_trace_set_is_behind(page->set);
+    bool incomplete = !page->done || fm_viewer_set_is_behind(page->set);
     for (unsigned i = 0; i < page->job_count; i++)
-        incomplete |= fm_trace_job_is_incomplete(page->jobs[i]);
+        incomplete |= fm_viewer_job_is_incomplete(page->jobs[i]);
     return incomplete;
 }
 
 /* Never "100 %" for an incomplete page: the passes may be done while this page is still reading. */
-static char *progress_text(const struct fm_trace_set *set)
+static char *progress_text(const struct fm_viewer_set *set)
 {
-    double percent = floor(100 * fm_trace_set_progress(set));
+    double percent = floor(100 * fm_viewer_set_progress(set));
     return percent >= 100
                ? g_strdup("The window is still being read: this is what is known so far.")
                : g_strdup_printf("The trace is still being read (%.0f %%): this is what "
@@ -271,12 +271,12 @@ static char *progress_text(const struct fm_trace_set *set)
 
 static struct fm_display *make_display(struct page *page)
 {
-    const struct fm_trace_set *set = page->set;
+    const struct fm_viewer_set *set = page->set;
     g_autofree char *title = make_title(set);
     struct fm_display *display = fm_display_new(title);
-    struct fm_trace_show show = {
+    struct fm_trace_page_show show = {
         .set = set, .query = page->query, .format = page->format, .body = fm_display_body(display)};
-    fm_trace_set_window(set, page->query, &show.start, &show.end);
+    fm_viewer_set_window(set, page->query, &show.start, &show.end);
     fm_display_set_name(display, "trace");
     if (is_incomplete(page)) {
         g_autofree char *text = progress_text(set);
@@ -289,9 +289,9 @@ static struct fm_display *make_display(struct page *page)
     }
     show_zooms(page, show.body, show.start - set->origin, show.end - set->origin);
     show_form(page, show.body);
-    fm_trace_show_overview(&show, (struct fm_trace_overview *)page->jobs[0]);
-    fm_trace_show_activity(&show, (const struct fm_trace_timeline *)page->jobs[1]);
-    fm_trace_show_timeline(&show, (struct fm_trace_timeline *)page->jobs[1]);
+    fm_trace_page_show_overview(&show, (struct fm_viewer_overview *)page->jobs[0]);
+    fm_trace_page_show_activity(&show, (const struct fm_viewer_timeline *)page->jobs[1]);
+    fm_trace_page_show_timeline(&show, (struct fm_viewer_timeline *)page->jobs[1]);
     show_tabs(page, show.body);
     if (page->job_count > 2)
         show_panel(&show, page->jobs[2]);
@@ -309,7 +309,7 @@ static void write_display(const struct page *page, const struct fm_display *disp
     static const char *const styles[] = {"vendor/uplot/uPlot.min.css", "trace/trace.css", NULL};
     struct fm_preferences preferences;
     fm_preferences_default(&preferences, true, false);
-    g_autofree char *query = fm_trace_url(page->query);
+    g_autofree char *query = fm_trace_page_url(page->query);
     g_autofree char *names = page->query->files->len == 1
                                  ? g_strdup(page->query->files->pdata[0])
                                  : g_strdup_printf("%u traces", page->set->count);
@@ -331,9 +331,9 @@ static void write_json(struct page *page, GString *out)
     struct fm_json json;
     fm_json_init(&json, out);
     if (page->query->view == FM_TRACE_VIEW_SET)
-        fm_trace_json_set(&json, NULL, page->set);
+        fm_trace_page_json_set(&json, NULL, page->set);
     else
-        fm_trace_json_job(&json, NULL, page->jobs[0]);
+        fm_trace_page_json_job(&json, NULL, page->jobs[0]);
     g_string_append_c(out, '\n');
 }
 
@@ -371,7 +371,7 @@ bool fm_trace_page_write(struct fm_open_files *recordings, int64_t patience_us,
     struct page page = {.patience_us = patience_us, .query = query, .format = format};
     struct fm_trace_query without;
     GError *problem = NULL;
-    bool good = fm_trace_set_open(recordings, query, &page.set, &problem);
+    bool good = fm_viewer_set_open(recordings, query, &page.set, &problem);
     if (good)
         check_filter(&page, query, &problem);
     if (page.filter_problem != NULL) { /* the form still shows it */
@@ -383,7 +383,7 @@ bool fm_trace_page_write(struct fm_open_files *recordings, int64_t patience_us,
         settle(&page);
     good = problem == NULL && begin_jobs(&page, &problem);
     if (good) {
-        page.done = fm_trace_jobs_run(page.jobs, page.job_count, patience_of(&page));
+        page.done = fm_viewer_jobs_run(page.jobs, page.job_count, patience_of(&page));
         page.query = query;
         write_page(&page, out);
     } else {

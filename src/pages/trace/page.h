@@ -11,4 +11,4 @@ FM_MUST_USE bool fm_trace_page_write(struct fm_open_files *recordings, int64_t p
                                      struct fm_trace_query *query, enum fm_format format,
                                      GString *out, GError **error);
 /* NULL for the set itself. */
-const struct fm_trace_viewer *fm_trace_viewer_of(enum fm_trace_view view);
+const struct fm_viewer *fm_trace_page_viewer_of(enum fm_trace_view view);

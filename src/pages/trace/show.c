@@ -10,7 +10,7 @@
 #define ROW_HEIGHT 17u
 #define LEVELS_MAX 24u
 
-char *fm_trace_duration_text(uint64_t ns)
+char *fm_trace_page_duration_text(uint64_t ns)
 {
     static const struct {
         const char *unit;
@@ -28,7 +28,7 @@ char *fm_trace_duration_text(uint64_t ns)
     return g_strdup_printf("%" PRIu64 " ns", ns);
 }
 
-char *fm_trace_time_text(uint64_t ns, unsigned decimals)
+char *fm_trace_page_time_text(uint64_t ns, unsigned decimals)
 {
     g_assert(decimals <= 9);
     uint64_t part = ns % 1000000000;
@@ -39,7 +39,7 @@ char *fm_trace_time_text(uint64_t ns, unsigned decimals)
     return g_strdup_printf("%" PRIu64 ".%0*" PRIu64 " s", ns / 1000000000, (int)decimals, part);
 }
 
-char *fm_trace_url(const struct fm_trace_query *query)
+char *fm_trace_page_url(const struct fm_trace_query *query)
 {
     GString *url = g_string_new("?");
     fm_trace_query_print(query, url);
@@ -65,8 +65,8 @@ static uint64_t round_step(double least, unsigned *ret_decimals)
     return power * 10;
 }
 
-void fm_trace_show_ticks(const struct fm_trace_show *show, struct fm_drawing *drawing,
-                         uint64_t start, uint64_t end)
+void fm_trace_page_show_ticks(const struct fm_trace_page_show *show, struct fm_drawing *drawing,
+                              uint64_t start, uint64_t end)
 {
     g_assert(start < end && start >= show->set->origin);
     unsigned decimals = 9;
@@ -74,38 +74,39 @@ void fm_trace_show_ticks(const struct fm_trace_show *show, struct fm_drawing *dr
     uint64_t step = round_step((double)(end - start) / 8, &decimals);
     uint64_t first = (start - origin + step - 1) / step * step;
     for (uint64_t time = first; time < end - origin; time += step) {
-        g_autofree char *label = fm_trace_time_text(time, decimals);
+        g_autofree char *label = fm_trace_page_time_text(time, decimals);
         fm_drawing_tick(drawing, (double)(time + origin - start) / (double)(end - start), label);
         if (time > UINT64_MAX - step)
             break;
     }
 }
 
-double fm_trace_show_fraction(uint64_t time, uint64_t start, uint64_t end)
+double fm_trace_page_show_fraction(uint64_t time, uint64_t start, uint64_t end)
 {
     g_assert(start < end);
     return time <= start ? 0 : MIN((double)(time - start) / (double)(end - start), 1.0);
 }
 
-void fm_trace_show_cursor(const struct fm_trace_show *show, struct fm_drawing *drawing,
-                          uint64_t start, uint64_t end)
+void fm_trace_page_show_cursor(const struct fm_trace_page_show *show, struct fm_drawing *drawing,
+                               uint64_t start, uint64_t end)
 {
     if (show->query->cursor == FM_TRACE_TIME_UNSET)
         return;
     uint64_t time = show->set->origin + show->query->cursor;
     if (time < start || time > end)
         return;
-    g_autofree char *text = fm_trace_time_text(show->query->cursor, 9);
-    fm_drawing_cursor(drawing, fm_trace_show_fraction(time, start, end), text);
+    g_autofree char *text = fm_trace_page_time_text(show->query->cursor, 9);
+    fm_drawing_cursor(drawing, fm_trace_page_show_fraction(time, start, end), text);
 }
 
 /* --- overview --- */
 
-void fm_trace_show_overview(const struct fm_trace_show *show, struct fm_trace_overview *overview)
+void fm_trace_page_show_overview(const struct fm_trace_page_show *show,
+                                 struct fm_viewer_overview *overview)
 {
-    const struct fm_trace_job *job = &overview->job;
-    fm_trace_overview_add_up(overview);
-    g_autofree char *nothing = fm_trace_overview_nothing(overview);
+    const struct fm_viewer_job *job = &overview->job;
+    fm_viewer_overview_add_up(overview);
+    g_autofree char *nothing = fm_viewer_overview_nothing(overview);
     if (nothing != NULL)
         fm_add_text(show->body, nothing);
     if (show->format != FM_FORMAT_HTML) {
@@ -117,7 +118,7 @@ void fm_trace_show_overview(const struct fm_trace_show *show, struct fm_trace_ov
         for (unsigned i = 0; i < job->columns; i++) {
             double width = (double)(job->end - job->start) / job->columns;
             g_autofree char *time =
-                fm_trace_time_text(job->start - show->set->origin + (uint64_t)(width * i), 9);
+                fm_trace_page_time_text(job->start - show->set->origin + (uint64_t)(width * i), 9);
             time[strlen(time) - 2] = '\0';
             fm_table_row(table, NULL, false);
             fm_cell_string(table, time, FM_STYLE_PLAIN);
@@ -135,27 +136,27 @@ void fm_trace_show_overview(const struct fm_trace_show *show, struct fm_trace_ov
                          : sqrt((double)overview->counts[i] / (double)overview->greatest);
     struct fm_drawing *drawing = fm_add_drawing(show->body, "overview", label, TRACE_WIDTH_DEFAULT);
     g_autofree char *note = g_strdup_printf("%" PRIu64, overview->total);
-    fm_trace_show_ticks(show, drawing, job->start, job->end);
+    fm_trace_page_show_ticks(show, drawing, job->start, job->end);
     fm_drawing_row(drawing, &(struct fm_drawing_row){
                                 .label = job->filter == NULL ? "All events" : "Events that pass",
                                 .note = note,
                                 .height = 40,
                                 .levels = 1});
     fm_drawing_bars(drawing, heights, job->columns);
-    fm_drawing_window(drawing, fm_trace_show_fraction(show->start, job->start, job->end),
-                      fm_trace_show_fraction(show->end, job->start, job->end));
-    fm_trace_show_cursor(show, drawing, job->start, job->end);
+    fm_drawing_window(drawing, fm_trace_page_show_fraction(show->start, job->start, job->end),
+                      fm_trace_page_show_fraction(show->end, job->start, job->end));
+    fm_trace_page_show_cursor(show, drawing, job->start, job->end);
 }
 
 /* --- lanes --- */
 
-static char *box_title(const struct fm_trace_show *show, const struct fm_trace_lane *lane,
+static char *box_title(const struct fm_trace_page_show *show, const struct fm_viewer_lane *lane,
                        const struct fm_box *box)
 {
     const struct fm_trace *trace = show->set->parts[lane->part].trace;
     bool known = (box->cut & (FM_BOX_BEGIN_UNKNOWN | FM_BOX_END_UNKNOWN)) == 0;
-    g_autofree char *at = fm_trace_time_text(box->start - show->set->origin, 9);
-    g_autofree char *length = fm_trace_duration_text(box->end - box->start);
+    g_autofree char *at = fm_trace_page_time_text(box->start - show->set->origin, 9);
+    g_autofree char *length = fm_trace_page_duration_text(box->end - box->start);
     g_autofree char *part = box->count <= 1 ? g_strdup("")
                                             : g_strdup_printf(" (%.0f %% of it; %u in all)",
                                                               (double)box->share * 100, box->count);
@@ -166,57 +167,60 @@ static char *box_title(const struct fm_trace_show *show, const struct fm_trace_l
 }
 
 /* The window around a box, with a little before and after it. */
-static char *box_url(const struct fm_trace_show *show, const struct fm_box *box)
+static char *box_url(const struct fm_trace_page_show *show, const struct fm_box *box)
 {
     struct fm_trace_query query = *show->query;
     uint64_t margin = (box->end - box->start) / 4 + 1, origin = show->set->origin;
     uint64_t start = box->start - origin, end = box->end - origin;
     query.start = start - MIN(start, margin);
     query.end = end + margin;
-    return fm_trace_url(&query);
+    return fm_trace_page_url(&query);
 }
 
 /* A box of several entries is named after one that took nearly all of its time. */
 #define NAMED_SHARE 0.9F
 
-static void draw_boxes(const struct fm_trace_show *show, const struct fm_trace_timeline *timeline,
-                       const struct fm_trace_lane *lane, struct fm_drawing *drawing, bool links)
+static void draw_boxes(const struct fm_trace_page_show *show,
+                       const struct fm_viewer_timeline *timeline, const struct fm_viewer_lane *lane,
+                       struct fm_drawing *drawing, bool links)
 {
     unsigned count;
-    const struct fm_box *boxes = fm_trace_timeline_boxes(timeline, lane, &count);
+    const struct fm_box *boxes = fm_viewer_timeline_boxes(timeline, lane, &count);
     const struct fm_trace *trace = show->set->parts[lane->part].trace;
     for (unsigned i = 0; i < MIN(count, TRACE_BOXES_MAX); i++) {
         g_autofree char *title = box_title(show, lane, &boxes[i]);
         g_autofree char *url = links ? box_url(show, &boxes[i]) : NULL;
-        fm_drawing_box(drawing,
-                       &(struct fm_drawing_box){
-                           .from = fm_trace_show_fraction(boxes[i].start, show->start, show->end),
-                           .to = fm_trace_show_fraction(boxes[i].end, show->start, show->end),
-                           .level = boxes[i].depth,
-                           .colour = fm_trace_colour(trace, boxes[i].value),
-                           .mixed = boxes[i].count > 1,
-                           .load = (double)boxes[i].load,
-                           .text = boxes[i].count > 1 && boxes[i].share < NAMED_SHARE
-                                       ? NULL
-                                       : fm_trace_value_name(trace, boxes[i].value),
-                           .title = title,
-                           .url = url,
-                       });
+        fm_drawing_box(
+            drawing,
+            &(struct fm_drawing_box){
+                .from = fm_trace_page_show_fraction(boxes[i].start, show->start, show->end),
+                .to = fm_trace_page_show_fraction(boxes[i].end, show->start, show->end),
+                .level = boxes[i].depth,
+                .colour = fm_viewer_colour(trace, boxes[i].value),
+                .mixed = boxes[i].count > 1,
+                .load = (double)boxes[i].load,
+                .text = boxes[i].count > 1 && boxes[i].share < NAMED_SHARE
+                            ? NULL
+                            : fm_trace_value_name(trace, boxes[i].value),
+                .title = title,
+                .url = url,
+            });
     }
 }
 
-static void draw_lane(const struct fm_trace_show *show, const struct fm_trace_timeline *timeline,
-                      const struct fm_trace_lane *lane, struct fm_drawing *drawing, bool links)
+static void draw_lane(const struct fm_trace_page_show *show,
+                      const struct fm_viewer_timeline *timeline, const struct fm_viewer_lane *lane,
+                      struct fm_drawing *drawing, bool links)
 {
-    g_autofree char *id = fm_trace_lane_id(lane);
+    g_autofree char *id = fm_viewer_lane_id(lane);
     struct fm_trace_query without;
     fm_trace_query_copy(show->query, &without);
     g_ptr_array_add(without.hidden, g_strdup(id));
-    g_autofree char *url = fm_trace_url(&without);
+    g_autofree char *url = fm_trace_page_url(&without);
     g_autofree char *title =
         g_strdup_printf("%s %" PRIu64 " of %s: hide it", fm_lane_kind_name(lane->kind), lane->key,
                         show->set->parts[lane->part].name);
-    double busy = fm_trace_timeline_busy(timeline, lane);
+    double busy = fm_viewer_timeline_busy(timeline, lane);
     g_autofree char *note = busy < 0 ? NULL : g_strdup_printf("%.0f %%", 100 * busy);
     fm_trace_query_clear(&without);
     fm_drawing_row(drawing, &(struct fm_drawing_row){.label = lane->name == NULL ? id : lane->name,
@@ -229,53 +233,55 @@ static void draw_lane(const struct fm_trace_show *show, const struct fm_trace_ti
     draw_boxes(show, timeline, lane, drawing, links);
 }
 
-static unsigned row_of(const struct fm_trace_timeline *timeline, unsigned first, unsigned end,
+static unsigned row_of(const struct fm_viewer_timeline *timeline, unsigned first, unsigned end,
                        unsigned part, uint32_t index)
 {
     for (unsigned i = first; i < end; i++) {
-        const struct fm_trace_lane *lane = timeline->lanes.order->pdata[i];
+        const struct fm_viewer_lane *lane = timeline->lanes.order->pdata[i];
         if (lane->part == part && lane->index == index)
             return i - first;
     }
     return UINT32_MAX;
 }
 
-static void draw_arrows(const struct fm_trace_show *show, const struct fm_trace_timeline *timeline,
-                        struct fm_drawing *drawing, unsigned first, unsigned end)
+static void draw_arrows(const struct fm_trace_page_show *show,
+                        const struct fm_viewer_timeline *timeline, struct fm_drawing *drawing,
+                        unsigned first, unsigned end)
 {
     for (unsigned i = 0; i < MIN(timeline->arrows->len, 200); i++) {
-        const struct fm_trace_arrow *arrow =
-            &g_array_index(timeline->arrows, struct fm_trace_arrow, i);
+        const struct fm_viewer_arrow *arrow =
+            &g_array_index(timeline->arrows, struct fm_viewer_arrow, i);
         unsigned from = row_of(timeline, first, end, arrow->part, arrow->from);
         unsigned to = row_of(timeline, first, end, arrow->part, arrow->to);
         if (from == UINT32_MAX || to == UINT32_MAX || from == to)
             continue;
         g_autofree char *length =
-            fm_trace_duration_text(arrow->to_time - MIN(arrow->from_time, arrow->to_time));
-        fm_drawing_arrow(drawing, from,
-                         fm_trace_show_fraction(arrow->from_time, show->start, show->end), to,
-                         fm_trace_show_fraction(arrow->to_time, show->start, show->end), length);
+            fm_trace_page_duration_text(arrow->to_time - MIN(arrow->from_time, arrow->to_time));
+        fm_drawing_arrow(
+            drawing, from, fm_trace_page_show_fraction(arrow->from_time, show->start, show->end),
+            to, fm_trace_page_show_fraction(arrow->to_time, show->start, show->end), length);
     }
 }
 
-static void draw_marks(const struct fm_trace_show *show, const struct fm_trace_timeline *timeline,
-                       const struct fm_trace_lane *lane, struct fm_drawing *drawing)
+static void draw_marks(const struct fm_trace_page_show *show,
+                       const struct fm_viewer_timeline *timeline, const struct fm_viewer_lane *lane,
+                       struct fm_drawing *drawing)
 {
     for (unsigned i = 0; i < timeline->marks->len; i++) {
-        const struct fm_trace_point *mark =
-            &g_array_index(timeline->marks, struct fm_trace_point, i);
+        const struct fm_viewer_point *mark =
+            &g_array_index(timeline->marks, struct fm_viewer_point, i);
         if (mark->part != lane->part || mark->lane != lane->index)
             continue;
-        g_autofree char *at = fm_trace_time_text(mark->time - show->set->origin, 9);
+        g_autofree char *at = fm_trace_page_time_text(mark->time - show->set->origin, 9);
         g_autofree char *title = g_strdup_printf(
             "%s at %s", fm_trace_value_name(show->set->parts[lane->part].trace, mark->value), at);
-        fm_drawing_mark(drawing, fm_trace_show_fraction(mark->time, show->start, show->end), title,
-                        NULL);
+        fm_drawing_mark(drawing, fm_trace_page_show_fraction(mark->time, show->start, show->end),
+                        title, NULL);
     }
 }
 
-static void list_boxes(const struct fm_trace_show *show, const struct fm_trace_timeline *timeline,
-                       unsigned first, unsigned end)
+static void list_boxes(const struct fm_trace_page_show *show,
+                       const struct fm_viewer_timeline *timeline, unsigned first, unsigned end)
 {
     static const struct fm_column_head columns[] = {{"Lane", "lane", FM_COLUMN_FIELD_NAME},
                                                     {"Level", "level", FM_COLUMN_NUMBER},
@@ -287,12 +293,12 @@ static void list_boxes(const struct fm_trace_show *show, const struct fm_trace_t
     struct fm_table *table = fm_add_table(show->body, FM_BOX_NEVER, timeline->job.viewer->name);
     fm_table_columns(table, columns, G_N_ELEMENTS(columns), FM_COLOUR_NEVER);
     for (unsigned i = first; i < end; i++) {
-        const struct fm_trace_lane *lane = timeline->lanes.order->pdata[i];
+        const struct fm_viewer_lane *lane = timeline->lanes.order->pdata[i];
         unsigned count;
-        const struct fm_box *boxes = fm_trace_timeline_boxes(timeline, lane, &count);
+        const struct fm_box *boxes = fm_viewer_timeline_boxes(timeline, lane, &count);
         for (unsigned j = 0; j < MIN(count, TRACE_BOXES_MAX); j++) {
-            g_autofree char *from = fm_trace_time_text(boxes[j].start - show->set->origin, 9);
-            g_autofree char *to = fm_trace_time_text(boxes[j].end - show->set->origin, 9);
+            g_autofree char *from = fm_trace_page_time_text(boxes[j].start - show->set->origin, 9);
+            g_autofree char *to = fm_trace_page_time_text(boxes[j].end - show->set->origin, 9);
             from[strlen(from) - 2] = to[strlen(to) - 2] = '\0';
             fm_table_row(table, NULL, false);
             fm_cell_string(table, lane->name, FM_STYLE_PLAIN);
@@ -309,8 +315,8 @@ static void list_boxes(const struct fm_trace_show *show, const struct fm_trace_t
 }
 
 /* Links to previous and next lanes, and to show hidden ones again. */
-static void show_paging(const struct fm_trace_show *show, const struct fm_trace_timeline *timeline,
-                        unsigned first, unsigned end)
+static void show_paging(const struct fm_trace_page_show *show,
+                        const struct fm_viewer_timeline *timeline, unsigned first, unsigned end)
 {
     unsigned total = timeline->lanes.order->len;
     bool some = show->query->hidden->len > 0 || show->query->find != NULL;
@@ -324,12 +330,12 @@ static void show_paging(const struct fm_trace_show *show, const struct fm_trace_
     unsigned step = query.lanes == 0 ? TRACE_LANES_DEFAULT : query.lanes;
     if (first > 0) {
         query.first = first - MIN(first, step);
-        g_autofree char *url = fm_trace_url(&query);
+        g_autofree char *url = fm_trace_page_url(&query);
         fm_add_href(list, url, "Lanes before");
     }
     if (end < total) {
         query.first = end;
-        g_autofree char *url = fm_trace_url(&query);
+        g_autofree char *url = fm_trace_page_url(&query);
         fm_add_href(list, url, "Lanes after");
     }
     if (some) {
@@ -337,22 +343,22 @@ static void show_paging(const struct fm_trace_show *show, const struct fm_trace_
         query.first = 0;
         query.hidden = none;
         query.find = NULL;
-        g_autofree char *url = fm_trace_url(&query);
+        g_autofree char *url = fm_trace_page_url(&query);
         fm_add_href(list, url, "Show all lanes");
     }
 }
 
-static void show_lanes(const struct fm_trace_show *show, struct fm_trace_timeline *timeline,
+static void show_lanes(const struct fm_trace_page_show *show, struct fm_viewer_timeline *timeline,
                        const char *label)
 {
     unsigned first, end, boxes = 0;
-    fm_trace_timeline_arrange(timeline, &first, &end);
+    fm_viewer_timeline_arrange(timeline, &first, &end);
     if (show->format != FM_FORMAT_HTML) {
         list_boxes(show, timeline, first, end);
         return;
     }
     if (first == end) {
-        fm_add_text(show->body, fm_trace_job_is_done(&timeline->job)
+        fm_add_text(show->body, fm_viewer_job_is_done(&timeline->job)
                                     ? "There is no such lane in this window."
                                     : "Nothing has been read yet.");
         show_paging(show, timeline, first, end);
@@ -360,32 +366,34 @@ static void show_lanes(const struct fm_trace_show *show, struct fm_trace_timelin
     }
     for (unsigned i = first; i < end; i++) {
         unsigned count;
-        fm_trace_timeline_boxes(timeline, timeline->lanes.order->pdata[i], &count);
+        fm_viewer_timeline_boxes(timeline, timeline->lanes.order->pdata[i], &count);
         boxes += count;
     }
     struct fm_drawing *drawing =
         fm_add_drawing(show->body, timeline->job.viewer->name, label, TRACE_WIDTH_DEFAULT);
-    fm_trace_show_ticks(show, drawing, show->start, show->end);
+    fm_trace_page_show_ticks(show, drawing, show->start, show->end);
     for (unsigned i = first; i < end; i++) {
-        const struct fm_trace_lane *lane = timeline->lanes.order->pdata[i];
+        const struct fm_viewer_lane *lane = timeline->lanes.order->pdata[i];
         draw_lane(show, timeline, lane, drawing, boxes <= LINKED_BOXES_MAX);
         draw_marks(show, timeline, lane, drawing);
     }
     draw_arrows(show, timeline, drawing, first, end);
-    fm_trace_show_cursor(show, drawing, show->start, show->end);
+    fm_trace_page_show_cursor(show, drawing, show->start, show->end);
     show_paging(show, timeline, first, end);
 }
 
-void fm_trace_show_timeline(const struct fm_trace_show *show, struct fm_trace_timeline *timeline)
+void fm_trace_page_show_timeline(const struct fm_trace_page_show *show,
+                                 struct fm_viewer_timeline *timeline)
 {
     show_lanes(show, timeline, "Lanes over time");
 }
 
-void fm_trace_show_resources(const struct fm_trace_show *show, struct fm_trace_timeline *resources)
+void fm_trace_page_show_resources(const struct fm_trace_page_show *show,
+                                  struct fm_viewer_timeline *resources)
 {
     show_lanes(show, resources, "Resources over time, with the part of the window they were busy");
     unsigned first, end;
-    fm_trace_timeline_arrange(resources, &first, &end);
+    fm_viewer_timeline_arrange(resources, &first, &end);
     struct fm_table *table = fm_add_table(show->body, FM_BOX_IF_PREFERRED, "usage");
     fm_table_group(table, "Resource", FM_COLUMN_FIELD_NAME, FM_COLOUR_NEVER);
     fm_table_column(table, NULL, "lane", NULL);
@@ -397,10 +405,10 @@ void fm_trace_show_resources(const struct fm_trace_show *show, struct fm_trace_t
     fm_table_column(table, NULL, "share_percent", NULL);
     double length = (double)(show->end - show->start);
     for (unsigned i = first; i < end; i++) {
-        const struct fm_trace_lane *lane = resources->lanes.order->pdata[i];
-        g_autoptr(GPtrArray) all = fm_trace_timeline_usage(resources, lane);
+        const struct fm_viewer_lane *lane = resources->lanes.order->pdata[i];
+        g_autoptr(GPtrArray) all = fm_viewer_timeline_usage(resources, lane);
         for (unsigned j = 0; j < all->len; j++) {
-            const struct fm_trace_usage *usage = all->pdata[j];
+            const struct fm_viewer_usage *usage = all->pdata[j];
             fm_table_row(table, NULL, false);
             fm_cell_string(table, lane->name, FM_STYLE_PLAIN);
             fm_cell_string(table,

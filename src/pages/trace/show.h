@@ -6,36 +6,43 @@
 #include "pages/render.h"
 #include "pages/viewers/viewers.h"
 
-struct fm_trace_show {
-    const struct fm_trace_set *set;
+struct fm_trace_page_show {
+    const struct fm_viewer_set *set;
     const struct fm_trace_query *query;
     enum fm_format format;
     struct fm_list *body;
     uint64_t start, end; /* the window, absolute */
 };
 
-void fm_trace_show_overview(const struct fm_trace_show *show, struct fm_trace_overview *overview);
-void fm_trace_show_timeline(const struct fm_trace_show *show, struct fm_trace_timeline *timeline);
-void fm_trace_show_activity(const struct fm_trace_show *show,
-                            const struct fm_trace_timeline *timeline);
-void fm_trace_show_events(const struct fm_trace_show *show, const struct fm_trace_events *events);
-void fm_trace_show_statistics(const struct fm_trace_show *show,
-                              struct fm_trace_statistics *statistics);
-void fm_trace_show_resources(const struct fm_trace_show *show, struct fm_trace_timeline *resources);
-void fm_trace_show_counters(const struct fm_trace_show *show, struct fm_trace_counters *counters);
+void fm_trace_page_show_overview(const struct fm_trace_page_show *show,
+                                 struct fm_viewer_overview *overview);
+void fm_trace_page_show_timeline(const struct fm_trace_page_show *show,
+                                 struct fm_viewer_timeline *timeline);
+void fm_trace_page_show_activity(const struct fm_trace_page_show *show,
+                                 const struct fm_viewer_timeline *timeline);
+void fm_trace_page_show_events(const struct fm_trace_page_show *show,
+                               const struct fm_viewer_events *events);
+void fm_trace_page_show_statistics(const struct fm_trace_page_show *show,
+                                   struct fm_viewer_statistics *statistics);
+void fm_trace_page_show_resources(const struct fm_trace_page_show *show,
+                                  struct fm_viewer_timeline *resources);
+void fm_trace_page_show_counters(const struct fm_trace_page_show *show,
+                                 struct fm_viewer_counters *counters);
 
 /* "?file=...&..." with one change; the caller frees it. */
-char *fm_trace_url(const struct fm_trace_query *query);
+char *fm_trace_page_url(const struct fm_trace_query *query);
 
 /* The page of the context named by an event in a log of timed calls, for the profile beside it:
  * "deep?clique/..."; NULL: it names none. The caller frees it. */
-char *fm_trace_context_url(const struct fm_trace_set *set, const struct fm_trace_event_row *row);
+char *fm_trace_page_context_url(const struct fm_viewer_set *set,
+                                const struct fm_viewer_event_row *row);
 
 /* Each returns a text for the caller to free. */
-char *fm_trace_duration_text(uint64_t ns);                /* "1.23 ms" */
-char *fm_trace_time_text(uint64_t ns, unsigned decimals); /* "0.001234 s", relative to the origin */
-double fm_trace_show_fraction(uint64_t time, uint64_t start, uint64_t end);
-void fm_trace_show_cursor(const struct fm_trace_show *show, struct fm_drawing *drawing,
-                          uint64_t start, uint64_t end);
-void fm_trace_show_ticks(const struct fm_trace_show *show, struct fm_drawing *drawing,
-                         uint64_t start, uint64_t end);
+char *fm_trace_page_duration_text(uint64_t ns); /* "1.23 ms" */
+char *fm_trace_page_time_text(uint64_t ns,
+                              unsigned decimals); /* "0.001234 s", relative to the origin */
+double fm_trace_page_show_fraction(uint64_t time, uint64_t start, uint64_t end);
+void fm_trace_page_show_cursor(const struct fm_trace_page_show *show, struct fm_drawing *drawing,
+                               uint64_t start, uint64_t end);
+void fm_trace_page_show_ticks(const struct fm_trace_page_show *show, struct fm_drawing *drawing,
+                              uint64_t start, uint64_t end);

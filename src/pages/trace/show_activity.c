@@ -6,17 +6,19 @@
 
 #define GRAPH_HEIGHT 44u
 
-static bool is_empty(const struct fm_trace_show *show, const struct fm_trace_timeline *timeline)
+static bool is_empty(const struct fm_trace_page_show *show,
+                     const struct fm_viewer_timeline *timeline)
 {
     for (unsigned i = 0; i < show->set->count; i++) {
-        if (!fm_trace_activity_is_empty(&timeline->activity[i]))
+        if (!fm_viewer_activity_is_empty(&timeline->activity[i]))
             return false;
     }
     return true;
 }
 
 /* "by the summary", "by the events", "as far as it has been read, up to 0.001 s". */
-static char *source_text(const struct fm_trace_show *show, const struct fm_trace_activity *activity)
+static char *source_text(const struct fm_trace_page_show *show,
+                         const struct fm_viewer_activity *activity)
 {
     if (activity->from_summary)
         return g_strdup("by the summary");
@@ -25,34 +27,34 @@ static char *source_text(const struct fm_trace_show *show, const struct fm_trace
     if (activity->known_until >= show->end)
         return g_strdup(
             "by the events of the window; what was going on before it is not known yet");
-    g_autofree char *time = fm_trace_time_text(activity->known_until - show->set->origin, 6);
+    g_autofree char *time = fm_trace_page_time_text(activity->known_until - show->set->origin, 6);
     return g_strdup_printf("as far as it has been read, up to %s", time);
 }
 
-static bool collects_most(const struct fm_trace_activity *activity)
+static bool collects_most(const struct fm_viewer_activity *activity)
 {
-    double productivity = fm_trace_activity_productivity(activity);
+    double productivity = fm_viewer_activity_productivity(activity);
     return productivity >= 0 && productivity < 0.5;
 }
 
 /* ", 0.31 collecting, productivity 72 %"; nothing where nothing was collected. */
-static char *collecting_text(const struct fm_trace_activity *activity)
+static char *collecting_text(const struct fm_viewer_activity *activity)
 {
     char mean[G_ASCII_DTOSTR_BUF_SIZE];
-    double productivity = fm_trace_activity_productivity(activity);
+    double productivity = fm_viewer_activity_productivity(activity);
     if (productivity < 0)
         return g_strdup("");
     g_ascii_formatd(mean, sizeof mean, "%.2f",
-                    fm_trace_activity_mean_of(activity, FM_STATE_COLLECTING));
+                    fm_viewer_activity_mean_of(activity, FM_STATE_COLLECTING));
     return g_strdup_printf(", %s collecting, productivity %.0f %%", mean, 100 * productivity);
 }
 
-static char *sentence(const struct fm_trace_show *show, const struct fm_trace_activity *activity,
-                      unsigned part)
+static char *sentence(const struct fm_trace_page_show *show,
+                      const struct fm_viewer_activity *activity, unsigned part)
 {
     char mean[G_ASCII_DTOSTR_BUF_SIZE];
-    double at_work = fm_trace_activity_mean(activity);
-    g_autofree char *name = fm_trace_activity_name(activity);
+    double at_work = fm_viewer_activity_mean(activity);
+    g_autofree char *name = fm_viewer_activity_name(activity);
     g_autofree char *source = source_text(show, activity);
     g_autofree char *trace =
         show->set->count > 1 ? g_strdup_printf("%s: ", show->set->parts[part].name) : g_strdup("");
@@ -63,10 +65,10 @@ static char *sentence(const struct fm_trace_show *show, const struct fm_trace_ac
                            collects_most(activity) ? " It mostly collects garbage." : "");
 }
 
-static void draw_graph(struct fm_drawing *drawing, const struct fm_trace_activity *activity)
+static void draw_graph(struct fm_drawing *drawing, const struct fm_viewer_activity *activity)
 {
     unsigned columns = activity->load.columns;
-    double scale = fm_trace_activity_scale(activity);
+    double scale = fm_viewer_activity_scale(activity);
     g_autofree double *bottoms = g_new0(double, columns);
     g_autofree double *tops = g_new0(double, columns);
     for (unsigned i = 0; i < FM_STATE_CLASS_COUNT; i++) {
@@ -75,8 +77,8 @@ static void draw_graph(struct fm_drawing *drawing, const struct fm_trace_activit
         if (!fm_state_class_is_busy(state_class) || time < 0.5)
             continue;
         for (unsigned k = 0; k < columns; k++)
-            tops[k] = bottoms[k] + fm_trace_activity_at(activity, state_class, k) / scale;
-        g_autofree char *length = fm_trace_duration_text((uint64_t)(time + 0.5));
+            tops[k] = bottoms[k] + fm_viewer_activity_at(activity, state_class, k) / scale;
+        g_autofree char *length = fm_trace_page_duration_text((uint64_t)(time + 0.5));
         g_autofree char *title =
             g_strdup_printf("%s, %s in all", fm_state_class_name(state_class), length);
         fm_drawing_layer(drawing, i, bottoms, tops, columns, title);
@@ -85,18 +87,19 @@ static void draw_graph(struct fm_drawing *drawing, const struct fm_trace_activit
     }
 }
 
-static void draw_all(const struct fm_trace_show *show, const struct fm_trace_timeline *timeline)
+static void draw_all(const struct fm_trace_page_show *show,
+                     const struct fm_viewer_timeline *timeline)
 {
     struct fm_drawing *drawing =
         fm_add_drawing(show->body, "activity", "How many are at work over time, by class of state",
                        TRACE_WIDTH_DEFAULT);
-    fm_trace_show_ticks(show, drawing, show->start, show->end);
+    fm_trace_page_show_ticks(show, drawing, show->start, show->end);
     for (unsigned i = 0; i < show->set->count; i++) {
-        const struct fm_trace_activity *activity = &timeline->activity[i];
-        if (fm_trace_activity_is_empty(activity))
+        const struct fm_viewer_activity *activity = &timeline->activity[i];
+        if (fm_viewer_activity_is_empty(activity))
             continue;
-        g_autofree char *name = fm_trace_activity_name(activity);
-        g_autofree char *note = g_strdup_printf("0 to %u", fm_trace_activity_scale(activity));
+        g_autofree char *name = fm_viewer_activity_name(activity);
+        g_autofree char *note = g_strdup_printf("0 to %u", fm_viewer_activity_scale(activity));
         g_autofree char *text = sentence(show, activity, i);
         fm_drawing_row(
             drawing,
@@ -105,12 +108,14 @@ static void draw_all(const struct fm_trace_show *show, const struct fm_trace_tim
         draw_graph(drawing, activity);
         if (activity->known_until < show->end && show->set->count == 1)
             fm_drawing_window(
-                drawing, 0, fm_trace_show_fraction(activity->known_until, show->start, show->end));
+                drawing, 0,
+                fm_trace_page_show_fraction(activity->known_until, show->start, show->end));
     }
-    fm_trace_show_cursor(show, drawing, show->start, show->end);
+    fm_trace_page_show_cursor(show, drawing, show->start, show->end);
 }
 
-static void list_all(const struct fm_trace_show *show, const struct fm_trace_timeline *timeline)
+static void list_all(const struct fm_trace_page_show *show,
+                     const struct fm_viewer_timeline *timeline)
 {
     struct fm_table *table = fm_add_table(show->body, FM_BOX_NEVER, "activity");
     fm_table_group(table, "Lanes", FM_COLUMN_FIELD_NAME, FM_COLOUR_NEVER);
@@ -122,11 +127,11 @@ static void list_all(const struct fm_trace_show *show, const struct fm_trace_tim
     fm_table_group(table, "Of their time", FM_COLUMN_TICKS_AND_TIMES, FM_COLOUR_NEVER);
     fm_table_column(table, NULL, "share_percent", NULL);
     for (unsigned i = 0; i < show->set->count; i++) {
-        const struct fm_trace_activity *activity = &timeline->activity[i];
-        if (fm_trace_activity_is_empty(activity))
+        const struct fm_viewer_activity *activity = &timeline->activity[i];
+        if (fm_viewer_activity_is_empty(activity))
             continue;
         double all = (double)(activity->known_until - activity->load.start) * activity->lanes;
-        g_autofree char *name = fm_trace_activity_name(activity);
+        g_autofree char *name = fm_viewer_activity_name(activity);
         for (unsigned k = 0; k < FM_STATE_CLASS_COUNT; k++) {
             double time = fm_load_time(&activity->load, (enum fm_state_class)k);
             if (time < 0.5)
@@ -140,8 +145,8 @@ static void list_all(const struct fm_trace_show *show, const struct fm_trace_tim
     }
 }
 
-void fm_trace_show_activity(const struct fm_trace_show *show,
-                            const struct fm_trace_timeline *timeline)
+void fm_trace_page_show_activity(const struct fm_trace_page_show *show,
+                                 const struct fm_viewer_timeline *timeline)
 {
     g_assert(timeline->activity != NULL); /* resources have none */
     if (is_empty(show, timeline))
@@ -151,7 +156,7 @@ void fm_trace_show_activity(const struct fm_trace_show *show,
         return;
     }
     for (unsigned i = 0; i < show->set->count; i++) {
-        if (fm_trace_activity_is_empty(&timeline->activity[i]))
+        if (fm_viewer_activity_is_empty(&timeline->activity[i]))
             continue;
         g_autofree char *text = sentence(show, &timeline->activity[i], i);
         fm_add_text(show->body, text);

@@ -8,7 +8,7 @@
 
 #define INDENT "\xE2\x80\x83" /* em space */
 
-static struct fm_table *add_table(const struct fm_trace_show *show, const char *name,
+static struct fm_table *add_table(const struct fm_trace_page_show *show, const char *name,
                                   const struct fm_column_head *columns, unsigned count)
 {
     struct fm_table *table = fm_add_table(show->body, FM_BOX_IF_PREFERRED, name);
@@ -18,7 +18,7 @@ static struct fm_table *add_table(const struct fm_trace_show *show, const char *
 
 /* --- events --- */
 
-static char *fields_text(const struct fm_trace_event_row *row)
+static char *fields_text(const struct fm_viewer_event_row *row)
 {
     GString *text = g_string_new(NULL);
     for (unsigned i = 0; i + 1 < row->fields->len; i += 2)
@@ -31,7 +31,8 @@ static char *fields_text(const struct fm_trace_event_row *row)
 #define DATA ".data"
 #define CALLS ".calls.eventlog"
 
-char *fm_trace_context_url(const struct fm_trace_set *set, const struct fm_trace_event_row *row)
+char *fm_trace_page_context_url(const struct fm_viewer_set *set,
+                                const struct fm_viewer_event_row *row)
 {
     const char *log = set->parts[row->part].name, *text = NULL, *value = NULL;
     for (unsigned i = 0; i + 1 < row->fields->len; i += 2) {
@@ -50,41 +51,43 @@ char *fm_trace_context_url(const struct fm_trace_set *set, const struct fm_trace
     return g_strdup_printf("deep?clique/csd:%s&%s", value, file);
 }
 
-static char *source_text(const struct fm_trace_show *show, const struct fm_trace_event_row *row)
+static char *source_text(const struct fm_trace_page_show *show,
+                         const struct fm_viewer_event_row *row)
 {
     g_autofree char *trace =
         show->set->count > 1 ? g_path_get_basename(show->set->parts[row->part].name) : NULL;
     return trace == NULL ? g_strdup(row->source) : g_strdup_printf("%s: %s", trace, row->source);
 }
 
-static void add_step(const struct fm_trace_show *show, struct fm_list *list, const char *label,
+static void add_step(const struct fm_trace_page_show *show, struct fm_list *list, const char *label,
                      const char *from, const char *until)
 {
     struct fm_trace_query query = *show->query;
     query.from = (char *)(uintptr_t)from;
     query.until = (char *)(uintptr_t)until;
     query.at = FM_TRACE_TIME_UNSET;
-    g_autofree char *url = fm_trace_url(&query);
+    g_autofree char *url = fm_trace_page_url(&query);
     fm_add_href(list, url, label);
 }
 
-static void show_steps(const struct fm_trace_show *show, const struct fm_trace_events *events)
+static void show_steps(const struct fm_trace_page_show *show, const struct fm_viewer_events *events)
 {
     const GPtrArray *rows = events->rows;
     struct fm_list *list = fm_add_list(show->body, FM_LIST_HORIZONTAL, NULL);
     if (rows->len > 0 && !events->at_start)
         add_step(show, list, "Events before", NULL,
-                 ((const struct fm_trace_event_row *)rows->pdata[0])->position);
+                 ((const struct fm_viewer_event_row *)rows->pdata[0])->position);
     if (events->next != NULL)
         add_step(show, list, "Events after", events->next, NULL);
     if (rows->len > 0)
         return;
-    fm_add_text(list, !fm_trace_job_is_done(&events->job) ? "Still searching."
-                      : events->job.filter != NULL        ? "No event passes the filter."
-                                                          : "There are no events here.");
+    fm_add_text(list, !fm_viewer_job_is_done(&events->job) ? "Still searching."
+                      : events->job.filter != NULL         ? "No event passes the filter."
+                                                           : "There are no events here.");
 }
 
-void fm_trace_show_events(const struct fm_trace_show *show, const struct fm_trace_events *events)
+void fm_trace_page_show_events(const struct fm_trace_page_show *show,
+                               const struct fm_viewer_events *events)
 {
     static const struct fm_column_head columns[] = {{"Time (s)", "time_seconds", FM_COLUMN_NUMBER},
                                                     {"Where", "source", FM_COLUMN_FIELD_NAME},
@@ -96,15 +99,15 @@ void fm_trace_show_events(const struct fm_trace_show *show, const struct fm_trac
         return;
     struct fm_table *table = add_table(show, "events", columns, G_N_ELEMENTS(columns));
     for (unsigned i = 0; i < events->rows->len; i++) {
-        const struct fm_trace_event_row *row = events->rows->pdata[i];
+        const struct fm_viewer_event_row *row = events->rows->pdata[i];
         bool selected = g_strcmp0(row->position, show->query->event) == 0;
         struct fm_trace_query query = *show->query;
         query.event = row->position;
         query.cursor = row->time - show->set->origin;
         if (query.from == NULL && query.until == NULL)
-            query.from = ((struct fm_trace_event_row *)events->rows->pdata[0])->position;
-        g_autofree char *url = fm_trace_url(&query);
-        g_autofree char *time = fm_trace_time_text(row->time - show->set->origin, 9);
+            query.from = ((struct fm_viewer_event_row *)events->rows->pdata[0])->position;
+        g_autofree char *url = fm_trace_page_url(&query);
+        g_autofree char *time = fm_trace_page_time_text(row->time - show->set->origin, 9);
         g_autofree char *fields = fields_text(row);
         g_autofree char *source = source_text(show, row);
         time[strlen(time) - 2] = '\0';
@@ -115,7 +118,7 @@ void fm_trace_show_events(const struct fm_trace_show *show, const struct fm_trac
             fm_cell_string(table, time, FM_STYLE_PLAIN);
         fm_cell_string(table, source, FM_STYLE_PLAIN);
         fm_cell_string(table, row->name, selected ? FM_STYLE_BOLD : FM_STYLE_PLAIN);
-        g_autofree char *context = fm_trace_context_url(show->set, row);
+        g_autofree char *context = fm_trace_page_context_url(show->set, row);
         if (show->format == FM_FORMAT_HTML && context != NULL)
             fm_cell_href(table, context, fields, FM_STYLE_PLAIN);
         else
@@ -125,13 +128,13 @@ void fm_trace_show_events(const struct fm_trace_show *show, const struct fm_trac
 
 /* --- statistics --- */
 
-static void show_choices(const struct fm_trace_show *show)
+static void show_choices(const struct fm_trace_page_show *show)
 {
     struct fm_list *list = fm_add_list(show->body, FM_LIST_HORIZONTAL, "Of");
     struct fm_trace_query query = *show->query;
     for (unsigned i = 0; i < 2; i++) {
         query.whole_trace = i == 1;
-        g_autofree char *url = fm_trace_url(&query);
+        g_autofree char *url = fm_trace_page_url(&query);
         const char *label = i == 1 ? "the whole trace" : "this window";
         if (query.whole_trace == show->query->whole_trace)
             fm_add_text(list, label);
@@ -142,7 +145,7 @@ static void show_choices(const struct fm_trace_show *show)
     query = *show->query;
     for (unsigned i = 0; i < FM_TRACE_SORT_KINDS; i++) {
         query.sort = (enum fm_trace_sort)i;
-        g_autofree char *url = fm_trace_url(&query);
+        g_autofree char *url = fm_trace_page_url(&query);
         if (query.sort == show->query->sort)
             fm_add_text(list, fm_trace_sort_name(query.sort));
         else
@@ -159,8 +162,8 @@ static char *indented(const char *name, unsigned depth, enum fm_format format)
     return g_string_free(text, FALSE);
 }
 
-void fm_trace_show_statistics(const struct fm_trace_show *show,
-                              struct fm_trace_statistics *statistics)
+void fm_trace_page_show_statistics(const struct fm_trace_page_show *show,
+                                   struct fm_viewer_statistics *statistics)
 {
     g_assert(show->start < show->end);
     static const struct fm_column_head columns[] = {
@@ -176,12 +179,12 @@ void fm_trace_show_statistics(const struct fm_trace_show *show,
     bool csv = show->format == FM_FORMAT_CSV;
     if (show->format == FM_FORMAT_HTML)
         show_choices(show);
-    fm_trace_statistics_fill(statistics);
+    fm_viewer_statistics_fill(statistics);
     struct fm_table *table =
         add_table(show, "statistics", columns + !csv, G_N_ELEMENTS(columns) - !csv);
     for (unsigned i = 0; i < statistics->rows->len; i++) {
-        const struct fm_trace_statistics_row *row =
-            &g_array_index(statistics->rows, struct fm_trace_statistics_row, i);
+        const struct fm_viewer_statistics_row *row =
+            &g_array_index(statistics->rows, struct fm_viewer_statistics_row, i);
         const struct fm_statistics_node *node = row->node;
         const char *name = row->depth == 0 ? show->set->parts[row->part].name : node->name;
         g_autofree char *shown = indented(name, row->depth, show->format);
@@ -203,8 +206,8 @@ void fm_trace_show_statistics(const struct fm_trace_show *show,
 
 /* --- counters --- */
 
-static void draw_series(const struct fm_trace_counters *counters,
-                        const struct fm_trace_series *series, struct fm_drawing *drawing)
+static void draw_series(const struct fm_viewer_counters *counters,
+                        const struct fm_viewer_series *series, struct fm_drawing *drawing)
 {
     unsigned columns = counters->job.columns;
     g_autofree double *heights = g_new(double, columns);
@@ -223,16 +226,17 @@ static void draw_series(const struct fm_trace_counters *counters,
     fm_drawing_line(drawing, heights, columns);
 }
 
-void fm_trace_show_counters(const struct fm_trace_show *show, struct fm_trace_counters *counters)
+void fm_trace_page_show_counters(const struct fm_trace_page_show *show,
+                                 struct fm_viewer_counters *counters)
 {
     static const struct fm_column_head columns[] = {{"Counter", "name", FM_COLUMN_FIELD_NAME},
                                                     {"Kind", "kind", FM_COLUMN_FIELD_NAME},
                                                     {"Minimum", "least", FM_COLUMN_NUMBER},
                                                     {"Maximum", "greatest", FM_COLUMN_NUMBER},
                                                     {"Last", "last", FM_COLUMN_NUMBER}};
-    fm_trace_counters_choose(counters);
+    fm_viewer_counters_choose(counters);
     if (counters->series->len == 0) {
-        fm_add_text(show->body, fm_trace_job_is_done(&counters->job)
+        fm_add_text(show->body, fm_viewer_job_is_done(&counters->job)
                                     ? "There are no counters in this window."
                                     : "Nothing has been read yet.");
         return;
@@ -240,13 +244,13 @@ void fm_trace_show_counters(const struct fm_trace_show *show, struct fm_trace_co
     if (show->format == FM_FORMAT_HTML) {
         struct fm_drawing *drawing =
             fm_add_drawing(show->body, "counters", "Counters over time", TRACE_WIDTH_DEFAULT);
-        fm_trace_show_ticks(show, drawing, show->start, show->end);
+        fm_trace_page_show_ticks(show, drawing, show->start, show->end);
         for (unsigned i = 0; i < counters->series->len; i++)
             draw_series(counters, counters->series->pdata[i], drawing);
     }
     struct fm_table *table = add_table(show, "counters", columns, G_N_ELEMENTS(columns));
     for (unsigned i = 0; i < counters->series->len; i++) {
-        const struct fm_trace_series *series = counters->series->pdata[i];
+        const struct fm_viewer_series *series = counters->series->pdata[i];
         fm_table_row(table, NULL, false);
         fm_cell_string(table, series->name, FM_STYLE_PLAIN);
         fm_cell_string(table, fm_lane_kind_name(series->kind), FM_STYLE_PLAIN);

@@ -498,8 +498,9 @@ static void add_kind(struct fm_list *body, const struct fm_statistics_node *root
         add_lanes(body, kind, number == FM_LANE_THREAD);
 }
 
-struct fm_display *fm_trace_statistics_page(const struct fm_statistics_node *root, const char *by,
-                                            uint64_t start, uint64_t end, GError **error)
+struct fm_display *fm_trace_page_statistics_page(const struct fm_statistics_node *root,
+                                                 const char *by, uint64_t start, uint64_t end,
+                                                 GError **error)
 {
     g_return_val_if_fail(root != NULL && by != NULL && start <= end, NULL);
     int kind = find_kind(by);
@@ -511,7 +512,7 @@ struct fm_display *fm_trace_statistics_page(const struct fm_statistics_node *roo
         return NULL;
     }
     struct fm_display *display = fm_display_new(NULL);
-    fm_display_set_name(display, "fm_trace_statistics");
+    fm_display_set_name(display, "fm_viewer_statistics");
     fm_display_fact_string(display, "by", by);
     fm_display_fact_int(display, "start_ns", (int64_t)start);
     fm_display_fact_int(display, "end_ns", (int64_t)end);

@@ -26,7 +26,7 @@ static unsigned number_of(struct values *values, unsigned part, uint32_t value)
 }
 
 static void write_values(struct fm_json *json, const struct values *values,
-                         const struct fm_trace_set *set)
+                         const struct fm_viewer_set *set)
 {
     fm_json_line(json, 1);
     fm_json_array(json, "values");
@@ -35,18 +35,18 @@ static void write_values(struct fm_json *json, const struct values *values,
         const struct fm_trace *trace = set->parts[met->part].trace;
         fm_json_array(json, NULL);
         fm_json_text(json, NULL, fm_trace_value_name(trace, met->value));
-        fm_json_uint(json, NULL, fm_trace_colour(trace, met->value));
+        fm_json_uint(json, NULL, fm_viewer_colour(trace, met->value));
         fm_json_text(json, NULL, fm_state_class_name(fm_trace_value_class(trace, met->value)));
         fm_json_end(json);
     }
     fm_json_end(json);
 }
 
-static void write_boxes(struct fm_json *json, const struct fm_trace_timeline *timeline,
-                        const struct fm_trace_lane *lane, struct values *values)
+static void write_boxes(struct fm_json *json, const struct fm_viewer_timeline *timeline,
+                        const struct fm_viewer_lane *lane, struct values *values)
 {
     unsigned count;
-    const struct fm_box *boxes = fm_trace_timeline_boxes(timeline, lane, &count);
+    const struct fm_box *boxes = fm_viewer_timeline_boxes(timeline, lane, &count);
     uint64_t origin = timeline->job.set->origin;
     fm_json_line(json, 3);
     fm_json_array(json, "boxes");
@@ -67,17 +67,17 @@ static void write_boxes(struct fm_json *json, const struct fm_trace_timeline *ti
     fm_json_end(json);
 }
 
-static void write_usage(struct fm_json *json, const struct fm_trace_timeline *timeline,
-                        const struct fm_trace_lane *lane, struct values *values)
+static void write_usage(struct fm_json *json, const struct fm_viewer_timeline *timeline,
+                        const struct fm_viewer_lane *lane, struct values *values)
 {
-    double busy = fm_trace_timeline_busy(timeline, lane);
+    double busy = fm_viewer_timeline_busy(timeline, lane);
     if (busy < 0)
         return;
-    g_autoptr(GPtrArray) all = fm_trace_timeline_usage(timeline, lane);
+    g_autoptr(GPtrArray) all = fm_viewer_timeline_usage(timeline, lane);
     fm_json_fixed(json, "busy_percent", 100 * busy, 2);
     fm_json_array(json, "states");
     for (unsigned i = 0; i < all->len; i++) {
-        const struct fm_trace_usage *usage = all->pdata[i];
+        const struct fm_viewer_usage *usage = all->pdata[i];
         fm_json_array(json, NULL);
         fm_json_uint(json, NULL, number_of(values, lane->part, usage->value));
         fm_json_uint(json, NULL, (uint64_t)usage->time);
@@ -86,10 +86,10 @@ static void write_usage(struct fm_json *json, const struct fm_trace_timeline *ti
     fm_json_end(json);
 }
 
-static void write_lane(struct fm_json *json, const struct fm_trace_timeline *timeline,
-                       const struct fm_trace_lane *lane, struct values *values)
+static void write_lane(struct fm_json *json, const struct fm_viewer_timeline *timeline,
+                       const struct fm_viewer_lane *lane, struct values *values)
 {
-    g_autofree char *id = fm_trace_lane_id(lane);
+    g_autofree char *id = fm_viewer_lane_id(lane);
     fm_json_line(json, 2);
     fm_json_object(json, NULL);
     fm_json_text(json, "id", id);
@@ -105,25 +105,25 @@ static void write_lane(struct fm_json *json, const struct fm_trace_timeline *tim
 
 /* --- marks and arrows, at the lanes that are shown --- */
 
-static int place_of(const struct fm_trace_timeline *timeline, unsigned first, unsigned end,
+static int place_of(const struct fm_viewer_timeline *timeline, unsigned first, unsigned end,
                     unsigned part, uint32_t index)
 {
     for (unsigned i = first; i < end; i++) {
-        const struct fm_trace_lane *lane = timeline->lanes.order->pdata[i];
+        const struct fm_viewer_lane *lane = timeline->lanes.order->pdata[i];
         if (lane->part == part && lane->index == index)
             return (int)(i - first);
     }
     return -1;
 }
 
-static void write_marks(struct fm_json *json, const struct fm_trace_timeline *timeline,
+static void write_marks(struct fm_json *json, const struct fm_viewer_timeline *timeline,
                         unsigned first, unsigned end, struct values *values)
 {
     fm_json_line(json, 1);
     fm_json_array(json, "marks");
     for (unsigned i = 0; i < timeline->marks->len; i++) {
-        const struct fm_trace_point *mark =
-            &g_array_index(timeline->marks, struct fm_trace_point, i);
+        const struct fm_viewer_point *mark =
+            &g_array_index(timeline->marks, struct fm_viewer_point, i);
         int place = place_of(timeline, first, end, mark->part, mark->lane);
         if (place < 0)
             continue;
@@ -136,15 +136,15 @@ static void write_marks(struct fm_json *json, const struct fm_trace_timeline *ti
     fm_json_end(json);
 }
 
-static void write_arrows(struct fm_json *json, const struct fm_trace_timeline *timeline,
+static void write_arrows(struct fm_json *json, const struct fm_viewer_timeline *timeline,
                          unsigned first, unsigned end)
 {
     uint64_t origin = timeline->job.set->origin;
     fm_json_line(json, 1);
     fm_json_array(json, "arrows");
     for (unsigned i = 0; i < timeline->arrows->len; i++) {
-        const struct fm_trace_arrow *arrow =
-            &g_array_index(timeline->arrows, struct fm_trace_arrow, i);
+        const struct fm_viewer_arrow *arrow =
+            &g_array_index(timeline->arrows, struct fm_viewer_arrow, i);
         int from = place_of(timeline, first, end, arrow->part, arrow->from);
         int to = place_of(timeline, first, end, arrow->part, arrow->to);
         if (from < 0 || to < 0)
@@ -161,7 +161,7 @@ static void write_arrows(struct fm_json *json, const struct fm_trace_timeline *t
 
 /* --- lanes at work --- */
 
-static void write_classes(struct fm_json *json, const struct fm_trace_activity *activity)
+static void write_classes(struct fm_json *json, const struct fm_viewer_activity *activity)
 {
     fm_json_array(json, "classes");
     for (unsigned i = 0; i < FM_STATE_CLASS_COUNT; i++) {
@@ -178,47 +178,47 @@ static void write_classes(struct fm_json *json, const struct fm_trace_activity *
         fm_json_uint(json, "time_ns", (uint64_t)(time + 0.5));
         fm_json_array(json, "load");
         for (unsigned k = 0; k < activity->load.columns; k++)
-            fm_json_digits(json, NULL, fm_trace_activity_at(activity, state_class, k), 3);
+            fm_json_digits(json, NULL, fm_viewer_activity_at(activity, state_class, k), 3);
         fm_json_end(json);
         fm_json_end(json);
     }
     fm_json_end(json);
 }
 
-static void write_activity(struct fm_json *json, const struct fm_trace_activity *activity,
+static void write_activity(struct fm_json *json, const struct fm_viewer_activity *activity,
                            unsigned part, uint64_t origin)
 {
-    double mean = fm_trace_activity_mean(activity);
-    double productivity = fm_trace_activity_productivity(activity);
+    double mean = fm_viewer_activity_mean(activity);
+    double productivity = fm_viewer_activity_productivity(activity);
     fm_json_object(json, NULL);
     fm_json_uint(json, "trace", part);
     fm_json_text(json, "kind", fm_lane_kind_name(activity->kind));
     fm_json_uint(json, "lanes", activity->lanes);
-    fm_json_uint(json, "scale", fm_trace_activity_scale(activity));
+    fm_json_uint(json, "scale", fm_viewer_activity_scale(activity));
     fm_json_bool(json, "from_summary", activity->from_summary);
     fm_json_bool(json, "complete", activity->complete);
     fm_json_uint(json, "known_until_ns", activity->known_until - origin);
     fm_json_digits(json, "at_work", mean < 1e-6 ? 0 : mean, 4);
     fm_json_fixed(json, "at_work_percent", 100 * mean / MAX(activity->lanes, 1), 2);
     if (productivity >= 0) {
-        fm_json_digits(json, "collecting", fm_trace_activity_mean_of(activity, FM_STATE_COLLECTING),
-                       4);
+        fm_json_digits(json, "collecting",
+                       fm_viewer_activity_mean_of(activity, FM_STATE_COLLECTING), 4);
         fm_json_fixed(json, "productivity_percent", 100 * productivity, 2);
     }
     write_classes(json, activity);
     fm_json_end(json);
 }
 
-static void write_activities(struct fm_json *json, const struct fm_trace_timeline *timeline)
+static void write_activities(struct fm_json *json, const struct fm_viewer_timeline *timeline)
 {
-    const struct fm_trace_set *set = timeline->job.set;
+    const struct fm_viewer_set *set = timeline->job.set;
     bool any = false;
     if (timeline->activity == NULL)
         return;
     fm_json_line(json, 1);
     fm_json_array(json, "activity");
     for (unsigned i = 0; i < set->count; i++) {
-        if (fm_trace_activity_is_empty(&timeline->activity[i]))
+        if (fm_viewer_activity_is_empty(&timeline->activity[i]))
             continue;
         if (any)
             fm_json_line(json, 2);
@@ -228,13 +228,13 @@ static void write_activities(struct fm_json *json, const struct fm_trace_timelin
     fm_json_end(json);
 }
 
-void fm_trace_json_timeline(struct fm_json *json, struct fm_trace_job *job)
+void fm_trace_page_json_timeline(struct fm_json *json, struct fm_viewer_job *job)
 {
-    struct fm_trace_timeline *timeline = (struct fm_trace_timeline *)job;
+    struct fm_viewer_timeline *timeline = (struct fm_viewer_timeline *)job;
     struct values values = {g_hash_table_new(NULL, NULL),
                             g_array_new(FALSE, FALSE, sizeof(struct value))};
     unsigned first, end;
-    fm_trace_timeline_arrange(timeline, &first, &end);
+    fm_viewer_timeline_arrange(timeline, &first, &end);
     g_assert(first <= end && end <= timeline->lanes.order->len);
     fm_json_uint(json, "lanes_total", timeline->lanes.order->len);
     fm_json_uint(json, "first", first);

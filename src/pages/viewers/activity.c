@@ -21,22 +21,22 @@ static unsigned rank_of(enum fm_lane_kind kind)
     }
 }
 
-void fm_trace_activity_init(struct fm_trace_activity *activity, const struct fm_trace_job *job)
+void fm_viewer_activity_init(struct fm_viewer_activity *activity, const struct fm_viewer_job *job)
 {
     unsigned columns = MIN(job->columns, TRACE_LOAD_COLUMNS_MAX);
-    *activity = (struct fm_trace_activity){.known_until = job->start};
+    *activity = (struct fm_viewer_activity){.known_until = job->start};
     fm_load_init(&activity->ended, job->start, job->end, columns);
     fm_load_init(&activity->load, job->start, job->end, columns);
 }
 
-void fm_trace_activity_clear(struct fm_trace_activity *activity)
+void fm_viewer_activity_clear(struct fm_viewer_activity *activity)
 {
     fm_load_clear(&activity->ended);
     fm_load_clear(&activity->load);
 }
 
 /* Drops threads, which were counted before a CPU was seen. */
-static void prefer(struct fm_trace_activity *activity, enum fm_lane_kind kind)
+static void prefer(struct fm_viewer_activity *activity, enum fm_lane_kind kind)
 {
     activity->kind = kind;
     activity->rank = rank_of(kind);
@@ -44,7 +44,7 @@ static void prefer(struct fm_trace_activity *activity, enum fm_lane_kind kind)
 }
 
 /* Finds the lanes that exist. */
-static void look(struct fm_trace_activity *activity, const struct fm_state *state)
+static void look(struct fm_viewer_activity *activity, const struct fm_state *state)
 {
     unsigned lanes = 0;
     bool known = false;
@@ -78,9 +78,9 @@ static void count(struct fm_load *load, const struct fm_state *state, const stru
         fm_load_add(load, below, entry->since, end, -(double)(end - entry->since));
 }
 
-void fm_trace_activity_count(struct fm_trace_activity *activity, const struct fm_state *state,
-                             const struct fm_lane *lane, uint32_t depth,
-                             const struct fm_state_entry *entry, uint64_t end)
+void fm_viewer_activity_count(struct fm_viewer_activity *activity, const struct fm_state *state,
+                              const struct fm_lane *lane, uint32_t depth,
+                              const struct fm_state_entry *entry, uint64_t end)
 {
     if (rank_of(lane->kind) > activity->rank)
         prefer(activity, lane->kind);
@@ -89,7 +89,7 @@ void fm_trace_activity_count(struct fm_trace_activity *activity, const struct fm
 }
 
 struct opening {
-    struct fm_trace_activity *activity;
+    struct fm_viewer_activity *activity;
     const struct fm_state *state;
 };
 
@@ -101,8 +101,8 @@ static void count_open(void *user, const struct fm_lane *lane, uint32_t depth,
         count(&opening->activity->load, opening->state, lane, depth, entry, end);
 }
 
-void fm_trace_activity_show(struct fm_trace_activity *activity, struct fm_state *state,
-                            uint64_t time, bool complete)
+void fm_viewer_activity_show(struct fm_viewer_activity *activity, struct fm_state *state,
+                             uint64_t time, bool complete)
 {
     struct opening opening = {activity, state};
     const struct fm_state_observer open = {.user = &opening, .segment = count_open};
@@ -115,7 +115,7 @@ void fm_trace_activity_show(struct fm_trace_activity *activity, struct fm_state 
 }
 
 /* With very many lanes the answer is coarser, so that it takes no longer. */
-static void use_fewer_columns(struct fm_trace_activity *activity, unsigned nested)
+static void use_fewer_columns(struct fm_viewer_activity *activity, unsigned nested)
 {
     enum { SUMS_MAX = 1000000, COLUMNS_LEAST = 20 };
     unsigned columns = activity->load.columns;
@@ -126,8 +126,8 @@ static void use_fewer_columns(struct fm_trace_activity *activity, unsigned neste
     fm_load_init(&activity->load, start, end, MIN(columns, MAX(SUMS_MAX / nested, COLUMNS_LEAST)));
 }
 
-void fm_trace_activity_from_summary(struct fm_trace_activity *activity,
-                                    const struct fm_summary *summary, const struct fm_state *state)
+void fm_viewer_activity_from_summary(struct fm_viewer_activity *activity,
+                                     const struct fm_summary *summary, const struct fm_state *state)
 {
     look(activity, state);
     g_autoptr(GArray) lanes = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -147,18 +147,18 @@ void fm_trace_activity_from_summary(struct fm_trace_activity *activity,
 
 /* --- results --- */
 
-bool fm_trace_activity_is_empty(const struct fm_trace_activity *activity)
+bool fm_viewer_activity_is_empty(const struct fm_viewer_activity *activity)
 {
     return activity->lanes == 0 || activity->known_until == activity->load.start;
 }
 
-static double mean(const struct fm_trace_activity *activity, double time)
+static double mean(const struct fm_viewer_activity *activity, double time)
 {
     double known = (double)(activity->known_until - activity->load.start);
     return known == 0 ? 0 : CLAMP(time / known, 0, (double)activity->lanes);
 }
 
-static double work_time(const struct fm_trace_activity *activity)
+static double work_time(const struct fm_viewer_activity *activity)
 {
     double sum = 0;
     for (unsigned i = 0; i < activity->load.columns; i++)
@@ -166,18 +166,18 @@ static double work_time(const struct fm_trace_activity *activity)
     return sum - fm_load_time(&activity->load, FM_STATE_COLLECTING);
 }
 
-double fm_trace_activity_mean(const struct fm_trace_activity *activity)
+double fm_viewer_activity_mean(const struct fm_viewer_activity *activity)
 {
     return mean(activity, work_time(activity));
 }
 
-double fm_trace_activity_mean_of(const struct fm_trace_activity *activity,
-                                 enum fm_state_class state_class)
+double fm_viewer_activity_mean_of(const struct fm_viewer_activity *activity,
+                                  enum fm_state_class state_class)
 {
     return mean(activity, fm_load_time(&activity->load, state_class));
 }
 
-double fm_trace_activity_productivity(const struct fm_trace_activity *activity)
+double fm_viewer_activity_productivity(const struct fm_viewer_activity *activity)
 {
     double collecting = fm_load_time(&activity->load, FM_STATE_COLLECTING);
     double work = MAX(work_time(activity), 0);
@@ -195,8 +195,8 @@ static double tidy(double value)
     return value < 1e-6 ? 0 : value;
 }
 
-double fm_trace_activity_at(const struct fm_trace_activity *activity,
-                            enum fm_state_class state_class, unsigned column)
+double fm_viewer_activity_at(const struct fm_viewer_activity *activity,
+                             enum fm_state_class state_class, unsigned column)
 {
     const struct fm_load *load = &activity->load;
     g_assert(column < load->columns && state_class < FM_STATE_CLASS_COUNT);
@@ -204,7 +204,7 @@ double fm_trace_activity_at(const struct fm_trace_activity *activity,
     return tidy(time / column_width(load));
 }
 
-unsigned fm_trace_activity_scale(const struct fm_trace_activity *activity)
+unsigned fm_viewer_activity_scale(const struct fm_viewer_activity *activity)
 {
     double most = 0;
     if (activity->kind != FM_LANE_THREAD)
@@ -214,7 +214,7 @@ unsigned fm_trace_activity_scale(const struct fm_trace_activity *activity)
     return MAX((unsigned)ceil(most - 1e-6), 1);
 }
 
-char *fm_trace_activity_name(const struct fm_trace_activity *activity)
+char *fm_viewer_activity_name(const struct fm_viewer_activity *activity)
 {
     static const char *const names[][2] = {
         {"capability", "capabilities"}, {"CPU", "CPUs"}, {"thread", "threads"}};

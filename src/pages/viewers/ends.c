@@ -5,18 +5,18 @@
 #include "pages/viewers/viewers.h"
 
 struct ending {
-    struct fm_trace_timeline *timeline;
+    struct fm_viewer_timeline *timeline;
     unsigned part;
     struct fm_state_observer observer;
 };
 
-static struct fm_box *box_at(const struct fm_trace_timeline *timeline, unsigned part, unsigned i)
+static struct fm_box *box_at(const struct fm_viewer_timeline *timeline, unsigned part, unsigned i)
 {
     return &g_array_index(timeline->boxes[part].picture.boxes, struct fm_box, i);
 }
 
 /* The first box of that lane, or of the next lane with boxes. */
-static unsigned first_box(const struct fm_trace_timeline *timeline, unsigned part, uint32_t lane)
+static unsigned first_box(const struct fm_viewer_timeline *timeline, unsigned part, uint32_t lane)
 {
     unsigned low = 0, high = timeline->boxes[part].picture.boxes->len;
     while (low < high) {
@@ -30,7 +30,7 @@ static unsigned first_box(const struct fm_trace_timeline *timeline, unsigned par
 }
 
 /* The open entry that a box shows; NULL = none. Only the last box of a level may have one. */
-static const struct fm_state_entry *open_entry(const struct fm_trace_timeline *timeline,
+static const struct fm_state_entry *open_entry(const struct fm_viewer_timeline *timeline,
                                                unsigned part, unsigned i, uint64_t time)
 {
     const struct fm_box *box = box_at(timeline, part, i);
@@ -46,7 +46,7 @@ static const struct fm_state_entry *open_entry(const struct fm_trace_timeline *t
     return shown ? entry : NULL;
 }
 
-static void take_end(const struct fm_trace_job *job, struct fm_box *box, uint64_t end)
+static void take_end(const struct fm_viewer_job *job, struct fm_box *box, uint64_t end)
 {
     box->end = MAX(box->end, end);
     box->cut &= ~(unsigned)FM_BOX_END_UNKNOWN;
@@ -60,7 +60,7 @@ static void on_segment(void *user, const struct fm_lane *lane, uint32_t depth,
                        const struct fm_state_entry *entry, uint64_t end)
 {
     const struct ending *ending = user;
-    struct fm_trace_timeline *timeline = ending->timeline;
+    struct fm_viewer_timeline *timeline = ending->timeline;
     unsigned count = timeline->boxes[ending->part].picture.boxes->len;
     for (unsigned i = first_box(timeline, ending->part, lane->index); i < count; i++) {
         struct fm_box *box = box_at(timeline, ending->part, i);
@@ -72,12 +72,12 @@ static void on_segment(void *user, const struct fm_lane *lane, uint32_t depth,
     }
 }
 
-static const struct fm_state_observer *observe(struct fm_trace_reading *reading)
+static const struct fm_state_observer *observe(struct fm_viewer_reading *reading)
 {
     return &((struct ending *)reading->viewer)->observer;
 }
 
-static void read_behind(struct fm_trace_timeline *timeline, unsigned part, uint64_t length)
+static void read_behind(struct fm_viewer_timeline *timeline, unsigned part, uint64_t length)
 {
     const struct fm_trace *trace = timeline->job.set->parts[part].trace;
     uint64_t start = timeline->job.end;
@@ -88,15 +88,15 @@ static void read_behind(struct fm_trace_timeline *timeline, unsigned part, uint6
     *ending = (struct ending){
         .timeline = timeline, .part = part, .observer = {.user = ending, .segment = on_segment}};
     g_ptr_array_add(timeline->endings, ending);
-    const struct fm_trace_reading reading = {
+    const struct fm_viewer_reading reading = {
         .part = (int)part, .viewer = ending, .observer = observe};
-    fm_trace_job_read(&timeline->job, &reading, start, NULL, end, NULL);
+    fm_viewer_job_read(&timeline->job, &reading, start, NULL, end, NULL);
 }
 
 /* --- whole pictures --- */
 
 /* In a growing trace, entries that were open when the summary was made have no end yet. */
-static bool known_end(const struct fm_trace_part *of, const struct fm_summary *summary,
+static bool known_end(const struct fm_viewer_part *of, const struct fm_summary *summary,
                       const struct fm_box *box, const struct fm_state_entry *entry,
                       uint64_t *ret_end)
 {
@@ -106,13 +106,13 @@ static bool known_end(const struct fm_trace_part *of, const struct fm_summary *s
            fm_trace_growth(of->trace) == FM_TRACE_WHOLE;
 }
 
-void fm_trace_timeline_find_ends(struct fm_trace_timeline *timeline, unsigned part, uint64_t time,
-                                 bool last)
+void fm_viewer_timeline_find_ends(struct fm_viewer_timeline *timeline, unsigned part, uint64_t time,
+                                  bool last)
 {
-    const struct fm_trace_part *of = &timeline->job.set->parts[part];
+    const struct fm_viewer_part *of = &timeline->job.set->parts[part];
     const struct fm_state *state = of->state;
     bool complete = fm_state_is_complete(state), shorter = false;
-    const struct fm_summary *summary = complete ? fm_trace_part_summary(of) : NULL;
+    const struct fm_summary *summary = complete ? fm_viewer_part_summary(of) : NULL;
     for (unsigned i = 0; i < timeline->boxes[part].picture.boxes->len; i++) {
         struct fm_box *box = box_at(timeline, part, i);
         if (!complete && box->start <= fm_state_origin(state))

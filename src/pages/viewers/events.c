@@ -11,7 +11,7 @@
 
 static void free_row(gpointer data)
 {
-    struct fm_trace_event_row *row = data;
+    struct fm_viewer_event_row *row = data;
     g_free(row->position);
     g_free(row->source);
     g_free(row->name);
@@ -80,12 +80,12 @@ static void add_code(struct fm_trace *trace, const struct fm_event_value *values
     g_ptr_array_add(fields, name);
 }
 
-static struct fm_trace_event_row *make_row(const struct fm_tracefile_context *at)
+static struct fm_viewer_event_row *make_row(const struct fm_tracefile_context *at)
 {
     struct fm_tracefile *file = at->tracefile;
-    struct fm_trace_event_row *row = g_new0(struct fm_trace_event_row, 1);
+    struct fm_viewer_event_row *row = g_new0(struct fm_viewer_event_row, 1);
     struct fm_position *position = fm_context_save_position(at->context);
-    row->position = fm_trace_position_print(position);
+    row->position = fm_viewer_position_print(position);
     fm_position_free(position);
     row->time = at->event.time;
     row->part = at->trace_context->index;
@@ -107,7 +107,7 @@ static struct fm_trace_event_row *make_row(const struct fm_tracefile_context *at
     return row;
 }
 
-static bool is_wanted(struct fm_trace_job *job, const struct fm_tracefile_context *at)
+static bool is_wanted(struct fm_viewer_job *job, const struct fm_tracefile_context *at)
 {
     return job->filter == NULL ||
            fm_filter_accepts(job->filter, at, job->set->parts[at->trace_context->index].state);
@@ -115,9 +115,9 @@ static bool is_wanted(struct fm_trace_job *job, const struct fm_tracefile_contex
 
 /* --- forward --- */
 
-static bool take_forward(struct fm_trace_reading *reading, struct fm_tracefile_context *at)
+static bool take_forward(struct fm_viewer_reading *reading, struct fm_tracefile_context *at)
 {
-    struct fm_trace_events *events = (struct fm_trace_events *)reading->job;
+    struct fm_viewer_events *events = (struct fm_viewer_events *)reading->job;
     if (!is_wanted(reading->job, at))
         return false;
     g_ptr_array_add(events->rows, make_row(at));
@@ -127,34 +127,34 @@ static bool take_forward(struct fm_trace_reading *reading, struct fm_tracefile_c
     return true;
 }
 
-static void note_place(struct fm_trace_reading *reading, uint64_t time)
+static void note_place(struct fm_viewer_reading *reading, uint64_t time)
 {
     (void)time;
-    struct fm_trace_events *events = (struct fm_trace_events *)reading->job;
-    const struct fm_context *context = fm_trace_reader_context(reading->job->set->reader);
+    struct fm_viewer_events *events = (struct fm_viewer_events *)reading->job;
+    const struct fm_context *context = fm_engine_reader_context(reading->job->set->reader);
     g_clear_pointer(&events->next, g_free);
     events->at_end = fm_context_time(context) == FM_TIME_INF;
     if (!events->at_end) {
         struct fm_position *position = fm_context_save_position(context);
-        events->next = fm_trace_position_print(position);
+        events->next = fm_viewer_position_print(position);
         fm_position_free(position);
     }
     events->searched = MIN(fm_context_time(context), reading->job->end);
 }
 
-static void read_forward(struct fm_trace_events *events, uint64_t time,
+static void read_forward(struct fm_viewer_events *events, uint64_t time,
                          const struct fm_position *from)
 {
-    const struct fm_trace_reading reading = {
+    const struct fm_viewer_reading reading = {
         .part = -1, .event = take_forward, .pause = note_place, .end = note_place};
-    fm_trace_job_read(&events->job, &reading, time, from, FM_TIME_INF, NULL);
+    fm_viewer_job_read(&events->job, &reading, time, from, FM_TIME_INF, NULL);
 }
 
 /* --- backward --- */
 
-static bool take_backward(struct fm_trace_reading *reading, struct fm_tracefile_context *at)
+static bool take_backward(struct fm_viewer_reading *reading, struct fm_tracefile_context *at)
 {
-    struct fm_trace_events *events = (struct fm_trace_events *)reading->job;
+    struct fm_viewer_events *events = (struct fm_viewer_events *)reading->job;
     if (!is_wanted(reading->job, at))
         return false;
     if (events->found->len >= events->wanted - events->rows->len)
@@ -163,12 +163,12 @@ static bool take_backward(struct fm_trace_reading *reading, struct fm_tracefile_
     return false;
 }
 
-static void read_window(struct fm_trace_events *events);
+static void read_window(struct fm_viewer_events *events);
 
-static void end_window(struct fm_trace_reading *reading, uint64_t time)
+static void end_window(struct fm_viewer_reading *reading, uint64_t time)
 {
     (void)time;
-    struct fm_trace_events *events = (struct fm_trace_events *)reading->job;
+    struct fm_viewer_events *events = (struct fm_viewer_events *)reading->job;
     for (unsigned i = events->found->len; i-- > 0;)
         g_ptr_array_insert(events->rows, 0, g_ptr_array_steal_index(events->found, i));
     g_clear_pointer(&events->until, fm_position_free);
@@ -185,22 +185,23 @@ static void end_window(struct fm_trace_reading *reading, uint64_t time)
 }
 
 /* The events before window_end, and before the position when there is one. */
-static void read_window(struct fm_trace_events *events)
+static void read_window(struct fm_viewer_events *events)
 {
-    const struct fm_trace_job *job = &events->job;
+    const struct fm_viewer_job *job = &events->job;
     uint64_t end = events->window_end;
     uint64_t start = end - MIN(events->offset, end - MIN(end, job->start));
-    const struct fm_trace_reading reading = {.part = -1, .event = take_backward, .end = end_window};
+    const struct fm_viewer_reading reading = {
+        .part = -1, .event = take_backward, .end = end_window};
     events->window_end = start;
-    fm_trace_job_read(&events->job, &reading, start, NULL,
-                      events->until != NULL ? FM_TIME_INF : end, events->until);
+    fm_viewer_job_read(&events->job, &reading, start, NULL,
+                       events->until != NULL ? FM_TIME_INF : end, events->until);
 }
 
-static void begin_backward(struct fm_trace_events *events)
+static void begin_backward(struct fm_viewer_events *events)
 {
-    const struct fm_trace_job *job = &events->job;
+    const struct fm_viewer_job *job = &events->job;
     events->backward = true;
-    events->next = fm_trace_position_print(events->until);
+    events->next = fm_viewer_position_print(events->until);
     events->window_end = MIN(events->until->time, job->end);
     events->offset = MAX(OFFSET_NS_DEFAULT, (job->end - job->start) / 100000);
     events->found = g_ptr_array_new_with_free_func(free_row);
@@ -209,10 +210,10 @@ static void begin_backward(struct fm_trace_events *events)
 
 /* --- the viewer --- */
 
-static bool begin(struct fm_trace_job *job, GError **error)
+static bool begin(struct fm_viewer_job *job, GError **error)
 {
-    struct fm_trace_events *events = (struct fm_trace_events *)job;
-    const struct fm_trace_set *set = job->set;
+    struct fm_viewer_events *events = (struct fm_viewer_events *)job;
+    const struct fm_viewer_set *set = job->set;
     const struct fm_trace_query *query = &job->query;
     const char *from = query->from;
     uint64_t time = job->start;
@@ -228,30 +229,30 @@ static bool begin(struct fm_trace_job *job, GError **error)
     events->rows = g_ptr_array_new_with_free_func(free_row);
     events->wanted = query->rows == 0 ? TRACE_ROWS_DEFAULT : query->rows;
     job->provisional = job->filter != NULL && fm_filter_needs_state(job->filter) &&
-                       !fm_trace_set_is_ready(set, TRACE_STATE);
+                       !fm_viewer_set_is_ready(set, TRACE_STATE);
     if (query->until != NULL) {
-        events->until = fm_trace_position_parse(set, query->until, error);
+        events->until = fm_viewer_position_parse(set, query->until, error);
         if (events->until == NULL)
             return false;
         begin_backward(events);
         return true;
     }
     struct fm_position *position = NULL;
-    if (from != NULL && (position = fm_trace_position_parse(set, from, error)) == NULL)
+    if (from != NULL && (position = fm_viewer_position_parse(set, from, error)) == NULL)
         return false;
     read_forward(events, time, position);
     fm_position_free(position);
     return true;
 }
 
-static void clear(struct fm_trace_job *job)
+static void clear(struct fm_viewer_job *job)
 {
-    struct fm_trace_events *events = (struct fm_trace_events *)job;
+    struct fm_viewer_events *events = (struct fm_viewer_events *)job;
     g_clear_pointer(&events->rows, g_ptr_array_unref);
     g_clear_pointer(&events->found, g_ptr_array_unref);
     fm_position_free(events->until);
     g_free(events->next);
 }
 
-const struct fm_trace_viewer fm_trace_viewer_events = {"events", sizeof(struct fm_trace_events),
-                                                       begin, clear};
+const struct fm_viewer fm_viewer_of_events = {"events", sizeof(struct fm_viewer_events), begin,
+                                              clear};

@@ -8,7 +8,7 @@
 static bool on_begin_chunk(void *data, void *call_data)
 {
     (void)call_data;
-    struct fm_trace_reading *reading = data;
+    struct fm_viewer_reading *reading = data;
     if (!reading->begun && reading->begin != NULL)
         reading->begin(reading);
     reading->begun = true;
@@ -20,14 +20,14 @@ static bool on_begin_chunk(void *data, void *call_data)
 
 static bool on_event(void *data, void *call_data)
 {
-    struct fm_trace_reading *reading = data;
+    struct fm_viewer_reading *reading = data;
     return reading->event(reading, call_data);
 }
 
 static bool on_end_chunk(void *data, void *call_data)
 {
-    struct fm_trace_reading *reading = data;
-    struct fm_trace_job *job = reading->job;
+    struct fm_viewer_reading *reading = data;
+    struct fm_viewer_job *job = reading->job;
     if (reading->observer != NULL)
         fm_state_remove_observer(job->set->parts[reading->part].state, reading->observer(reading));
     uint64_t time = MIN(fm_context_time(call_data), job->end);
@@ -42,8 +42,8 @@ static bool on_end_chunk(void *data, void *call_data)
 static bool on_end(void *data, void *call_data)
 {
     (void)call_data;
-    struct fm_trace_reading *reading = data;
-    struct fm_trace_job *job = reading->job;
+    struct fm_viewer_reading *reading = data;
+    struct fm_viewer_job *job = reading->job;
     g_assert(job->requests > 0);
     job->requests--;
     if (reading->end != NULL)
@@ -56,21 +56,21 @@ static bool on_end(void *data, void *call_data)
     return false;
 }
 
-static struct fm_hooks *hook(fm_hook_function *function, struct fm_trace_reading *reading)
+static struct fm_hooks *hook(fm_hook_function *function, struct fm_viewer_reading *reading)
 {
     struct fm_hooks *hooks = fm_hooks_new();
     fm_hooks_add(hooks, function, reading, FM_HOOK_DEFAULT);
     return hooks;
 }
 
-struct fm_trace_reading *fm_trace_job_read(struct fm_trace_job *job,
-                                           const struct fm_trace_reading *like, uint64_t start,
-                                           const struct fm_position *from, uint64_t end,
-                                           const struct fm_position *until)
+struct fm_viewer_reading *fm_viewer_job_read(struct fm_viewer_job *job,
+                                             const struct fm_viewer_reading *like, uint64_t start,
+                                             const struct fm_position *from, uint64_t end,
+                                             const struct fm_position *until)
 {
     g_assert(like->part >= -1 && like->part < (int)job->set->count);
     g_assert(like->observer == NULL || like->part >= 0); /* a state belongs to one trace */
-    struct fm_trace_reading *reading = g_new0(struct fm_trace_reading, 1);
+    struct fm_viewer_reading *reading = g_new0(struct fm_viewer_reading, 1);
     *reading = *like;
     reading->job = job;
     reading->begun = false;
@@ -88,23 +88,24 @@ struct fm_trace_reading *fm_trace_job_read(struct fm_trace_job *job,
     reading->request = request;
     g_ptr_array_add(job->readings, reading);
     job->requests++;
-    if (!fm_trace_reader_request(job->set->reader, request))
+    if (!fm_engine_reader_request(job->set->reader, request))
         job->requests--;
     return reading;
 }
 
 /* --- start and end --- */
 
-bool fm_trace_job_new(const struct fm_trace_viewer *viewer, struct fm_trace_set *set,
-                      const struct fm_trace_query *query, struct fm_trace_job **ret, GError **error)
+bool fm_viewer_job_new(const struct fm_viewer *viewer, struct fm_viewer_set *set,
+                       const struct fm_trace_query *query, struct fm_viewer_job **ret,
+                       GError **error)
 {
-    g_assert(viewer->size >= sizeof(struct fm_trace_job) && viewer->begin && viewer->clear);
-    struct fm_trace_job *job = g_malloc0(viewer->size);
+    g_assert(viewer->size >= sizeof(struct fm_viewer_job) && viewer->begin && viewer->clear);
+    struct fm_viewer_job *job = g_malloc0(viewer->size);
     job->viewer = viewer;
-    job->set = fm_trace_set_clone(set);
+    job->set = fm_viewer_set_clone(set);
     job->readings = g_ptr_array_new_with_free_func(g_free);
     fm_trace_query_copy(query, &job->query);
-    fm_trace_set_window(set, query, &job->start, &job->end);
+    fm_viewer_set_window(set, query, &job->start, &job->end);
     job->columns = query->width == 0 ? TRACE_WIDTH_DEFAULT : query->width;
     job->known_until = job->start;
     job->reaches = FM_TIME_INF;
@@ -112,12 +113,12 @@ bool fm_trace_job_new(const struct fm_trace_viewer *viewer, struct fm_trace_set 
     if (query->filter != NULL) {
         job->filter = fm_filter_new(query->filter, error);
         if (job->filter == NULL) {
-            fm_trace_job_free(job);
+            fm_viewer_job_free(job);
             return false;
         }
     }
     if (!viewer->begin(job, error)) {
-        fm_trace_job_free(job);
+        fm_viewer_job_free(job);
         return false;
     }
     if (job->requests == 0)
@@ -126,29 +127,29 @@ bool fm_trace_job_new(const struct fm_trace_viewer *viewer, struct fm_trace_set 
     return true;
 }
 
-void fm_trace_job_free(struct fm_trace_job *job)
+void fm_viewer_job_free(struct fm_viewer_job *job)
 {
     if (job == NULL)
         return;
-    fm_trace_reader_remove_all(job->set->reader, job);
+    fm_engine_reader_remove_all(job->set->reader, job);
     job->viewer->clear(job);
     g_ptr_array_unref(job->readings);
     fm_filter_free(job->filter);
-    fm_trace_set_free(job->set);
+    fm_viewer_set_free(job->set);
     fm_trace_query_clear(&job->query);
     g_free(job);
 }
 
-static bool all_done(struct fm_trace_job *const *jobs, unsigned count)
+static bool all_done(struct fm_viewer_job *const *jobs, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
-        if (!fm_trace_job_is_done(jobs[i]))
+        if (!fm_viewer_job_is_done(jobs[i]))
             return false;
     }
     return true;
 }
 
-bool fm_trace_jobs_run(struct fm_trace_job *const *jobs, unsigned count, int64_t patience_us)
+bool fm_viewer_jobs_run(struct fm_viewer_job *const *jobs, unsigned count, int64_t patience_us)
 {
     int64_t begin = g_get_monotonic_time();
     bool last = false;
@@ -163,8 +164,8 @@ bool fm_trace_jobs_run(struct fm_trace_job *const *jobs, unsigned count, int64_t
     return all_done(jobs, count);
 }
 
-bool fm_trace_job_is_incomplete(const struct fm_trace_job *job)
+bool fm_viewer_job_is_incomplete(const struct fm_viewer_job *job)
 {
-    return !fm_trace_job_is_done(job) || job->provisional || job->reaches < job->end ||
-           fm_trace_set_is_behind(job->set);
+    return !fm_viewer_job_is_done(job) || job->provisional || job->reaches < job->end ||
+           fm_viewer_set_is_behind(job->set);
 }

@@ -10,30 +10,30 @@
 
 static void clear_lane(gpointer lane)
 {
-    g_free(((struct fm_trace_lane *)lane)->name);
+    g_free(((struct fm_viewer_lane *)lane)->name);
 }
 
-void fm_trace_lanes_init(struct fm_trace_lanes *lanes)
+void fm_viewer_lanes_init(struct fm_viewer_lanes *lanes)
 {
-    lanes->all = g_array_new(FALSE, TRUE, sizeof(struct fm_trace_lane));
+    lanes->all = g_array_new(FALSE, TRUE, sizeof(struct fm_viewer_lane));
     g_array_set_clear_func(lanes->all, clear_lane);
     lanes->order = g_ptr_array_new();
 }
 
-void fm_trace_lanes_clear(struct fm_trace_lanes *lanes)
+void fm_viewer_lanes_clear(struct fm_viewer_lanes *lanes)
 {
     g_clear_pointer(&lanes->order, g_ptr_array_unref);
     g_clear_pointer(&lanes->all, g_array_unref);
 }
 
 /* Lanes of one part are contiguous, by index, in the order of taking. */
-static struct fm_trace_lane *find_known(const struct fm_trace_lanes *lanes, unsigned known,
-                                        unsigned part, uint32_t index)
+static struct fm_viewer_lane *find_known(const struct fm_viewer_lanes *lanes, unsigned known,
+                                         unsigned part, uint32_t index)
 {
     unsigned low = 0, high = known;
     while (low < high) {
         unsigned middle = low + (high - low) / 2;
-        struct fm_trace_lane *lane = &g_array_index(lanes->all, struct fm_trace_lane, middle);
+        struct fm_viewer_lane *lane = &g_array_index(lanes->all, struct fm_viewer_lane, middle);
         if (lane->part == part && lane->index == index)
             return lane;
         if (lane->part < part || (lane->part == part && lane->index < index))
@@ -44,28 +44,29 @@ static struct fm_trace_lane *find_known(const struct fm_trace_lanes *lanes, unsi
     return NULL;
 }
 
-static struct fm_trace_lane *find_lane(const struct fm_trace_lanes *lanes, unsigned part,
-                                       uint32_t index)
+static struct fm_viewer_lane *find_lane(const struct fm_viewer_lanes *lanes, unsigned part,
+                                        uint32_t index)
 {
     return find_known(lanes, lanes->all->len, part, index);
 }
 
 static int compare_places(gconstpointer a, gconstpointer b)
 {
-    const struct fm_trace_lane *left = a, *right = b;
+    const struct fm_viewer_lane *left = a, *right = b;
     if (left->part != right->part)
         return left->part < right->part ? -1 : 1;
     return left->index < right->index ? -1 : left->index > right->index;
 }
 
-void fm_trace_lanes_take(struct fm_trace_lanes *lanes, unsigned part, const struct fm_state *state)
+void fm_viewer_lanes_take(struct fm_viewer_lanes *lanes, unsigned part,
+                          const struct fm_state *state)
 {
     unsigned known = lanes->all->len;
     bool in_order = true;
     lanes->fresh = false;
     for (uint32_t i = 0; i < fm_state_lane_count(state); i++) {
         const struct fm_lane *from = fm_state_lane(state, i);
-        struct fm_trace_lane *lane =
+        struct fm_viewer_lane *lane =
             known == 0 ? NULL : find_known(lanes, known, part, from->index);
         char *label = fm_state_lane_label(state, from);
         if (lane != NULL) {
@@ -76,19 +77,19 @@ void fm_trace_lanes_take(struct fm_trace_lanes *lanes, unsigned part, const stru
             lane->has_number = from->has_number;
             continue;
         }
-        struct fm_trace_lane added = {.part = part,
-                                      .index = from->index,
-                                      .parent = from->parent,
-                                      .kind = from->kind,
-                                      .key = from->key,
-                                      .born = from->born,
-                                      .ended = from->ended,
-                                      .has_number = from->has_number,
-                                      .name = label,
-                                      .levels = 1};
+        struct fm_viewer_lane added = {.part = part,
+                                       .index = from->index,
+                                       .parent = from->parent,
+                                       .kind = from->kind,
+                                       .key = from->key,
+                                       .born = from->born,
+                                       .ended = from->ended,
+                                       .has_number = from->has_number,
+                                       .name = label,
+                                       .levels = 1};
         in_order &=
             lanes->all->len == 0 ||
-            compare_places(&g_array_index(lanes->all, struct fm_trace_lane, lanes->all->len - 1),
+            compare_places(&g_array_index(lanes->all, struct fm_viewer_lane, lanes->all->len - 1),
                            &added) < 0;
         g_array_append_val(lanes->all, added);
     }
@@ -98,7 +99,7 @@ void fm_trace_lanes_take(struct fm_trace_lanes *lanes, unsigned part, const stru
 
 /* --- kinds --- */
 
-bool fm_trace_lane_is_resource(const struct fm_trace_lane *lane)
+bool fm_viewer_lane_is_resource(const struct fm_viewer_lane *lane)
 {
     switch (lane->kind) {
     case FM_LANE_CAPABILITY:
@@ -115,13 +116,13 @@ bool fm_trace_lane_is_resource(const struct fm_trace_lane *lane)
     }
 }
 
-bool fm_trace_lane_is_timeline(const struct fm_trace_lane *lane)
+bool fm_viewer_lane_is_timeline(const struct fm_viewer_lane *lane)
 {
     return lane->kind != FM_LANE_COUNTER && lane->kind != FM_LANE_HEAP &&
            lane->kind != FM_LANE_SPARKS;
 }
 
-unsigned fm_trace_colour(const struct fm_trace *trace, uint32_t value)
+unsigned fm_viewer_colour(const struct fm_trace *trace, uint32_t value)
 {
     enum fm_state_class state_class = fm_trace_value_class(trace, value);
     if (state_class != FM_STATE_SPAN)
@@ -130,7 +131,7 @@ unsigned fm_trace_colour(const struct fm_trace *trace, uint32_t value)
     return FM_STATE_CLASS_COUNT + g_str_hash(name == NULL ? "" : name) % SPAN_COLOURS;
 }
 
-char *fm_trace_lane_id(const struct fm_trace_lane *lane)
+char *fm_viewer_lane_id(const struct fm_viewer_lane *lane)
 {
     return g_strdup_printf("%u-%d-%" G_GUINT64_FORMAT, lane->part, (int)lane->kind,
                            (guint64)lane->key);
@@ -156,8 +157,8 @@ static unsigned rank_of(enum fm_lane_kind kind)
 
 static int compare_lanes(gconstpointer a, gconstpointer b)
 {
-    const struct fm_trace_lane *left = *(struct fm_trace_lane *const *)a;
-    const struct fm_trace_lane *right = *(struct fm_trace_lane *const *)b;
+    const struct fm_viewer_lane *left = *(struct fm_viewer_lane *const *)a;
+    const struct fm_viewer_lane *right = *(struct fm_viewer_lane *const *)b;
     if (left->part != right->part)
         return left->part < right->part ? -1 : 1;
     unsigned left_rank = rank_of(left->kind), right_rank = rank_of(right->kind);
@@ -169,18 +170,18 @@ static int compare_lanes(gconstpointer a, gconstpointer b)
 }
 
 struct ordering {
-    struct fm_trace_lanes *lanes;
+    struct fm_viewer_lanes *lanes;
     GHashTable *hidden;   /* lane ids */
     char *find;           /* case-folded; NULL = all */
     GHashTable *children; /* parent lane -> GPtrArray of lanes, in order */
-    fm_trace_lane_test *test;
+    fm_viewer_lane_test *test;
 };
 
-static bool is_wanted(const struct ordering *ordering, const struct fm_trace_lane *lane)
+static bool is_wanted(const struct ordering *ordering, const struct fm_viewer_lane *lane)
 {
     if (!ordering->test(lane))
         return false;
-    g_autofree char *id = g_hash_table_size(ordering->hidden) == 0 ? NULL : fm_trace_lane_id(lane);
+    g_autofree char *id = g_hash_table_size(ordering->hidden) == 0 ? NULL : fm_viewer_lane_id(lane);
     if (id != NULL && g_hash_table_contains(ordering->hidden, id))
         return false;
     if (ordering->find == NULL)
@@ -191,19 +192,19 @@ static bool is_wanted(const struct ordering *ordering, const struct fm_trace_lan
 }
 
 /* Depth first, without recursion: a stack of lanes still to visit. */
-static void visit_tree(struct ordering *ordering, struct fm_trace_lane *root)
+static void visit_tree(struct ordering *ordering, struct fm_viewer_lane *root)
 {
     g_autoptr(GPtrArray) stack = g_ptr_array_new();
     root->indent = 0;
     g_ptr_array_add(stack, root);
     while (stack->len > 0) {
-        struct fm_trace_lane *lane = g_ptr_array_steal_index(stack, stack->len - 1);
+        struct fm_viewer_lane *lane = g_ptr_array_steal_index(stack, stack->len - 1);
         bool shown = is_wanted(ordering, lane);
         if (shown)
             g_ptr_array_add(ordering->lanes->order, lane);
         GPtrArray *children = g_hash_table_lookup(ordering->children, lane);
         for (unsigned i = children == NULL ? 0 : children->len; i-- > 0;) {
-            struct fm_trace_lane *child = children->pdata[i];
+            struct fm_viewer_lane *child = children->pdata[i];
             child->indent = MIN(lane->indent + (shown ? 1 : 0), INDENT_MAX);
             g_ptr_array_add(stack, child);
         }
@@ -211,13 +212,13 @@ static void visit_tree(struct ordering *ordering, struct fm_trace_lane *root)
 }
 
 /* A lane's parent, when that is known and the lane is not its own ancestor. */
-static struct fm_trace_lane *parent_of(const struct fm_trace_lanes *lanes,
-                                       const struct fm_trace_lane *lane)
+static struct fm_viewer_lane *parent_of(const struct fm_viewer_lanes *lanes,
+                                        const struct fm_viewer_lane *lane)
 {
-    struct fm_trace_lane *parent =
+    struct fm_viewer_lane *parent =
         lane->parent == FM_LANE_NONE ? NULL : find_lane(lanes, lane->part, lane->parent);
     unsigned steps = 0;
-    for (const struct fm_trace_lane *at = parent; at != NULL; steps++) {
+    for (const struct fm_viewer_lane *at = parent; at != NULL; steps++) {
         if (at == lane || steps > ANCESTORS_MAX)
             return NULL;
         at = at->parent == FM_LANE_NONE ? NULL : find_lane(lanes, at->part, at->parent);
@@ -225,8 +226,8 @@ static struct fm_trace_lane *parent_of(const struct fm_trace_lanes *lanes,
     return parent;
 }
 
-void fm_trace_lanes_order(struct fm_trace_lanes *lanes, const struct fm_trace_query *query,
-                          fm_trace_lane_test *test)
+void fm_viewer_lanes_order(struct fm_viewer_lanes *lanes, const struct fm_trace_query *query,
+                           fm_viewer_lane_test *test)
 {
     g_assert(test != NULL && lanes->all != NULL);
     struct ordering ordering = {
@@ -240,11 +241,11 @@ void fm_trace_lanes_order(struct fm_trace_lanes *lanes, const struct fm_trace_qu
         g_hash_table_add(ordering.hidden, query->hidden->pdata[i]);
     g_autoptr(GPtrArray) sorted = g_ptr_array_new();
     for (unsigned i = 0; i < lanes->all->len; i++)
-        g_ptr_array_add(sorted, &g_array_index(lanes->all, struct fm_trace_lane, i));
+        g_ptr_array_add(sorted, &g_array_index(lanes->all, struct fm_viewer_lane, i));
     g_ptr_array_sort(sorted, compare_lanes);
     g_autoptr(GPtrArray) roots = g_ptr_array_new();
     for (unsigned i = 0; i < sorted->len; i++) {
-        struct fm_trace_lane *lane = sorted->pdata[i], *parent = parent_of(lanes, lane);
+        struct fm_viewer_lane *lane = sorted->pdata[i], *parent = parent_of(lanes, lane);
         GPtrArray *to = roots;
         if (parent != NULL) {
             to = g_hash_table_lookup(ordering.children, parent);

@@ -17,17 +17,17 @@ const char *const fm_trace_pass_names[TRACE_PASSES] = {"state", "statistics", "s
 
 static bool keep_state(void *data, void *call_data)
 {
-    const struct fm_trace_set *set = data;
+    const struct fm_viewer_set *set = data;
     const struct fm_tracefile_context *at = call_data;
     return fm_state_hook(set->parts[at->trace_context->index].state, call_data);
 }
 
 /* Short logs are read from their begin: that is faster than looking for a saved state. */
-static bool is_short(const struct fm_trace_set *set)
+static bool is_short(const struct fm_viewer_set *set)
 {
     uint64_t bytes = 0;
     for (unsigned i = 0; i < set->count; i++) {
-        uint64_t of_part = fm_trace_part_bytes(&set->parts[i]);
+        uint64_t of_part = fm_viewer_part_bytes(&set->parts[i]);
         if (of_part == 0)
             return false;
         bytes += of_part;
@@ -37,10 +37,10 @@ static bool is_short(const struct fm_trace_set *set)
 
 static void restore(struct fm_context *context, uint64_t time, void *user)
 {
-    const struct fm_trace_set *set = user;
+    const struct fm_viewer_set *set = user;
     bool from_start = is_short(set);
     for (unsigned i = 0; i < set->count; i++) {
-        struct fm_trace_part *part = &set->parts[i];
+        struct fm_viewer_part *part = &set->parts[i];
         struct fm_checkpoints *checkpoints =
             fm_attributes_get(part->trace->attributes, "state/checkpoints");
         uint64_t begin = part->trace->start_time;
@@ -56,7 +56,7 @@ static void restore(struct fm_context *context, uint64_t time, void *user)
 
 /* The minimum shift of all traces: pages show times of the recordings if possible, so that they
  * stay when other traces are opened. */
-static uint64_t common_shift(const struct fm_trace_set *set)
+static uint64_t common_shift(const struct fm_viewer_set *set)
 {
     uint64_t least = FM_TIME_INF;
     for (unsigned i = 0; i < set->count; i++) {
@@ -67,7 +67,7 @@ static uint64_t common_shift(const struct fm_trace_set *set)
     return set->count == 0 ? 0 : least;
 }
 
-static void set_span(struct fm_trace_set *set)
+static void set_span(struct fm_viewer_set *set)
 {
     uint64_t start = FM_TIME_INF, end = 0, shift = common_shift(set);
     for (unsigned i = 0; i < set->count; i++) {
@@ -83,12 +83,12 @@ static void set_span(struct fm_trace_set *set)
     g_assert(set->start < set->end);
 }
 
-static void keep_states(struct fm_trace_set *set)
+static void keep_states(struct fm_viewer_set *set)
 {
     set->permanent.event = fm_hooks_new();
     fm_hooks_add(set->permanent.event, keep_state, set, FM_HOOK_STATE);
-    fm_trace_reader_set_permanent_hooks(set->reader, &set->permanent);
-    fm_trace_reader_set_state(set->reader, restore, set);
+    fm_engine_reader_set_permanent_hooks(set->reader, &set->permanent);
+    fm_engine_reader_set_state(set->reader, restore, set);
     set_span(set);
 }
 
@@ -96,7 +96,7 @@ static void keep_states(struct fm_trace_set *set)
 
 /* The earliest begin of time among traces of the set that know the wall clock, and those already
  * aligned with it. False when fewer than two know it, or one has been corrected otherwise. */
-static bool find_base(const struct fm_trace_set *set, int64_t *ret_base)
+static bool find_base(const struct fm_viewer_set *set, int64_t *ret_base)
 {
     unsigned count = 0;
     int64_t base = INT64_MAX, epoch;
@@ -120,7 +120,7 @@ static bool find_base(const struct fm_trace_set *set, int64_t *ret_base)
     return count >= 2;
 }
 
-void fm_trace_set_align(struct fm_trace_set *set)
+void fm_viewer_set_align(struct fm_viewer_set *set)
 {
     int64_t base, epoch;
     if (set->count < 2 || !find_base(set, &base))
@@ -139,60 +139,60 @@ void fm_trace_set_align(struct fm_trace_set *set)
 
 /* --- opening and closing --- */
 
-static bool add_parts(struct fm_trace_set *set, const struct fm_trace_query *query, GError **error)
+static bool add_parts(struct fm_viewer_set *set, const struct fm_trace_query *query, GError **error)
 {
-    set->parts = g_new0(struct fm_trace_part, query->files->len);
+    set->parts = g_new0(struct fm_viewer_part, query->files->len);
     for (unsigned i = 0; i < query->files->len; i++) {
         const char *name = query->files->pdata[i];
         const struct fm_trace_entry *file = fm_open_files_get_trace(set->recordings, name, error);
-        if (file == NULL || !fm_trace_reader_add_trace(set->reader, file->base.path, error))
+        if (file == NULL || !fm_engine_reader_add_trace(set->reader, file->base.path, error))
             return false;
-        const struct fm_context *context = fm_trace_reader_context(set->reader);
+        const struct fm_context *context = fm_engine_reader_context(set->reader);
         if (context->trace_count == set->count)
             continue; /* named twice */
         struct fm_trace *trace = context->traces[set->count].trace;
         set->parts[set->count++] =
-            (struct fm_trace_part){.trace = trace, .name = name, .state = fm_state_new(trace)};
+            (struct fm_viewer_part){.trace = trace, .name = name, .state = fm_state_new(trace)};
     }
     return true;
 }
 
-bool fm_trace_set_open(struct fm_open_files *recordings, const struct fm_trace_query *query,
-                       struct fm_trace_set **ret, GError **error)
+bool fm_viewer_set_open(struct fm_open_files *recordings, const struct fm_trace_query *query,
+                        struct fm_viewer_set **ret, GError **error)
 {
-    struct fm_trace_set *set = g_new0(struct fm_trace_set, 1);
+    struct fm_viewer_set *set = g_new0(struct fm_viewer_set, 1);
     set->recordings = recordings;
     set->engine = fm_open_files_engine(recordings);
-    set->reader = fm_trace_reader_new(set->engine);
+    set->reader = fm_engine_reader_new(set->engine);
     if (!add_parts(set, query, error)) {
-        fm_trace_set_free(set);
+        fm_viewer_set_free(set);
         return false;
     }
     keep_states(set);
-    fm_trace_set_align(set);
+    fm_viewer_set_align(set);
     set_span(set);
     *ret = set;
     return true;
 }
 
-struct fm_trace_set *fm_trace_set_clone(const struct fm_trace_set *set)
+struct fm_viewer_set *fm_viewer_set_clone(const struct fm_viewer_set *set)
 {
-    struct fm_trace_set *clone = g_new0(struct fm_trace_set, 1);
+    struct fm_viewer_set *clone = g_new0(struct fm_viewer_set, 1);
     clone->recordings = set->recordings;
     clone->engine = set->engine;
-    clone->reader = fm_trace_reader_new(set->engine);
+    clone->reader = fm_engine_reader_new(set->engine);
     clone->count = set->count;
-    clone->parts = g_new0(struct fm_trace_part, set->count);
+    clone->parts = g_new0(struct fm_viewer_part, set->count);
     for (unsigned i = 0; i < set->count; i++)
-        clone->parts[i] = (struct fm_trace_part){.trace = set->parts[i].trace,
-                                                 .name = set->parts[i].name,
-                                                 .state = fm_state_new(set->parts[i].trace)};
-    fm_trace_reader_share(clone->reader, set->reader);
+        clone->parts[i] = (struct fm_viewer_part){.trace = set->parts[i].trace,
+                                                  .name = set->parts[i].name,
+                                                  .state = fm_state_new(set->parts[i].trace)};
+    fm_engine_reader_share(clone->reader, set->reader);
     keep_states(clone);
     return clone;
 }
 
-void fm_trace_set_free(struct fm_trace_set *set)
+void fm_viewer_set_free(struct fm_viewer_set *set)
 {
     if (set == NULL)
         return;
@@ -200,20 +200,20 @@ void fm_trace_set_free(struct fm_trace_set *set)
         fm_state_free(set->parts[i].state);
         g_free(set->parts[i].kept_name);
     }
-    fm_trace_reader_free(set->reader);
+    fm_engine_reader_free(set->reader);
     fm_hooks_free(set->permanent.event);
     g_free(set->parts);
     g_free(set);
 }
 
-void fm_trace_set_keep_names(struct fm_trace_set *set)
+void fm_viewer_set_keep_names(struct fm_viewer_set *set)
 {
     g_assert(set->count == 0 || set->parts[0].kept_name == NULL);
     for (unsigned i = 0; i < set->count; i++)
         set->parts[i].name = set->parts[i].kept_name = g_strdup(set->parts[i].name);
 }
 
-void fm_trace_set_renew(struct fm_trace_set *set)
+void fm_viewer_set_renew(struct fm_viewer_set *set)
 {
     set_span(set);
 }
@@ -221,10 +221,10 @@ void fm_trace_set_renew(struct fm_trace_set *set)
 /* --- passes --- */
 
 /* The part of the trace's span that passes which follow it have read; 1 when none does. */
-static double followed(const struct fm_trace_set *set, const struct fm_trace_part *part)
+static double followed(const struct fm_viewer_set *set, const struct fm_viewer_part *part)
 {
     struct fm_trace *trace = part->trace;
-    const struct fm_summary *summary = fm_trace_part_summary(part);
+    const struct fm_summary *summary = fm_viewer_part_summary(part);
     if (summary == NULL || !fm_background_follows(set->engine, trace))
         return 1;
     uint64_t known = fm_summary_known_until(summary);
@@ -234,23 +234,23 @@ static double followed(const struct fm_trace_set *set, const struct fm_trace_par
     return (double)read / (double)(trace->end_time - MIN(trace->start_time, known));
 }
 
-bool fm_trace_part_is_behind(const struct fm_trace_set *set, const struct fm_trace_part *part)
+bool fm_viewer_part_is_behind(const struct fm_viewer_set *set, const struct fm_viewer_part *part)
 {
     return fm_open_files_unread(set->recordings, part->trace) > 0 || followed(set, part) < 1;
 }
 
-bool fm_trace_set_is_behind(const struct fm_trace_set *set)
+bool fm_viewer_set_is_behind(const struct fm_viewer_set *set)
 {
     for (unsigned i = 0; i < set->count; i++) {
-        if (fm_trace_part_is_behind(set, &set->parts[i]))
+        if (fm_viewer_part_is_behind(set, &set->parts[i]))
             return true;
     }
     return false;
 }
 
-bool fm_trace_set_precompute(struct fm_trace_set *set)
+bool fm_viewer_set_precompute(struct fm_viewer_set *set)
 {
-    bool settled = !fm_trace_set_is_behind(set);
+    bool settled = !fm_viewer_set_is_behind(set);
     for (unsigned i = 0; i < set->count; i++) {
         for (unsigned pass = 0; pass < TRACE_PASSES; pass++) {
             enum fm_request_result result =
@@ -262,7 +262,7 @@ bool fm_trace_set_precompute(struct fm_trace_set *set)
     return settled;
 }
 
-bool fm_trace_set_is_ready(const struct fm_trace_set *set, unsigned pass)
+bool fm_viewer_set_is_ready(const struct fm_viewer_set *set, unsigned pass)
 {
     g_assert(pass < TRACE_PASSES);
     for (unsigned i = 0; i < set->count; i++) {
@@ -272,7 +272,7 @@ bool fm_trace_set_is_ready(const struct fm_trace_set *set, unsigned pass)
     return true;
 }
 
-static bool is_wanted(const struct fm_trace_set *set, struct fm_trace *trace)
+static bool is_wanted(const struct fm_viewer_set *set, struct fm_trace *trace)
 {
     for (unsigned pass = 0; pass < TRACE_PASSES; pass++) {
         if (fm_background_is_in_progress(trace, fm_trace_pass_names[pass]) ||
@@ -282,7 +282,7 @@ static bool is_wanted(const struct fm_trace_set *set, struct fm_trace *trace)
     return false;
 }
 
-double fm_trace_set_progress(const struct fm_trace_set *set)
+double fm_viewer_set_progress(const struct fm_viewer_set *set)
 {
     double sum = 0;
     for (unsigned i = 0; i < set->count; i++) {
@@ -299,7 +299,7 @@ double fm_trace_set_progress(const struct fm_trace_set *set)
     return set->count == 0 ? 1 : sum / set->count;
 }
 
-uint64_t fm_trace_part_bytes(const struct fm_trace_part *part)
+uint64_t fm_viewer_part_bytes(const struct fm_viewer_part *part)
 {
     struct stat status;
     return stat(part->trace->path, &status) == 0 && S_ISREG(status.st_mode)
@@ -307,27 +307,27 @@ uint64_t fm_trace_part_bytes(const struct fm_trace_part *part)
                : 0;
 }
 
-uint64_t fm_trace_set_bytes(const struct fm_trace_set *set)
+uint64_t fm_viewer_set_bytes(const struct fm_viewer_set *set)
 {
     uint64_t bytes = 0;
     for (unsigned i = 0; i < set->count; i++)
-        bytes += fm_trace_part_bytes(&set->parts[i]);
+        bytes += fm_viewer_part_bytes(&set->parts[i]);
     return bytes;
 }
 
-struct fm_summary *fm_trace_part_summary(const struct fm_trace_part *part)
+struct fm_summary *fm_viewer_part_summary(const struct fm_viewer_part *part)
 {
     return fm_background_is_ready(part->trace, "summary")
                ? fm_attributes_get(part->trace->attributes, "summary/summary")
                : NULL;
 }
 
-const struct fm_state *fm_trace_part_summary_state(const struct fm_trace_part *part)
+const struct fm_state *fm_viewer_part_summary_state(const struct fm_viewer_part *part)
 {
     return fm_attributes_get(part->trace->attributes, "summary/state");
 }
 
-struct fm_statistics *fm_trace_part_statistics(const struct fm_trace_part *part)
+struct fm_statistics *fm_viewer_part_statistics(const struct fm_viewer_part *part)
 {
     return fm_background_is_ready(part->trace, "statistics")
                ? fm_attributes_get(part->trace->attributes, "statistics/statistics")
@@ -336,8 +336,8 @@ struct fm_statistics *fm_trace_part_statistics(const struct fm_trace_part *part)
 
 /* --- facts --- */
 
-void fm_trace_set_window(const struct fm_trace_set *set, const struct fm_trace_query *query,
-                         uint64_t *ret_start, uint64_t *ret_end)
+void fm_viewer_set_window(const struct fm_viewer_set *set, const struct fm_trace_query *query,
+                          uint64_t *ret_start, uint64_t *ret_end)
 {
     uint64_t start = query->start == FM_TRACE_TIME_UNSET ? set->start : query->start;
     uint64_t end = query->end == FM_TRACE_TIME_UNSET ? set->end : query->end;
@@ -348,7 +348,7 @@ void fm_trace_set_window(const struct fm_trace_set *set, const struct fm_trace_q
     g_assert(*ret_start < *ret_end);
 }
 
-char *fm_trace_set_damage(const struct fm_trace_set *set)
+char *fm_viewer_set_damage(const struct fm_viewer_set *set)
 {
     GString *all = g_string_new(NULL);
     for (unsigned i = 0; i < set->count; i++) {
@@ -364,7 +364,7 @@ char *fm_trace_set_damage(const struct fm_trace_set *set)
     return g_string_free(all, FALSE);
 }
 
-bool fm_trace_set_grows(const struct fm_trace_set *set)
+bool fm_viewer_set_grows(const struct fm_viewer_set *set)
 {
     for (unsigned i = 0; i < set->count; i++) {
         if (fm_trace_grows(set->parts[i].trace))
@@ -375,7 +375,7 @@ bool fm_trace_set_grows(const struct fm_trace_set *set)
 
 /* --- positions --- */
 
-char *fm_trace_position_print(const struct fm_position *position)
+char *fm_viewer_position_print(const struct fm_position *position)
 {
     GString *out = g_string_new(NULL);
     for (unsigned i = 0; i < position->count; i++) {
@@ -407,8 +407,8 @@ static bool parse_place(const char *text, struct fm_place *ret)
     return *end == '\0';
 }
 
-struct fm_position *fm_trace_position_parse(const struct fm_trace_set *set, const char *text,
-                                            GError **error)
+struct fm_position *fm_viewer_position_parse(const struct fm_viewer_set *set, const char *text,
+                                             GError **error)
 {
     unsigned wanted = 0;
     for (unsigned i = 0; i < set->count; i++)

@@ -12,40 +12,40 @@
 #define DEPTH_MAX 24u
 #define LANE_DEPTH 2u /* a trace, its kinds of lanes, their lanes */
 
-static void begin_reading(struct fm_trace_reading *reading)
+static void begin_reading(struct fm_viewer_reading *reading)
 {
     reading->job->provisional |=
         !fm_state_is_complete(reading->job->set->parts[reading->part].state);
 }
 
-static const struct fm_state_observer *observe(struct fm_trace_reading *reading)
+static const struct fm_state_observer *observe(struct fm_viewer_reading *reading)
 {
     return fm_statistics_observer(reading->viewer);
 }
 
-static bool count_event(struct fm_trace_reading *reading, struct fm_tracefile_context *at)
+static bool count_event(struct fm_viewer_reading *reading, struct fm_tracefile_context *at)
 {
     return fm_statistics_hook(reading->viewer, at);
 }
 
 /* Entries that continue beyond the end of the window are counted up to it. */
-static void end_reading(struct fm_trace_reading *reading, uint64_t time)
+static void end_reading(struct fm_viewer_reading *reading, uint64_t time)
 {
     if (reading->begun)
         fm_state_flush(reading->job->set->parts[reading->part].state, time,
                        fm_statistics_observer(reading->viewer));
 }
 
-static bool begin(struct fm_trace_job *job, GError **error)
+static bool begin(struct fm_viewer_job *job, GError **error)
 {
     (void)error;
-    struct fm_trace_statistics *statistics = (struct fm_trace_statistics *)job;
-    const struct fm_trace_set *set = job->set;
+    struct fm_viewer_statistics *statistics = (struct fm_viewer_statistics *)job;
+    const struct fm_viewer_set *set = job->set;
     bool all = job->query.whole_trace ||
                (job->start == set->origin + set->start && job->end == set->origin + set->end);
-    statistics->whole = all && fm_trace_set_is_ready(set, TRACE_STATISTICS);
+    statistics->whole = all && fm_viewer_set_is_ready(set, TRACE_STATISTICS);
     statistics->own = g_new0(struct fm_statistics *, set->count);
-    statistics->rows = g_array_new(FALSE, FALSE, sizeof(struct fm_trace_statistics_row));
+    statistics->rows = g_array_new(FALSE, FALSE, sizeof(struct fm_viewer_statistics_row));
     if (all) {
         job->start = set->origin + set->start;
         job->end = set->origin + set->end;
@@ -54,20 +54,20 @@ static bool begin(struct fm_trace_job *job, GError **error)
     job->known_until = job->start;
     for (unsigned i = 0; statistics->whole && i < set->count; i++) {
         uint64_t until;
-        statistics->own[i] = fm_trace_statistics_so_far(set->parts[i].trace, &until);
+        statistics->own[i] = fm_engine_statistics_so_far(set->parts[i].trace, &until);
         if (statistics->own[i] != NULL && until < set->parts[i].trace->end_time)
             job->reaches = MIN(job->reaches, until);
     }
     for (unsigned i = 0; !statistics->whole && i < set->count; i++) {
         statistics->own[i] = fm_statistics_new(set->parts[i].state);
         fm_statistics_set_interval(statistics->own[i], job->start, job->end);
-        const struct fm_trace_reading reading = {.part = (int)i,
-                                                 .viewer = statistics->own[i],
-                                                 .begin = begin_reading,
-                                                 .event = count_event,
-                                                 .observer = observe,
-                                                 .end = end_reading};
-        fm_trace_job_read(job, &reading, job->start, NULL, job->end, NULL);
+        const struct fm_viewer_reading reading = {.part = (int)i,
+                                                  .viewer = statistics->own[i],
+                                                  .begin = begin_reading,
+                                                  .event = count_event,
+                                                  .observer = observe,
+                                                  .end = end_reading};
+        fm_viewer_job_read(job, &reading, job->start, NULL, job->end, NULL);
     }
     return true;
 }
@@ -111,7 +111,7 @@ struct waiting { /* a node whose row is not yet made */
     unsigned depth, part;
 };
 
-static void push_children(const struct fm_trace_statistics *statistics, GArray *stack,
+static void push_children(const struct fm_viewer_statistics *statistics, GArray *stack,
                           const struct waiting *of, int row)
 {
     const GPtrArray *children = of->node->children;
@@ -124,7 +124,7 @@ static void push_children(const struct fm_trace_statistics *statistics, GArray *
     g_ptr_array_sort_with_data(sorted, compare_nodes, &sort);
     unsigned shown = MIN(sorted->len, CHILDREN_MAX);
     if (row >= 0)
-        g_array_index(statistics->rows, struct fm_trace_statistics_row, row).left_out =
+        g_array_index(statistics->rows, struct fm_viewer_statistics_row, row).left_out =
             sorted->len - shown;
     for (unsigned i = shown; i-- > 0;) {
         struct waiting child = {sorted->pdata[i], row, of->depth + 1, of->part};
@@ -145,15 +145,15 @@ static bool is_of_several_lanes(const struct fm_statistics_node *node, unsigned 
            is_of_several_lanes(children->pdata[0], depth + 1);
 }
 
-void fm_trace_statistics_fill(struct fm_trace_statistics *statistics)
+void fm_viewer_statistics_fill(struct fm_viewer_statistics *statistics)
 {
-    const struct fm_trace_set *set = statistics->job.set;
+    const struct fm_viewer_set *set = statistics->job.set;
     g_autoptr(GArray) stack = g_array_new(FALSE, FALSE, sizeof(struct waiting));
     g_array_set_size(statistics->rows, 0);
     for (unsigned i = set->count; i-- > 0;) {
         struct fm_statistics *of = statistics->own[i] != NULL
                                        ? statistics->own[i]
-                                       : fm_trace_part_statistics(&set->parts[i]);
+                                       : fm_viewer_part_statistics(&set->parts[i]);
         struct waiting root = {fm_statistics_root(of), -1, 0, i};
         g_array_append_val(stack, root);
     }
@@ -161,7 +161,7 @@ void fm_trace_statistics_fill(struct fm_trace_statistics *statistics)
         struct waiting at = g_array_index(stack, struct waiting, stack->len - 1);
         g_array_set_size(stack, stack->len - 1);
         const struct fm_statistics_node *node = at.node;
-        struct fm_trace_statistics_row row = {
+        struct fm_viewer_statistics_row row = {
             .node = at.node,
             .parent = at.parent,
             .depth = at.depth,
@@ -175,14 +175,14 @@ void fm_trace_statistics_fill(struct fm_trace_statistics *statistics)
     }
 }
 
-static void clear(struct fm_trace_job *job)
+static void clear(struct fm_viewer_job *job)
 {
-    struct fm_trace_statistics *statistics = (struct fm_trace_statistics *)job;
+    struct fm_viewer_statistics *statistics = (struct fm_viewer_statistics *)job;
     for (unsigned i = 0; statistics->own != NULL && i < job->set->count; i++)
         fm_statistics_free(statistics->own[i]);
     g_free(statistics->own);
     g_clear_pointer(&statistics->rows, g_array_unref);
 }
 
-const struct fm_trace_viewer fm_trace_viewer_statistics = {
-    "statistics", sizeof(struct fm_trace_statistics), begin, clear};
+const struct fm_viewer fm_viewer_of_statistics = {"statistics", sizeof(struct fm_viewer_statistics),
+                                                  begin, clear};

@@ -14,7 +14,7 @@
 #define USAGE_DEPTH_MAX 8u
 
 struct painting { /* the reading of one trace */
-    struct fm_trace_timeline *timeline;
+    struct fm_viewer_timeline *timeline;
     unsigned part;
     struct fm_painter *painter;
     bool last; /* the window has been read */
@@ -29,16 +29,16 @@ static uint64_t usage_key(unsigned part, uint32_t lane, uint32_t value)
     return ((uint64_t)part << 56) ^ ((uint64_t)lane << 28) ^ value;
 }
 
-static void add_usage(struct fm_trace_timeline *timeline, unsigned part, uint32_t lane,
+static void add_usage(struct fm_viewer_timeline *timeline, unsigned part, uint32_t lane,
                       uint32_t value, int64_t time)
 {
     if (timeline->usage == NULL || time == 0)
         return;
     uint64_t key = usage_key(part, lane, value);
-    struct fm_trace_usage *usage = g_hash_table_lookup(timeline->usage, &key);
+    struct fm_viewer_usage *usage = g_hash_table_lookup(timeline->usage, &key);
     if (usage == NULL) {
-        usage = g_new0(struct fm_trace_usage, 1);
-        *usage = (struct fm_trace_usage){key, part, lane, value, 0};
+        usage = g_new0(struct fm_viewer_usage, 1);
+        *usage = (struct fm_viewer_usage){key, part, lane, value, 0};
         g_hash_table_insert(timeline->usage, &usage->key, usage);
     }
     usage->time += time;
@@ -46,15 +46,15 @@ static void add_usage(struct fm_trace_timeline *timeline, unsigned part, uint32_
 
 static int compare_usage(gconstpointer a, gconstpointer b)
 {
-    const struct fm_trace_usage *left = *(struct fm_trace_usage *const *)a;
-    const struct fm_trace_usage *right = *(struct fm_trace_usage *const *)b;
+    const struct fm_viewer_usage *left = *(struct fm_viewer_usage *const *)a;
+    const struct fm_viewer_usage *right = *(struct fm_viewer_usage *const *)b;
     if (left->time != right->time)
         return left->time > right->time ? -1 : 1;
     return left->value < right->value ? -1 : left->value > right->value;
 }
 
-GPtrArray *fm_trace_timeline_usage(const struct fm_trace_timeline *timeline,
-                                   const struct fm_trace_lane *lane)
+GPtrArray *fm_viewer_timeline_usage(const struct fm_viewer_timeline *timeline,
+                                    const struct fm_viewer_lane *lane)
 {
     g_assert(timeline->usage != NULL && lane->part < timeline->job.set->count);
     GPtrArray *of_lane = g_ptr_array_new();
@@ -62,7 +62,7 @@ GPtrArray *fm_trace_timeline_usage(const struct fm_trace_timeline *timeline,
     gpointer usage;
     g_hash_table_iter_init(&iter, timeline->usage);
     while (g_hash_table_iter_next(&iter, NULL, &usage)) {
-        const struct fm_trace_usage *one = usage;
+        const struct fm_viewer_usage *one = usage;
         if (one->part == lane->part && one->lane == lane->index && one->time > 0)
             g_ptr_array_add(of_lane, usage);
     }
@@ -70,16 +70,16 @@ GPtrArray *fm_trace_timeline_usage(const struct fm_trace_timeline *timeline,
     return of_lane;
 }
 
-double fm_trace_timeline_busy(const struct fm_trace_timeline *timeline,
-                              const struct fm_trace_lane *lane)
+double fm_viewer_timeline_busy(const struct fm_viewer_timeline *timeline,
+                               const struct fm_viewer_lane *lane)
 {
-    const struct fm_trace_job *job = &timeline->job;
+    const struct fm_viewer_job *job = &timeline->job;
     if (timeline->usage == NULL)
         return -1;
     uint64_t busy = 0, known = job->known_until - job->start;
-    g_autoptr(GPtrArray) all = fm_trace_timeline_usage(timeline, lane);
+    g_autoptr(GPtrArray) all = fm_viewer_timeline_usage(timeline, lane);
     for (unsigned i = 0; i < all->len; i++) {
-        const struct fm_trace_usage *usage = all->pdata[i];
+        const struct fm_viewer_usage *usage = all->pdata[i];
         if (fm_state_class_is_busy(
                 fm_trace_value_class(job->set->parts[lane->part].trace, usage->value)))
             busy += (uint64_t)usage->time;
@@ -87,7 +87,7 @@ double fm_trace_timeline_busy(const struct fm_trace_timeline *timeline,
     return known == 0 ? -1 : MIN((double)busy / (double)known, 1.0);
 }
 
-static void set_active(struct fm_trace_timeline *timeline, unsigned part, uint32_t lane)
+static void set_active(struct fm_viewer_timeline *timeline, unsigned part, uint32_t lane)
 {
     GByteArray *active = timeline->boxes[part].active;
     guint known = active->len;
@@ -99,7 +99,7 @@ static void set_active(struct fm_trace_timeline *timeline, unsigned part, uint32
     active->data[lane] = 1;
 }
 
-static bool is_active(const struct fm_trace_timeline *timeline, const struct fm_trace_lane *lane)
+static bool is_active(const struct fm_viewer_timeline *timeline, const struct fm_viewer_lane *lane)
 {
     const GByteArray *active = timeline->boxes[lane->part].active;
     return lane->index < active->len && active->data[lane->index] != 0;
@@ -108,16 +108,16 @@ static bool is_active(const struct fm_trace_timeline *timeline, const struct fm_
 /* --- choice of lanes --- */
 
 /* Leaves out lanes that have ended and without events in the window. */
-static void select_lanes(struct fm_trace_timeline *timeline)
+static void select_lanes(struct fm_viewer_timeline *timeline)
 {
     GPtrArray *order = timeline->lanes.order;
     unsigned kept = 0;
     if (timeline->lanes.fresh) /* with many lanes it takes long */
         return;
     timeline->lanes.fresh = true;
-    fm_trace_lanes_order(&timeline->lanes, &timeline->job.query, timeline->test);
+    fm_viewer_lanes_order(&timeline->lanes, &timeline->job.query, timeline->test);
     for (unsigned i = 0; i < order->len; i++) {
-        struct fm_trace_lane *lane = order->pdata[i];
+        struct fm_viewer_lane *lane = order->pdata[i];
         if (is_active(timeline, lane) || !lane->ended)
             order->pdata[kept++] = lane;
     }
@@ -138,14 +138,14 @@ static int compare_numbers(gconstpointer a, gconstpointer b)
     return left < right ? -1 : left > right;
 }
 
-static GArray *chosen_lanes(const struct fm_trace_timeline *timeline, unsigned part)
+static GArray *chosen_lanes(const struct fm_viewer_timeline *timeline, unsigned part)
 {
     const struct fm_trace_query *query = &timeline->job.query;
     unsigned count = query->lanes == 0 ? TRACE_LANES_DEFAULT : query->lanes;
     GArray *chosen = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     for (unsigned i = query->first; i < timeline->lanes.order->len && i - query->first < count;
          i++) {
-        const struct fm_trace_lane *lane = timeline->lanes.order->pdata[i];
+        const struct fm_viewer_lane *lane = timeline->lanes.order->pdata[i];
         if (lane->part == part)
             g_array_append_val(chosen, lane->index);
     }
@@ -169,7 +169,7 @@ static void on_segment(void *user, const struct fm_lane *lane, uint32_t depth,
                        const struct fm_state_entry *entry, uint64_t end)
 {
     struct painting *painting = user;
-    struct fm_trace_timeline *timeline = painting->timeline;
+    struct fm_viewer_timeline *timeline = painting->timeline;
     const struct fm_state_observer *inner = fm_painter_observer(painting->painter);
     if (inner->segment != NULL)
         inner->segment(inner->user, lane, depth, entry, end);
@@ -178,9 +178,9 @@ static void on_segment(void *user, const struct fm_lane *lane, uint32_t depth,
     if (to > from)
         count_segment(painting, lane, depth, entry->value, (int64_t)(to - from));
     if (timeline->activity != NULL)
-        fm_trace_activity_count(&timeline->activity[painting->part],
-                                timeline->job.set->parts[painting->part].state, lane, depth, entry,
-                                end);
+        fm_viewer_activity_count(&timeline->activity[painting->part],
+                                 timeline->job.set->parts[painting->part].state, lane, depth, entry,
+                                 end);
 }
 
 static void on_lane(void *user, const struct fm_lane *lane)
@@ -203,7 +203,7 @@ static void on_mark(void *user, const struct fm_lane *lane, uint64_t time, uint3
 {
     const struct painting *painting = user;
     GArray *marks = painting->timeline->marks;
-    struct fm_trace_point mark = {painting->part, lane->index, value, time};
+    struct fm_viewer_point mark = {painting->part, lane->index, value, time};
     if (marks->len < TRACE_MARKS_MAX)
         g_array_append_val(marks, mark);
 }
@@ -213,27 +213,27 @@ static void on_arrow(void *user, const struct fm_lane *from, uint64_t from_time,
 {
     const struct painting *painting = user;
     GArray *arrows = painting->timeline->arrows;
-    struct fm_trace_arrow arrow = {painting->part, from->index, to->index, from_time, to_time};
+    struct fm_viewer_arrow arrow = {painting->part, from->index, to->index, from_time, to_time};
     if (arrows->len < TRACE_ARROWS_MAX)
         g_array_append_val(arrows, arrow);
 }
 
-static void begin_painting(struct fm_trace_reading *reading)
+static void begin_painting(struct fm_viewer_reading *reading)
 {
     struct painting *painting = reading->viewer;
-    struct fm_trace_job *job = reading->job;
+    struct fm_viewer_job *job = reading->job;
     const struct fm_state *state = job->set->parts[painting->part].state;
     job->provisional |= !fm_state_is_complete(state);
     painting->painter = fm_painter_new(state, job->start, job->end, job->columns, TRACE_BOXES_MAX);
 }
 
-static bool paint_event(struct fm_trace_reading *reading, struct fm_tracefile_context *at)
+static bool paint_event(struct fm_viewer_reading *reading, struct fm_tracefile_context *at)
 {
     const struct painting *painting = reading->viewer;
     return fm_painter_hook(painting->painter, at);
 }
 
-static const struct fm_state_observer *observe(struct fm_trace_reading *reading)
+static const struct fm_state_observer *observe(struct fm_viewer_reading *reading)
 {
     return &((struct painting *)reading->viewer)->observer;
 }
@@ -242,25 +242,25 @@ static void note_open(void *user, const struct fm_lane *lane, uint32_t depth,
                       const struct fm_state_entry *entry, uint64_t end)
 {
     const struct painting *painting = user;
-    const struct fm_trace_job *job = &painting->timeline->job;
+    const struct fm_viewer_job *job = &painting->timeline->job;
     uint64_t from = MAX(entry->since, job->start), to = MIN(end, job->end);
     set_active(painting->timeline, painting->part, lane->index);
     if (painting->last && to > from)
         count_segment(painting, lane, depth, entry->value, (int64_t)(to - from));
 }
 
-static void take_picture(struct fm_trace_reading *reading, uint64_t time)
+static void take_picture(struct fm_viewer_reading *reading, uint64_t time)
 {
     struct painting *painting = reading->viewer;
-    struct fm_trace_timeline *timeline = painting->timeline;
-    struct fm_trace_boxes *boxes = &timeline->boxes[painting->part];
+    struct fm_viewer_timeline *timeline = painting->timeline;
+    struct fm_viewer_boxes *boxes = &timeline->boxes[painting->part];
     struct fm_state *state = timeline->job.set->parts[painting->part].state;
     const struct fm_state_observer open = {.user = painting, .segment = note_open};
-    fm_trace_lanes_take(&timeline->lanes, painting->part, state);
+    fm_viewer_lanes_take(&timeline->lanes, painting->part, state);
     fm_state_flush(state, time, &open);
     if (timeline->activity != NULL)
-        fm_trace_activity_show(&timeline->activity[painting->part], state, time,
-                               painting->last && fm_state_is_complete(state));
+        fm_viewer_activity_show(&timeline->activity[painting->part], state, time,
+                                painting->last && fm_state_is_complete(state));
     if (painting->painter == NULL) /* there was nothing to read */
         return;
     select_lanes(timeline);
@@ -269,10 +269,10 @@ static void take_picture(struct fm_trace_reading *reading, uint64_t time)
         fm_picture_clear(&boxes->picture);
     fm_painter_picture(painting->painter, time, lane_numbers(lanes), lanes->len, &boxes->picture);
     boxes->filled = true;
-    fm_trace_timeline_find_ends(timeline, painting->part, time, painting->last);
+    fm_viewer_timeline_find_ends(timeline, painting->part, time, painting->last);
 }
 
-static void end_painting(struct fm_trace_reading *reading, uint64_t time)
+static void end_painting(struct fm_viewer_reading *reading, uint64_t time)
 {
     struct painting *painting = reading->viewer;
     painting->last = true;
@@ -280,7 +280,7 @@ static void end_painting(struct fm_trace_reading *reading, uint64_t time)
     g_clear_pointer(&painting->painter, fm_painter_free);
 }
 
-static void read_part(struct fm_trace_timeline *timeline, unsigned part)
+static void read_part(struct fm_viewer_timeline *timeline, unsigned part)
 {
     struct painting *painting = g_new0(struct painting, 1);
     *painting = (struct painting){.timeline = timeline,
@@ -292,14 +292,15 @@ static void read_part(struct fm_trace_timeline *timeline, unsigned part)
                                                .mark = on_mark,
                                                .arrow = on_arrow}};
     g_ptr_array_add(timeline->paintings, painting);
-    const struct fm_trace_reading reading = {.part = (int)part,
-                                             .viewer = painting,
-                                             .begin = begin_painting,
-                                             .event = paint_event,
-                                             .observer = observe,
-                                             .pause = take_picture,
-                                             .end = end_painting};
-    fm_trace_job_read(&timeline->job, &reading, timeline->job.start, NULL, timeline->job.end, NULL);
+    const struct fm_viewer_reading reading = {.part = (int)part,
+                                              .viewer = painting,
+                                              .begin = begin_painting,
+                                              .event = paint_event,
+                                              .observer = observe,
+                                              .pause = take_picture,
+                                              .end = end_painting};
+    fm_viewer_job_read(&timeline->job, &reading, timeline->job.start, NULL, timeline->job.end,
+                       NULL);
 }
 
 /* --- from the summary --- */
@@ -321,14 +322,14 @@ static uint32_t stood_on(const struct fm_trace *trace, const GArray *values, dou
 }
 
 /* Time is counted for the innermost entry. */
-static void add_summed(struct fm_trace_timeline *timeline, unsigned part, uint32_t lane)
+static void add_summed(struct fm_viewer_timeline *timeline, unsigned part, uint32_t lane)
 {
-    const struct fm_trace_job *job = &timeline->job;
-    const struct fm_trace_part *of = &job->set->parts[part];
+    const struct fm_viewer_job *job = &timeline->job;
+    const struct fm_viewer_part *of = &job->set->parts[part];
     g_autoptr(GArray) below = NULL;
     for (uint32_t depth = 0; depth < USAGE_DEPTH_MAX; depth++) {
         g_autoptr(GArray) values =
-            fm_summary_values(fm_trace_part_summary(of), lane, depth, job->start, job->end);
+            fm_summary_values(fm_viewer_part_summary(of), lane, depth, job->start, job->end);
         double sum = 0;
         for (unsigned i = 0; i < values->len; i++) {
             const struct fm_value_time *value = &g_array_index(values, struct fm_value_time, i);
@@ -344,42 +345,42 @@ static void add_summed(struct fm_trace_timeline *timeline, unsigned part, uint32
     }
 }
 
-static void draw_part(struct fm_trace_timeline *timeline, unsigned part)
+static void draw_part(struct fm_viewer_timeline *timeline, unsigned part)
 {
-    const struct fm_trace_job *job = &timeline->job;
+    const struct fm_viewer_job *job = &timeline->job;
     g_assert(!timeline->boxes[part].filled);
-    struct fm_trace_boxes *boxes = &timeline->boxes[part];
+    struct fm_viewer_boxes *boxes = &timeline->boxes[part];
     g_autoptr(GArray) lanes = chosen_lanes(timeline, part);
     boxes->picture =
         (struct fm_picture){.start = job->start, .end = job->end, .columns = job->columns};
-    fm_summary_draw(fm_trace_part_summary(&job->set->parts[part]), lane_numbers(lanes), lanes->len,
+    fm_summary_draw(fm_viewer_part_summary(&job->set->parts[part]), lane_numbers(lanes), lanes->len,
                     &boxes->picture, TRACE_BOXES_MAX);
     boxes->filled = true;
     if (timeline->activity != NULL)
-        fm_trace_activity_from_summary(&timeline->activity[part],
-                                       fm_trace_part_summary(&job->set->parts[part]),
-                                       fm_trace_part_summary_state(&job->set->parts[part]));
+        fm_viewer_activity_from_summary(&timeline->activity[part],
+                                        fm_viewer_part_summary(&job->set->parts[part]),
+                                        fm_viewer_part_summary_state(&job->set->parts[part]));
     for (unsigned i = 0; timeline->usage != NULL && i < lanes->len; i++)
         add_summed(timeline, part, g_array_index(lanes, uint32_t, i));
 }
 
 /* --- the viewer --- */
 
-static bool begin_with(struct fm_trace_timeline *timeline, fm_trace_lane_test *test)
+static bool begin_with(struct fm_viewer_timeline *timeline, fm_viewer_lane_test *test)
 {
-    struct fm_trace_job *job = &timeline->job;
-    const struct fm_trace_set *set = job->set;
+    struct fm_viewer_job *job = &timeline->job;
+    const struct fm_viewer_set *set = job->set;
     timeline->test = test;
-    fm_trace_lanes_init(&timeline->lanes);
-    timeline->boxes = g_new0(struct fm_trace_boxes, set->count);
-    timeline->marks = g_array_new(FALSE, FALSE, sizeof(struct fm_trace_point));
-    timeline->arrows = g_array_new(FALSE, FALSE, sizeof(struct fm_trace_arrow));
+    fm_viewer_lanes_init(&timeline->lanes);
+    timeline->boxes = g_new0(struct fm_viewer_boxes, set->count);
+    timeline->marks = g_array_new(FALSE, FALSE, sizeof(struct fm_viewer_point));
+    timeline->arrows = g_array_new(FALSE, FALSE, sizeof(struct fm_viewer_arrow));
     timeline->paintings = g_ptr_array_new_with_free_func(g_free);
     timeline->endings = g_ptr_array_new_with_free_func(g_free);
     g_autofree bool *drawn = g_new0(bool, set->count);
     for (unsigned i = 0; i < set->count; i++) {
-        const struct fm_summary *summary = fm_trace_part_summary(&set->parts[i]);
-        const struct fm_state *state = fm_trace_part_summary_state(&set->parts[i]);
+        const struct fm_summary *summary = fm_viewer_part_summary(&set->parts[i]);
+        const struct fm_state *state = fm_viewer_part_summary_state(&set->parts[i]);
         uint64_t known = summary == NULL ? 0 : fm_summary_known_until(summary);
         bool reaches = known >= MIN(job->end, set->parts[i].trace->end_time);
         drawn[i] = summary != NULL && state != NULL &&
@@ -390,7 +391,7 @@ static bool begin_with(struct fm_trace_timeline *timeline, fm_trace_lane_test *t
         timeline->boxes[i].active = g_byte_array_new();
         if (drawn[i]) {
             g_autoptr(GArray) active = fm_summary_lanes(summary, job->start, job->end);
-            fm_trace_lanes_take(&timeline->lanes, i, state);
+            fm_viewer_lanes_take(&timeline->lanes, i, state);
             for (unsigned k = 0; k < active->len; k++)
                 set_active(timeline, i, g_array_index(active, uint32_t, k));
         } else {
@@ -406,27 +407,27 @@ static bool begin_with(struct fm_trace_timeline *timeline, fm_trace_lane_test *t
     return true;
 }
 
-static bool begin_lanes(struct fm_trace_job *job, GError **error)
+static bool begin_lanes(struct fm_viewer_job *job, GError **error)
 {
     (void)error;
-    struct fm_trace_timeline *timeline = (struct fm_trace_timeline *)job;
-    timeline->activity = g_new0(struct fm_trace_activity, job->set->count);
+    struct fm_viewer_timeline *timeline = (struct fm_viewer_timeline *)job;
+    timeline->activity = g_new0(struct fm_viewer_activity, job->set->count);
     for (unsigned i = 0; i < job->set->count; i++)
-        fm_trace_activity_init(&timeline->activity[i], job);
-    return begin_with(timeline, fm_trace_lane_is_timeline);
+        fm_viewer_activity_init(&timeline->activity[i], job);
+    return begin_with(timeline, fm_viewer_lane_is_timeline);
 }
 
-static bool begin_resources(struct fm_trace_job *job, GError **error)
+static bool begin_resources(struct fm_viewer_job *job, GError **error)
 {
     (void)error;
-    struct fm_trace_timeline *timeline = (struct fm_trace_timeline *)job;
+    struct fm_viewer_timeline *timeline = (struct fm_viewer_timeline *)job;
     timeline->usage = g_hash_table_new_full(fm_int64_hash, g_int64_equal, NULL, g_free);
-    return begin_with(timeline, fm_trace_lane_is_resource);
+    return begin_with(timeline, fm_viewer_lane_is_resource);
 }
 
-static void clear(struct fm_trace_job *job)
+static void clear(struct fm_viewer_job *job)
 {
-    struct fm_trace_timeline *timeline = (struct fm_trace_timeline *)job;
+    struct fm_viewer_timeline *timeline = (struct fm_viewer_timeline *)job;
     for (unsigned i = 0; timeline->paintings != NULL && i < timeline->paintings->len; i++)
         fm_painter_free(((struct painting *)timeline->paintings->pdata[i])->painter);
     g_clear_pointer(&timeline->paintings, g_ptr_array_unref);
@@ -439,20 +440,21 @@ static void clear(struct fm_trace_job *job)
     }
     g_free(timeline->boxes);
     for (unsigned i = 0; timeline->activity != NULL && i < job->set->count; i++)
-        fm_trace_activity_clear(&timeline->activity[i]);
+        fm_viewer_activity_clear(&timeline->activity[i]);
     g_free(timeline->activity);
     g_clear_pointer(&timeline->marks, g_array_unref);
     g_clear_pointer(&timeline->arrows, g_array_unref);
     g_clear_pointer(&timeline->usage, g_hash_table_unref);
-    fm_trace_lanes_clear(&timeline->lanes);
+    fm_viewer_lanes_clear(&timeline->lanes);
 }
 
-const struct fm_box *fm_trace_timeline_boxes(const struct fm_trace_timeline *timeline,
-                                             const struct fm_trace_lane *lane, unsigned *ret_count)
+const struct fm_box *fm_viewer_timeline_boxes(const struct fm_viewer_timeline *timeline,
+                                              const struct fm_viewer_lane *lane,
+                                              unsigned *ret_count)
 {
     g_assert(lane->part < timeline->job.set->count);
     *ret_count = 0;
-    const struct fm_trace_boxes *of = &timeline->boxes[lane->part];
+    const struct fm_viewer_boxes *of = &timeline->boxes[lane->part];
     if (!of->filled)
         return NULL;
     const struct fm_box *boxes = (const struct fm_box *)(const void *)of->picture.boxes->data;
@@ -473,8 +475,8 @@ const struct fm_box *fm_trace_timeline_boxes(const struct fm_trace_timeline *tim
 
 /* --- choice of what is shown --- */
 
-void fm_trace_timeline_arrange(struct fm_trace_timeline *timeline, unsigned *ret_first,
-                               unsigned *ret_end)
+void fm_viewer_timeline_arrange(struct fm_viewer_timeline *timeline, unsigned *ret_first,
+                                unsigned *ret_end)
 {
     const struct fm_trace_query *query = &timeline->job.query;
     select_lanes(timeline);
@@ -486,8 +488,8 @@ void fm_trace_timeline_arrange(struct fm_trace_timeline *timeline, unsigned *ret
     timeline->clipped = false;
     for (unsigned i = *ret_first; i < *ret_end; i++) {
         unsigned of_lane;
-        struct fm_trace_lane *lane = timeline->lanes.order->pdata[i];
-        const struct fm_box *all = fm_trace_timeline_boxes(timeline, lane, &of_lane);
+        struct fm_viewer_lane *lane = timeline->lanes.order->pdata[i];
+        const struct fm_box *all = fm_viewer_timeline_boxes(timeline, lane, &of_lane);
         lane->levels = 1;
         for (unsigned j = 0; j < of_lane; j++)
             lane->levels = MAX(lane->levels, all[j].depth + 1);
@@ -499,7 +501,7 @@ void fm_trace_timeline_arrange(struct fm_trace_timeline *timeline, unsigned *ret
     }
 }
 
-const struct fm_trace_viewer fm_trace_viewer_timeline = {
-    "timeline", sizeof(struct fm_trace_timeline), begin_lanes, clear};
-const struct fm_trace_viewer fm_trace_viewer_resources = {
-    "resources", sizeof(struct fm_trace_timeline), begin_resources, clear};
+const struct fm_viewer fm_viewer_of_timeline = {"timeline", sizeof(struct fm_viewer_timeline),
+                                                begin_lanes, clear};
+const struct fm_viewer fm_viewer_of_resources = {"resources", sizeof(struct fm_viewer_timeline),
+                                                 begin_resources, clear};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Answers about traces, independent of display and JSON, which pages/trace makes of them.
  *
- *   fm_trace_set   traces on one time axis: a reader of the engine, with the state of each
- *   fm_trace_job   one viewer's answer being made: a set of its own, with ad hoc requests
+ *   fm_viewer_set   traces on one time axis: a reader of the engine, with the state of each
+ *   fm_viewer_job   one viewer's answer being made: a set of its own, with ad hoc requests
  *
  * A job runs to its end (or for limited time) for a page without scripts, and in the main loop
  * for a page with an event stream. */
@@ -32,18 +32,18 @@
 enum { TRACE_STATE, TRACE_STATISTICS, TRACE_SUMMARY, TRACE_PASSES };
 extern const char *const fm_trace_pass_names[TRACE_PASSES];
 
-struct fm_trace_part { /* one trace of a set */
+struct fm_viewer_part { /* one trace of a set */
     struct fm_trace *trace;
     const char *name; /* as in the query: borrowed */
     char *kept_name;  /* or owned by the set */
     struct fm_state *state;
 };
 
-struct fm_trace_set {
+struct fm_viewer_set {
     struct fm_open_files *recordings;
     struct fm_engine *engine;
-    struct fm_trace_reader *reader;
-    struct fm_trace_part *parts;
+    struct fm_engine_reader *reader;
+    struct fm_viewer_part *parts;
     unsigned count;
     struct fm_chunk_hooks permanent;
     uint64_t origin;     /* ns: origin of times on pages */
@@ -52,51 +52,51 @@ struct fm_trace_set {
 
 /* Opens the traces of a query. Errors: FM_ERROR_NOT_FOUND for files that may not be opened, those
  * of fm_trace_open(). */
-FM_MUST_USE bool fm_trace_set_open(struct fm_open_files *recordings,
-                                   const struct fm_trace_query *query, struct fm_trace_set **ret,
-                                   GError **error);
+FM_MUST_USE bool fm_viewer_set_open(struct fm_open_files *recordings,
+                                    const struct fm_trace_query *query, struct fm_viewer_set **ret,
+                                    GError **error);
 /* Opens the same traces with their own reader and states. A state is right only while one reader
  * moves through the trace, so each viewer's answer needs its own. */
-struct fm_trace_set *fm_trace_set_clone(const struct fm_trace_set *set);
-void fm_trace_set_free(struct fm_trace_set *set); /* ends its requests; NULL is allowed */
+struct fm_viewer_set *fm_viewer_set_clone(const struct fm_viewer_set *set);
+void fm_viewer_set_free(struct fm_viewer_set *set); /* ends its requests; NULL is allowed */
 /* Copies names, so that the query may be freed. */
-void fm_trace_set_keep_names(struct fm_trace_set *set);
+void fm_viewer_set_keep_names(struct fm_viewer_set *set);
 /* Aligns traces by the wall clock if they know it, unless their clocks have been corrected by
  * messages. */
-void fm_trace_set_align(struct fm_trace_set *set);
+void fm_viewer_set_align(struct fm_viewer_set *set);
 /* Computes the span again after the traces have grown. */
-void fm_trace_set_renew(struct fm_trace_set *set);
+void fm_viewer_set_renew(struct fm_viewer_set *set);
 /* Requests the passes that are missing. True when all are ready. */
-bool fm_trace_set_precompute(struct fm_trace_set *set);
-bool fm_trace_set_is_ready(const struct fm_trace_set *set, unsigned pass);
+bool fm_viewer_set_precompute(struct fm_viewer_set *set);
+bool fm_viewer_set_is_ready(const struct fm_viewer_set *set, unsigned pass);
 /* Whether a trace has grown since its passes, so that their results are incomplete. */
-bool fm_trace_part_is_behind(const struct fm_trace_set *set, const struct fm_trace_part *part);
-bool fm_trace_set_is_behind(const struct fm_trace_set *set);
+bool fm_viewer_part_is_behind(const struct fm_viewer_set *set, const struct fm_viewer_part *part);
+bool fm_viewer_set_is_behind(const struct fm_viewer_set *set);
 /* Progress of all passes of all traces, 0 to 1. */
-double fm_trace_set_progress(const struct fm_trace_set *set);
+double fm_viewer_set_progress(const struct fm_viewer_set *set);
 /* The window of a query, absolute; within the span, at least 1 ns. */
-void fm_trace_set_window(const struct fm_trace_set *set, const struct fm_trace_query *query,
-                         uint64_t *ret_start, uint64_t *ret_end);
+void fm_viewer_set_window(const struct fm_viewer_set *set, const struct fm_trace_query *query,
+                          uint64_t *ret_start, uint64_t *ret_end);
 /* Lists what could not be read, of all traces; NULL = nothing. Caller frees. */
-char *fm_trace_set_damage(const struct fm_trace_set *set);
-bool fm_trace_set_grows(const struct fm_trace_set *set);
+char *fm_viewer_set_damage(const struct fm_viewer_set *set);
+bool fm_viewer_set_grows(const struct fm_viewer_set *set);
 
-uint64_t fm_trace_set_bytes(const struct fm_trace_set *set);
-uint64_t fm_trace_part_bytes(const struct fm_trace_part *part); /* 0 = not a file */
+uint64_t fm_viewer_set_bytes(const struct fm_viewer_set *set);
+uint64_t fm_viewer_part_bytes(const struct fm_viewer_part *part); /* 0 = not a file */
 struct fm_summary *
-fm_trace_part_summary(const struct fm_trace_part *part); /* NULL until it is ready */
-const struct fm_state *fm_trace_part_summary_state(const struct fm_trace_part *part);
-struct fm_statistics *fm_trace_part_statistics(const struct fm_trace_part *part);
+fm_viewer_part_summary(const struct fm_viewer_part *part); /* NULL until it is ready */
+const struct fm_state *fm_viewer_part_summary_state(const struct fm_viewer_part *part);
+struct fm_statistics *fm_viewer_part_statistics(const struct fm_viewer_part *part);
 
 /* "t.l_t.l", hexadecimal. */
-char *fm_trace_position_print(const struct fm_position *position);
-FM_MUST_USE struct fm_position *fm_trace_position_parse(const struct fm_trace_set *set,
-                                                        const char *text, GError **error);
+char *fm_viewer_position_print(const struct fm_position *position);
+FM_MUST_USE struct fm_position *fm_viewer_position_parse(const struct fm_viewer_set *set,
+                                                         const char *text, GError **error);
 
 /* --- lanes.c --- */
 
 /* A lane, copied from a state, because states are temporary. */
-struct fm_trace_lane {
+struct fm_viewer_lane {
     unsigned part;
     uint32_t index; /* in its state */
     uint32_t parent;
@@ -104,56 +104,56 @@ struct fm_trace_lane {
     uint64_t key, born;
     bool ended, has_number;
     char *name;
-    /* Filled in by fm_trace_lanes_order(). */
+    /* Filled in by fm_viewer_lanes_order(). */
     unsigned indent;
     unsigned levels; /* deepest box + 1 */
 };
 
-struct fm_trace_lanes {
-    GArray *all;      /* holds struct fm_trace_lane */
-    GPtrArray *order; /* struct fm_trace_lane *: all lanes to show, in order */
+struct fm_viewer_lanes {
+    GArray *all;      /* holds struct fm_viewer_lane */
+    GPtrArray *order; /* struct fm_viewer_lane *: all lanes to show, in order */
     bool fresh;       /* none was added since the viewer chose and ordered them */
 };
 
-void fm_trace_lanes_init(struct fm_trace_lanes *lanes);
-void fm_trace_lanes_clear(struct fm_trace_lanes *lanes);
+void fm_viewer_lanes_init(struct fm_viewer_lanes *lanes);
+void fm_viewer_lanes_clear(struct fm_viewer_lanes *lanes);
 /* Adds new lanes of a state; updates names. */
-void fm_trace_lanes_take(struct fm_trace_lanes *lanes, unsigned part, const struct fm_state *state);
+void fm_viewer_lanes_take(struct fm_viewer_lanes *lanes, unsigned part,
+                          const struct fm_state *state);
 /* Whether a viewer shows this kind of lane. */
-typedef bool fm_trace_lane_test(const struct fm_trace_lane *lane);
+typedef bool fm_viewer_lane_test(const struct fm_viewer_lane *lane);
 /* Orders lanes: by trace, then as trees by kind, key and creation. Omits hidden lanes and those
  * whose name does not contain the text. */
-void fm_trace_lanes_order(struct fm_trace_lanes *lanes, const struct fm_trace_query *query,
-                          fm_trace_lane_test *test);
+void fm_viewer_lanes_order(struct fm_viewer_lanes *lanes, const struct fm_trace_query *query,
+                           fm_viewer_lane_test *test);
 /* "0-1-12": trace, kind, key. Caller frees. */
-char *fm_trace_lane_id(const struct fm_trace_lane *lane);
-bool fm_trace_lane_is_resource(const struct fm_trace_lane *lane);
-bool fm_trace_lane_is_timeline(const struct fm_trace_lane *lane);
+char *fm_viewer_lane_id(const struct fm_viewer_lane *lane);
+bool fm_viewer_lane_is_resource(const struct fm_viewer_lane *lane);
+bool fm_viewer_lane_is_timeline(const struct fm_viewer_lane *lane);
 /* Colour of boxes in drawings and scripts: the class of the value; for spans, one by name. */
-unsigned fm_trace_colour(const struct fm_trace *trace, uint32_t value);
+unsigned fm_viewer_colour(const struct fm_trace *trace, uint32_t value);
 
 /* --- job.c --- */
 
-struct fm_trace_job;
+struct fm_viewer_job;
 
-struct fm_trace_viewer {
+struct fm_viewer {
     const char *name;
-    size_t size; /* size of the viewer's struct, whose first member is struct fm_trace_job */
+    size_t size; /* size of the viewer's struct, whose first member is struct fm_viewer_job */
     /* Submits requests, or fills the answer at once. */
-    bool (*begin)(struct fm_trace_job *job, GError **error);
-    void (*clear)(struct fm_trace_job *job);
+    bool (*begin)(struct fm_viewer_job *job, GError **error);
+    void (*clear)(struct fm_viewer_job *job);
 };
-extern const struct fm_trace_viewer fm_trace_viewer_timeline, fm_trace_viewer_overview,
-    fm_trace_viewer_events, fm_trace_viewer_statistics, fm_trace_viewer_resources,
-    fm_trace_viewer_counters;
+extern const struct fm_viewer fm_viewer_of_timeline, fm_viewer_of_overview, fm_viewer_of_events,
+    fm_viewer_of_statistics, fm_viewer_of_resources, fm_viewer_of_counters;
 
-struct fm_trace_job {
-    const struct fm_trace_viewer *viewer;
-    struct fm_trace_set *set; /* owned by the job */
+struct fm_viewer_job {
+    const struct fm_viewer *viewer;
+    struct fm_viewer_set *set; /* owned by the job */
     struct fm_trace_query query;
     uint64_t start, end; /* window, absolute */
     unsigned columns;
-    GPtrArray *readings;  /* struct fm_trace_reading */
+    GPtrArray *readings;  /* struct fm_viewer_reading */
     unsigned requests;    /* number of those not done */
     uint64_t known_until; /* absolute: read up to here */
     uint64_t reaches;     /* absolute: the passes that it is made from have read up to there */
@@ -161,50 +161,51 @@ struct fm_trace_job {
     bool from_summary;
     struct fm_filter *filter; /* NULL = none */
     /* For a stream: called after some reading. May be NULL. */
-    void (*progressed)(struct fm_trace_job *job, void *user);
+    void (*progressed)(struct fm_viewer_job *job, void *user);
     void *user;
     bool wants_picture; /* take one at the end of the next chunk */
 };
 
 /* Makes and starts a job. The set is cloned. Errors: FM_ERROR_USAGE (a filter, a position). */
-FM_MUST_USE bool fm_trace_job_new(const struct fm_trace_viewer *viewer, struct fm_trace_set *set,
-                                  const struct fm_trace_query *query, struct fm_trace_job **ret,
-                                  GError **error);
-void fm_trace_job_free(struct fm_trace_job *job); /* withdraws its requests; NULL is allowed */
-static inline bool fm_trace_job_is_done(const struct fm_trace_job *job)
+FM_MUST_USE bool fm_viewer_job_new(const struct fm_viewer *viewer, struct fm_viewer_set *set,
+                                   const struct fm_trace_query *query, struct fm_viewer_job **ret,
+                                   GError **error);
+void fm_viewer_job_free(struct fm_viewer_job *job); /* withdraws its requests; NULL is allowed */
+static inline bool fm_viewer_job_is_done(const struct fm_viewer_job *job)
 {
     return job->requests == 0;
 }
 /* Steps their readers until the jobs are done, at most for patience_us; returns whether all are
  * done. */
-bool fm_trace_jobs_run(struct fm_trace_job *const *jobs, unsigned count, int64_t patience_us);
+bool fm_viewer_jobs_run(struct fm_viewer_job *const *jobs, unsigned count, int64_t patience_us);
 /* Whether the job is unfinished, or its answer will improve. */
-bool fm_trace_job_is_incomplete(const struct fm_trace_job *job);
+bool fm_viewer_job_is_incomplete(const struct fm_viewer_job *job);
 
 /* A pass over the window by one viewer for one trace (or all: part_index -1), as hooks. */
-struct fm_trace_reading {
-    struct fm_trace_job *job;
-    int part;                                        /* -1 = all */
-    void *viewer;                                    /* data of the viewer */
-    void (*begin)(struct fm_trace_reading *reading); /* called with the state at the begin */
-    bool (*event)(struct fm_trace_reading *reading,
-                  struct fm_tracefile_context *at);                                /* NULL = none */
-    const struct fm_state_observer *(*observer)(struct fm_trace_reading *reading); /* NULL = none */
-    void (*pause)(struct fm_trace_reading *reading, uint64_t time); /* at the end of a chunk */
-    void (*end)(struct fm_trace_reading *reading, uint64_t time);   /* once */
+struct fm_viewer_reading {
+    struct fm_viewer_job *job;
+    int part;                                         /* -1 = all */
+    void *viewer;                                     /* data of the viewer */
+    void (*begin)(struct fm_viewer_reading *reading); /* called with the state at the begin */
+    bool (*event)(struct fm_viewer_reading *reading,
+                  struct fm_tracefile_context *at); /* NULL = none */
+    const struct fm_state_observer *(*observer)(
+        struct fm_viewer_reading *reading);                          /* NULL = none */
+    void (*pause)(struct fm_viewer_reading *reading, uint64_t time); /* at the end of a chunk */
+    void (*end)(struct fm_viewer_reading *reading, uint64_t time);   /* once */
     bool begun;
     struct fm_events_request *request;
 };
 /* Reads [start, end), or from a position. Copies the reading; returns the copy, which belongs to
  * the request. */
-struct fm_trace_reading *fm_trace_job_read(struct fm_trace_job *job,
-                                           const struct fm_trace_reading *reading, uint64_t start,
-                                           const struct fm_position *from, uint64_t end,
-                                           const struct fm_position *until);
+struct fm_viewer_reading *fm_viewer_job_read(struct fm_viewer_job *job,
+                                             const struct fm_viewer_reading *reading,
+                                             uint64_t start, const struct fm_position *from,
+                                             uint64_t end, const struct fm_position *until);
 
 /* --- the viewers' answers, for pages --- */
 
-struct fm_trace_boxes { /* for one trace */
+struct fm_viewer_boxes { /* for one trace */
     struct fm_picture picture;
     bool filled;
     GByteArray *active; /* by lane: it has events in the window */
@@ -213,7 +214,7 @@ struct fm_trace_boxes { /* for one trace */
 
 /* Numbers of a trace's lanes in each class of state: of its capabilities, else CPUs, else
  * threads. */
-struct fm_trace_activity {
+struct fm_viewer_activity {
     enum fm_lane_kind kind;
     unsigned rank;        /* rank of that kind; 0 = the trace has none */
     unsigned lanes;       /* known lanes of that kind */
@@ -222,94 +223,96 @@ struct fm_trace_activity {
     uint64_t known_until; /* absolute */
     bool from_summary, complete;
 };
-void fm_trace_activity_init(struct fm_trace_activity *activity, const struct fm_trace_job *job);
-void fm_trace_activity_clear(struct fm_trace_activity *activity);
+void fm_viewer_activity_init(struct fm_viewer_activity *activity, const struct fm_viewer_job *job);
+void fm_viewer_activity_clear(struct fm_viewer_activity *activity);
 /* Counts an entry that ended at that time. */
-void fm_trace_activity_count(struct fm_trace_activity *activity, const struct fm_state *state,
-                             const struct fm_lane *lane, uint32_t depth,
-                             const struct fm_state_entry *entry, uint64_t end);
+void fm_viewer_activity_count(struct fm_viewer_activity *activity, const struct fm_state *state,
+                              const struct fm_lane *lane, uint32_t depth,
+                              const struct fm_state_entry *entry, uint64_t end);
 /* All entries up to this time have been counted; open ones are counted up to now. complete: this is
  * the end of the window, and everything before is known. */
-void fm_trace_activity_show(struct fm_trace_activity *activity, struct fm_state *state,
-                            uint64_t time, bool complete);
-void fm_trace_activity_from_summary(struct fm_trace_activity *activity,
-                                    const struct fm_summary *summary, const struct fm_state *state);
-bool fm_trace_activity_is_empty(const struct fm_trace_activity *activity);
+void fm_viewer_activity_show(struct fm_viewer_activity *activity, struct fm_state *state,
+                             uint64_t time, bool complete);
+void fm_viewer_activity_from_summary(struct fm_viewer_activity *activity,
+                                     const struct fm_summary *summary,
+                                     const struct fm_state *state);
+bool fm_viewer_activity_is_empty(const struct fm_viewer_activity *activity);
 /* Average number of working lanes over the known part; 0 when nothing is known. Garbage collection
  * does not count as work. */
-double fm_trace_activity_mean(const struct fm_trace_activity *activity);
+double fm_viewer_activity_mean(const struct fm_viewer_activity *activity);
 /* Average number of lanes in that class. */
-double fm_trace_activity_mean_of(const struct fm_trace_activity *activity,
-                                 enum fm_state_class state_class);
+double fm_viewer_activity_mean_of(const struct fm_viewer_activity *activity,
+                                  enum fm_state_class state_class);
 /* Fraction of work done by the program, not its garbage collector; negative without collections. */
-double fm_trace_activity_productivity(const struct fm_trace_activity *activity);
+double fm_viewer_activity_productivity(const struct fm_viewer_activity *activity);
 /* Full height of a graph: all lanes; for threads, the maximum that work at the same time. */
-unsigned fm_trace_activity_scale(const struct fm_trace_activity *activity);
+unsigned fm_viewer_activity_scale(const struct fm_viewer_activity *activity);
 /* Number of lanes in that class in a column. */
-double fm_trace_activity_at(const struct fm_trace_activity *activity,
-                            enum fm_state_class state_class, unsigned column);
+double fm_viewer_activity_at(const struct fm_viewer_activity *activity,
+                             enum fm_state_class state_class, unsigned column);
 /* "2 capabilities"; caller frees. */
-char *fm_trace_activity_name(const struct fm_trace_activity *activity);
+char *fm_viewer_activity_name(const struct fm_viewer_activity *activity);
 
-struct fm_trace_point {
+struct fm_viewer_point {
     unsigned part;
     uint32_t lane, value;
     uint64_t time;
 };
-struct fm_trace_arrow {
+struct fm_viewer_arrow {
     unsigned part;
     uint32_t from, to;
     uint64_t from_time, to_time;
 };
-struct fm_trace_timeline {
-    struct fm_trace_job job;
-    fm_trace_lane_test *test;
-    struct fm_trace_lanes lanes;
-    struct fm_trace_boxes *boxes;       /* one a part */
-    GArray *marks;                      /* holds struct fm_trace_point */
-    GArray *arrows;                     /* holds struct fm_trace_arrow */
-    GHashTable *usage;                  /* holds struct fm_trace_usage by key; of resources only */
-    struct fm_trace_activity *activity; /* one a part; NULL of resources */
+struct fm_viewer_timeline {
+    struct fm_viewer_job job;
+    fm_viewer_lane_test *test;
+    struct fm_viewer_lanes lanes;
+    struct fm_viewer_boxes *boxes; /* one a part */
+    GArray *marks;                 /* holds struct fm_viewer_point */
+    GArray *arrows;                /* holds struct fm_viewer_arrow */
+    GHashTable *usage;             /* holds struct fm_viewer_usage by key; of resources only */
+    struct fm_viewer_activity *activity; /* one a part; NULL of resources */
     GPtrArray *paintings;
     GPtrArray *endings; /* ends.c: readings behind the window */
     bool clipped;
 };
 /* Orders the lanes, and returns the range to show: [first, end). */
-void fm_trace_timeline_arrange(struct fm_trace_timeline *timeline, unsigned *ret_first,
-                               unsigned *ret_end);
+void fm_viewer_timeline_arrange(struct fm_viewer_timeline *timeline, unsigned *ret_first,
+                                unsigned *ret_end);
 /* Time during which a value was the innermost on a lane, within the window. */
-struct fm_trace_usage {
+struct fm_viewer_usage {
     uint64_t key;
     unsigned part;
     uint32_t lane, value;
     int64_t time; /* ns */
 };
 /* Usage of one lane, largest first. Free the array. */
-GPtrArray *fm_trace_timeline_usage(const struct fm_trace_timeline *timeline,
-                                   const struct fm_trace_lane *lane);
+GPtrArray *fm_viewer_timeline_usage(const struct fm_viewer_timeline *timeline,
+                                    const struct fm_viewer_lane *lane);
 /* Fraction of the window in which the lane was busy; negative when nothing is known. */
-double fm_trace_timeline_busy(const struct fm_trace_timeline *timeline,
-                              const struct fm_trace_lane *lane);
+double fm_viewer_timeline_busy(const struct fm_viewer_timeline *timeline,
+                               const struct fm_viewer_lane *lane);
 /* ends.c: corrects the ends of a part's picture, which was taken from a state read up to time.
  * Boxes of open entries get their real ends if the summary has them; others are marked. last: the
  * window has been read, so ends shortly after it are read, too. */
-void fm_trace_timeline_find_ends(struct fm_trace_timeline *timeline, unsigned part, uint64_t time,
-                                 bool last);
+void fm_viewer_timeline_find_ends(struct fm_viewer_timeline *timeline, unsigned part, uint64_t time,
+                                  bool last);
 /* Boxes of one lane, in order of depth and start. */
-const struct fm_box *fm_trace_timeline_boxes(const struct fm_trace_timeline *timeline,
-                                             const struct fm_trace_lane *lane, unsigned *ret_count);
+const struct fm_box *fm_viewer_timeline_boxes(const struct fm_viewer_timeline *timeline,
+                                              const struct fm_viewer_lane *lane,
+                                              unsigned *ret_count);
 
-struct fm_trace_overview {
-    struct fm_trace_job job;
+struct fm_viewer_overview {
+    struct fm_viewer_job job;
     uint64_t *counts;         /* columns */
-    uint64_t total, greatest; /* fm_trace_overview_add_up() */
+    uint64_t total, greatest; /* fm_viewer_overview_add_up() */
 };
-void fm_trace_overview_add_up(struct fm_trace_overview *overview);
+void fm_viewer_overview_add_up(struct fm_viewer_overview *overview);
 /* Why the filter accepts no event, when all have been counted; else NULL. Call after adding up. The
  * caller frees it. */
-char *fm_trace_overview_nothing(const struct fm_trace_overview *overview);
+char *fm_viewer_overview_nothing(const struct fm_viewer_overview *overview);
 
-struct fm_trace_event_row {
+struct fm_viewer_event_row {
     char *position;
     uint64_t time;
     unsigned part;
@@ -318,9 +321,9 @@ struct fm_trace_event_row {
     char *name;
     GPtrArray *fields; /* char *: name, text, name, text, ... */
 };
-struct fm_trace_events {
-    struct fm_trace_job job;
-    GPtrArray *rows; /* holds struct fm_trace_event_row */
+struct fm_viewer_events {
+    struct fm_viewer_job job;
+    GPtrArray *rows; /* holds struct fm_viewer_event_row */
     unsigned wanted;
     bool backward;
     bool at_start, at_end; /* no event precedes the first row, or follows the last one */
@@ -332,24 +335,24 @@ struct fm_trace_events {
     uint64_t searched;
 };
 
-struct fm_trace_statistics_row {
+struct fm_viewer_statistics_row {
     const struct fm_statistics_node *node;
     int parent; /* row number, -1 = none */
     unsigned depth, part;
     double share;      /* share of the window; NAN when lanes are added up */
     unsigned left_out; /* number of children without row */
 };
-struct fm_trace_statistics {
-    struct fm_trace_job job;
+struct fm_viewer_statistics {
+    struct fm_viewer_job job;
     struct fm_statistics **own; /* for the window; one for each part */
     bool whole;                 /* shows the results of the passes */
     bool resources_only;
     uint64_t length;
-    GArray *rows; /* holds struct fm_trace_statistics_row; made by fm_trace_statistics_fill() */
+    GArray *rows; /* holds struct fm_viewer_statistics_row; made by fm_viewer_statistics_fill() */
 };
-void fm_trace_statistics_fill(struct fm_trace_statistics *statistics);
+void fm_viewer_statistics_fill(struct fm_viewer_statistics *statistics);
 
-struct fm_trace_series {
+struct fm_viewer_series {
     unsigned part;
     uint32_t lane;
     uint64_t key;
@@ -357,11 +360,11 @@ struct fm_trace_series {
     enum fm_lane_kind kind;
     double *numbers;              /* minimum, maximum, last: 3 for each column */
     bool band;                    /* of a heap profile: bytes, which add up with the others */
-    double least, greatest, last; /* fm_trace_counters_choose() */
+    double least, greatest, last; /* fm_viewer_counters_choose() */
 };
-struct fm_trace_counters {
-    struct fm_trace_job job;
-    GPtrArray *series;  /* struct fm_trace_series to show: fm_trace_counters_choose() */
+struct fm_viewer_counters {
+    struct fm_viewer_job job;
+    GPtrArray *series;  /* struct fm_viewer_series to show: fm_viewer_counters_choose() */
     GPtrArray *all;     /* owns them */
     GHashTable *read;   /* part and lane -> series */
     GHashTable *unread; /* counters beyond TRACE_COUNTERS_READ_MAX */
@@ -372,4 +375,4 @@ struct fm_trace_counters {
 };
 /* Fills `series` with the counters read: all in the trace's order or, if there are too many, those
  * with the largest values, largest first. */
-void fm_trace_counters_choose(struct fm_trace_counters *counters);
+void fm_viewer_counters_choose(struct fm_viewer_counters *counters);

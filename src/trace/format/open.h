@@ -11,7 +11,7 @@
 #include "base/files/roots.h"
 #include "trace/core/trace.h"
 
-/* fm_trace_opener of the engine; identity from fm_trace_identity(). */
+/* fm_engine_opener of the engine; identity from fm_trace_identity(). */
 FM_MUST_USE struct fm_trace *fm_trace_open(const char *path, const char *identity, GError **error);
 /* "device:inode" of a file or folder, the address itself of an address; NULL with error. Caller
  * frees. */

@@ -419,21 +419,21 @@ static void test_24_trace_closed_mid_pass(struct fixture *f, gconstpointer data)
     world_expect(f->world, "BC.B B:9-10 AC.B ip-B rdyB AR.B ->F");
 }
 
-static struct fm_trace_reader *open_reader(struct world *world, const char *name,
-                                           const struct memory_event *events)
+static struct fm_engine_reader *open_reader(struct world *world, const char *name,
+                                            const struct memory_event *events)
 {
     g_autoptr(GError) error = NULL;
-    struct fm_trace_reader *reader = fm_trace_reader_new(world->engine);
-    g_assert_true(fm_trace_reader_add_trace(reader, world_file(world, name, events), &error));
+    struct fm_engine_reader *reader = fm_engine_reader_new(world->engine);
+    g_assert_true(fm_engine_reader_add_trace(reader, world_file(world, name, events), &error));
     g_assert_no_error(error);
     return reader;
 }
 
-static struct fm_trace_reader *reader_of(struct fixture *f)
+static struct fm_engine_reader *reader_of(struct fixture *f)
 {
     g_autoptr(GError) error = NULL;
-    struct fm_trace_reader *reader = fm_trace_reader_new(f->world->engine);
-    g_assert_true(fm_trace_reader_add_trace(reader, f->x->path, &error));
+    struct fm_engine_reader *reader = fm_engine_reader_new(f->world->engine);
+    g_assert_true(fm_engine_reader_add_trace(reader, f->x->path, &error));
     g_assert_no_error(error);
     return reader;
 }
@@ -441,10 +441,10 @@ static struct fm_trace_reader *reader_of(struct fixture *f)
 static void test_25_foreground_first(struct fixture *f, gconstpointer data)
 {
     (void)data;
-    struct fm_trace_reader *reader = open_reader(f->world, "y", eight_events);
+    struct fm_engine_reader *reader = open_reader(f->world, "y", eight_events);
     request(f->world, f->x, "A", FM_REQUEST_QUEUED);
     world_expect(f->world, "ip+A BR.A BC.A A:1-4 AC.A ->T");
-    g_assert_true(fm_trace_reader_request(reader, world_request(f->world, "V", 1, INF)));
+    g_assert_true(fm_engine_reader_request(reader, world_request(f->world, "V", 1, INF)));
     world_expect(f->world, "BR.V BC.V V:1-4 AC.V ->T");
     world_expect(f->world, "BC.V V:5-8 AC.V AR.V ->T");
     world_expect(f->world, "BC.A A:5-8 AC.A ->T");
@@ -454,10 +454,10 @@ static void test_25_foreground_first(struct fixture *f, gconstpointer data)
 static void test_26_cursor_is_shared(struct fixture *f, gconstpointer data)
 {
     (void)data;
-    struct fm_trace_reader *reader = reader_of(f);
+    struct fm_engine_reader *reader = reader_of(f);
     request(f->world, f->x, "A", FM_REQUEST_QUEUED);
     world_expect(f->world, "ip+A BR.A BC.A A:1-4 AC.A ->T");
-    fm_trace_reader_request(reader, world_request(f->world, "V", 7, 9));
+    fm_engine_reader_request(reader, world_request(f->world, "V", 7, 9));
     world_expect(f->world, "BR.V BC.V V:7-8 AC.V AR.V ->T");
     world_expect(f->world, "BC.A A:5-8 AC.A ->T");
     world_expect(f->world, "BC.A A:9-10 AC.A ip-A rdyA AR.A ->F");
@@ -540,11 +540,11 @@ static void test_30_two_traces_alternate(struct fixture *f, gconstpointer data)
 static void test_background_share_gives_one_step_after_n(struct fixture *f, gconstpointer data)
 {
     (void)data;
-    struct fm_trace_reader *reader = reader_of(f);
+    struct fm_engine_reader *reader = reader_of(f);
     fm_engine_set_background_share(f->world->engine, 2);
     fm_engine_set_chunk(f->world->engine, 2);
     request(f->world, f->x, "A", FM_REQUEST_QUEUED);
-    fm_trace_reader_request(reader, world_request(f->world, "V", 1, INF));
+    fm_engine_reader_request(reader, world_request(f->world, "V", 1, INF));
     world_expect(f->world, "BR.V BC.V V:1-2 AC.V ->T");
     world_expect(f->world, "BC.V V:3-4 AC.V ->T");
     world_expect(f->world, "ip+A BR.A BC.A A:1-2 AC.A ->T");

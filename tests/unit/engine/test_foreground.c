@@ -20,15 +20,15 @@ static const struct memory_event other_events[] = {
 
 struct fixture {
     struct world *world;
-    struct fm_trace_reader *reader;
+    struct fm_engine_reader *reader;
 };
 
-static void add_trace(struct fixture *f, struct fm_trace_reader *reader, const char *name,
+static void add_trace(struct fixture *f, struct fm_engine_reader *reader, const char *name,
                       const struct memory_event *trace_events)
 {
     g_autoptr(GError) error = NULL;
     g_assert_true(
-        fm_trace_reader_add_trace(reader, world_file(f->world, name, trace_events), &error));
+        fm_engine_reader_add_trace(reader, world_file(f->world, name, trace_events), &error));
     g_assert_no_error(error);
 }
 
@@ -36,7 +36,7 @@ static void set_up(struct fixture *f, gconstpointer data)
 {
     (void)data;
     f->world = world_new(3);
-    f->reader = fm_trace_reader_new(f->world->engine);
+    f->reader = fm_engine_reader_new(f->world->engine);
     add_trace(f, f->reader, "x", events);
 }
 
@@ -50,7 +50,7 @@ static struct fm_events_request *submit(struct fixture *f, const char *name, uin
                                         uint64_t end)
 {
     struct fm_events_request *request = world_request(f->world, name, start, end);
-    g_assert_true(fm_trace_reader_request(f->reader, request));
+    g_assert_true(fm_engine_reader_request(f->reader, request));
     return request;
 }
 
@@ -96,9 +96,9 @@ static void test_40_count_among_equal_times(struct fixture *f, gconstpointer dat
     submit(f, "V", 20, INF)->num_events = 1;
     world_expect(f->world, "BR.V BC.V V:20a AC.V AR.V ->F");
     struct fm_events_request *next = world_request(f->world, "W", INF, INF);
-    next->start_position = fm_context_save_position(fm_trace_reader_context(f->reader));
+    next->start_position = fm_context_save_position(fm_engine_reader_context(f->reader));
     next->num_events = 1;
-    g_assert_true(fm_trace_reader_request(f->reader, next));
+    g_assert_true(fm_engine_reader_request(f->reader, next));
     world_expect(f->world, "BR.W BC.W W:20b AC.W AR.W ->F");
 }
 
@@ -174,7 +174,7 @@ static void test_47_withdrawal_between_chunks(struct fixture *f, gconstpointer d
     struct fm_events_request *request = submit(f, "V", 20, 50);
     void *owner = request->owner;
     world_expect(f->world, "BR.V BC.V V:20a-30 AC.V ->T");
-    fm_trace_reader_remove_all(f->reader, owner);
+    fm_engine_reader_remove_all(f->reader, owner);
     g_assert_false(fm_engine_has_work(f->world->engine));
     world_expect(f->world, "->F");
 }
@@ -186,7 +186,7 @@ static void test_48_withdrawal_of_one_of_two(struct fixture *f, gconstpointer da
     submit(f, "V2", 10, 60);
     world_expect(f->world,
                  "BR.V1 BC.V1 BR.V2 BC.V2 V1:10 V2:10 V1:20a V2:20a V1:20b V2:20b AC.V1 AC.V2 ->T");
-    fm_trace_reader_remove_all(f->reader, owner);
+    fm_engine_reader_remove_all(f->reader, owner);
     world_expect(f->world, "BC.V2 V2:30-50 AC.V2 AR.V2 ->F");
 }
 
@@ -196,7 +196,7 @@ static bool withdraw_other(void *hook_data, void *call_data)
     struct label *label = request->owner;
     const struct fm_tracefile_context *context = call_data;
     if (context->event.time == 20)
-        fm_trace_reader_remove_all(request->viewer_data, label);
+        fm_engine_reader_remove_all(request->viewer_data, label);
     return false;
 }
 
@@ -213,7 +213,7 @@ static void test_withdrawal_from_inside_a_hook(struct fixture *f, gconstpointer 
 }
 
 struct withdrawal {
-    struct fm_trace_reader *reader;
+    struct fm_engine_reader *reader;
     const void *owner;
 };
 
@@ -221,7 +221,7 @@ static bool withdraw(void *hook_data, void *call_data)
 {
     const struct withdrawal *withdrawal = hook_data;
     (void)call_data;
-    fm_trace_reader_remove_all(withdrawal->reader, withdrawal->owner);
+    fm_engine_reader_remove_all(withdrawal->reader, withdrawal->owner);
     return false;
 }
 
@@ -243,7 +243,7 @@ static void test_49_stop_button(struct fixture *f, gconstpointer data)
     submit(f, "V1", 10, 60);
     submit(f, "V2", 40, 60);
     world_expect(f->world, "BR.V1 BC.V1 V1:10-20b AC.V1 ->T");
-    fm_trace_reader_stop(f->reader);
+    fm_engine_reader_stop(f->reader);
     world_expect(f->world, "->F");
 }
 
@@ -283,8 +283,8 @@ static void test_51_empty_traceset(struct fixture *f, gconstpointer data)
     (void)data;
     submit(f, "V", 10, 60);
     world_expect(f->world, "BR.V BC.V V:10-20b AC.V ->T");
-    struct fm_context *context = fm_trace_reader_context(f->reader);
-    fm_trace_reader_remove_trace(f->reader, context->traces[0].trace);
+    struct fm_context *context = fm_engine_reader_context(f->reader);
+    fm_engine_reader_remove_trace(f->reader, context->traces[0].trace);
     world_expect(f->world, "AR.V ->F");
 }
 
@@ -296,7 +296,7 @@ struct drawing {
 static void redraw(struct world *world, struct label *label)
 {
     struct drawing *drawing = (struct drawing *)(uintptr_t)label->argument;
-    fm_trace_reader_remove_all(drawing->f->reader, label);
+    fm_engine_reader_remove_all(drawing->f->reader, label);
     g_string_append(world->log, "redraw ");
     submit(drawing->f, "again", 10, INF)->num_events = 1;
 }
@@ -304,7 +304,7 @@ static void redraw(struct world *world, struct label *label)
 static void test_52_incomplete_then_redraw(struct fixture *f, gconstpointer data)
 {
     (void)data;
-    struct fm_trace *trace = fm_trace_reader_context(f->reader)->traces[0].trace;
+    struct fm_trace *trace = fm_engine_reader_context(f->reader)->traces[0].trace;
     struct drawing drawing = {f, NULL};
     world_module(f->world, "state", trace);
     g_assert_cmpint(fm_background_request(f->world->engine, trace, "state"), ==, FM_REQUEST_QUEUED);
@@ -328,19 +328,19 @@ static void test_53_one_instance_for_two_tabs(struct fixture *f, gconstpointer d
 {
     (void)data;
     g_autoptr(GError) error = NULL;
-    struct fm_trace *trace = fm_trace_reader_context(f->reader)->traces[0].trace;
-    struct fm_trace_reader *second = fm_trace_reader_new(f->world->engine);
+    struct fm_trace *trace = fm_engine_reader_context(f->reader)->traces[0].trace;
+    struct fm_engine_reader *second = fm_engine_reader_new(f->world->engine);
     g_autofree char *link_path = g_build_filename(f->world->folder, "link", NULL);
     g_assert_cmpint(symlink(trace->path, link_path), ==, 0);
     g_assert_true(
-        fm_trace_reader_add_trace(second, link_path, &error)); /* another spelling, same file */
-    g_assert_true(fm_trace_reader_context(second)->traces[0].trace == trace);
+        fm_engine_reader_add_trace(second, link_path, &error)); /* another spelling, same file */
+    g_assert_true(fm_engine_reader_context(second)->traces[0].trace == trace);
     g_assert_cmpuint(fm_engine_references(f->world->engine, trace), ==, 2);
-    g_assert_true(fm_trace_reader_add_trace(second, link_path, &error)); /* again: no effect */
+    g_assert_true(fm_engine_reader_add_trace(second, link_path, &error)); /* again: no effect */
     g_assert_cmpuint(fm_engine_references(f->world->engine, trace), ==, 2);
-    fm_trace_reader_free(second);
+    fm_engine_reader_free(second);
     g_assert_cmpuint(f->world->closed, ==, 0);
-    fm_trace_reader_free(f->reader);
+    fm_engine_reader_free(f->reader);
     g_assert_cmpuint(f->world->closed, ==, 1);
     g_assert_cmpuint(f->world->opened, ==, 1);
     unlink(link_path);
@@ -351,7 +351,7 @@ static void test_53_one_instance_for_two_tabs(struct fixture *f, gconstpointer d
 static void test_54_position_before_time(struct fixture *f, gconstpointer data)
 {
     (void)data;
-    struct fm_context *context = fm_trace_reader_context(f->reader);
+    struct fm_context *context = fm_engine_reader_context(f->reader);
     submit(f, "T", 50, INF)->num_events = 1;
     struct fm_events_request *request = world_request(f->world, "P", INF, INF);
     fm_context_seek_time(context, 20);
@@ -360,7 +360,7 @@ static void test_54_position_before_time(struct fixture *f, gconstpointer data)
     request->num_events = 1;
     fm_context_seek_time(context, 0);
     fm_context_save_sync(context);
-    g_assert_true(fm_trace_reader_request(f->reader, request));
+    g_assert_true(fm_engine_reader_request(f->reader, request));
     world_expect(f->world, "BR.P BC.P P:20b AC.P AR.P ->T");
     world_expect(f->world, "BR.T BC.T T:50 AC.T AR.T ->F");
 }
@@ -368,8 +368,8 @@ static void test_54_position_before_time(struct fixture *f, gconstpointer data)
 static void test_a_request_without_start_is_rejected(struct fixture *f, gconstpointer data)
 {
     (void)data;
-    g_assert_false(fm_trace_reader_request(f->reader, world_request(f->world, "V", INF, 60)));
-    g_assert_cmpuint(fm_trace_reader_pending(f->reader), ==, 0);
+    g_assert_false(fm_engine_reader_request(f->reader, world_request(f->world, "V", INF, 60)));
+    g_assert_cmpuint(fm_engine_reader_pending(f->reader), ==, 0);
 }
 
 static void test_hooks_by_id_see_their_events(struct fixture *f, gconstpointer data)
@@ -383,7 +383,7 @@ static void test_hooks_by_id_see_their_events(struct fixture *f, gconstpointer d
                  FM_HOOK_DEFAULT);
     fm_hooks_add(fm_hooks_by_id_get(request->chunk.event_by_id, "fs", 0), count_call, &count,
                  FM_HOOK_DEFAULT);
-    g_assert_true(fm_trace_reader_request(f->reader, request));
+    g_assert_true(fm_engine_reader_request(f->reader, request));
     while (fm_engine_step(f->world->engine))
         ;
     g_assert_cmpuint(count, ==, 1); /* 20b alone has id 1 in channel "kernel" */

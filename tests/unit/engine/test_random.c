@@ -23,7 +23,7 @@ struct reader {
     uint64_t left;      /* events that a request by count may still see */
     unsigned stop_at;   /* index of the event at which its hook says stop */
     unsigned begun, ended, chunks_begun, chunks_ended;
-    struct fm_trace_reader *trace_reader;
+    struct fm_engine_reader *trace_reader;
     struct fm_events_request *request;
     bool is_module;
 };
@@ -40,10 +40,10 @@ static struct note notes[NOTES];
 static const char *const module_names[MODULES] = {"A", "B", "C"};
 static struct world *world;
 static struct fm_trace *trace;
-static struct fm_trace_reader *trace_readers[TRACE_READERS];
+static struct fm_engine_reader *trace_readers[TRACE_READERS];
 static GRand *chance;
 /* Of the step that is done, and of the pass. */
-static struct fm_trace_reader *stepped;
+static struct fm_engine_reader *stepped;
 static bool pass_completed, background_read;
 static unsigned pass_next, share, starved[TRACE_READERS], fired;
 
@@ -104,7 +104,7 @@ static void call_back(void)
     switch (g_rand_int_range(chance, 0, 2)) {
     case 0:
         if (viewers[viewer].active) {
-            fm_trace_reader_remove_all(viewers[viewer].trace_reader, &viewers[viewer]);
+            fm_engine_reader_remove_all(viewers[viewer].trace_reader, &viewers[viewer]);
             viewers[viewer].active = false;
         }
         break;
@@ -265,7 +265,7 @@ static void choose_end(struct reader *reader, struct fm_events_request *request,
 static void submit(struct reader *reader, bool from_hook)
 {
     unsigned index = (unsigned)(reader - viewers);
-    struct fm_trace_reader *trace_reader = trace_readers[index % TRACE_READERS];
+    struct fm_engine_reader *trace_reader = trace_readers[index % TRACE_READERS];
     struct fm_events_request *request = fm_events_request_new(reader);
     *reader = (struct reader){
         .active = true, .trace_reader = trace_reader, .request = request, .stop_at = EVENTS};
@@ -276,7 +276,7 @@ static void submit(struct reader *reader, bool from_hook)
     request->before_request = one(on_before_request, reader);
     request->after_request = one(on_after_request, reader);
     fill_chunk(&request->chunk, reader);
-    g_assert_true(fm_trace_reader_request(trace_reader, request));
+    g_assert_true(fm_engine_reader_request(trace_reader, request));
 }
 
 static void register_module(unsigned index)
@@ -381,7 +381,7 @@ static void check_step(void)
 {
     bool foreground = fm_engine_has_foreground(world->engine), waited[TRACE_READERS];
     for (unsigned i = 0; i < TRACE_READERS; i++)
-        waited[i] = fm_trace_reader_pending(trace_readers[i]) > 0;
+        waited[i] = fm_engine_reader_pending(trace_readers[i]) > 0;
     stepped = NULL;
     pass_completed = background_read = false;
     bool more = fm_engine_step(world->engine);
@@ -407,7 +407,7 @@ static void one_operation(void)
         break;
     case 3:
         if (viewer->active) {
-            fm_trace_reader_remove_all(viewer->trace_reader, viewer);
+            fm_engine_reader_remove_all(viewer->trace_reader, viewer);
             viewer->active = false;
         }
         break;
@@ -456,8 +456,8 @@ static void test_random_operations(void)
     g_assert_cmpuint(trace->tracefiles->len, ==, TRACEFILES);
     for (unsigned i = 0; i < TRACE_READERS; i++) {
         g_autoptr(GError) error = NULL;
-        trace_readers[i] = fm_trace_reader_new(world->engine);
-        g_assert_true(fm_trace_reader_add_trace(trace_readers[i], trace->path, &error));
+        trace_readers[i] = fm_engine_reader_new(world->engine);
+        g_assert_true(fm_engine_reader_add_trace(trace_readers[i], trace->path, &error));
     }
     for (unsigned i = 0; i < MODULES; i++)
         register_module(i);

@@ -25,7 +25,7 @@ static struct fm_engine *new_engine(void)
 {
     GError *error = NULL;
     struct fm_engine *engine = fm_engine_new(open_trace, NULL);
-    g_assert_true(fm_trace_modules_load(engine, &error));
+    g_assert_true(fm_engine_modules_load(engine, &error));
     g_assert_no_error(error);
     fm_engine_set_chunk(engine, 100);
     return engine;
@@ -164,9 +164,9 @@ static void test_the_ad_hoc_picture_is_that_of_the_summary(void)
     GError *error = NULL;
     char *path = make_file();
     struct fm_engine *engine = new_engine();
-    struct fm_trace_reader *reader = fm_trace_reader_new(engine);
-    g_assert_true(fm_trace_reader_add_trace(reader, path, &error));
-    struct fm_trace *trace = fm_trace_reader_context(reader)->traces[0].trace;
+    struct fm_engine_reader *reader = fm_engine_reader_new(engine);
+    g_assert_true(fm_engine_reader_add_trace(reader, path, &error));
+    struct fm_trace *trace = fm_engine_reader_context(reader)->traces[0].trace;
     struct fm_state *state = fm_state_new(trace);
     struct fm_painter *painter =
         fm_painter_new(state, trace->start_time, trace->end_time + 1, 100, 5000);
@@ -177,7 +177,7 @@ static void test_the_ad_hoc_picture_is_that_of_the_summary(void)
     fm_hooks_add(request->chunk.event, fm_state_hook, state, FM_HOOK_STATE);
     fm_hooks_add(request->chunk.event, paint, painter, FM_HOOK_DEFAULT);
     request_all(engine, trace);
-    g_assert_true(fm_trace_reader_request(reader, request));
+    g_assert_true(fm_engine_reader_request(reader, request));
     run(engine, 10000);
     check_results(engine, trace);
     struct fm_summary *summary = fm_attributes_get(trace->attributes, "summary/summary");
@@ -195,7 +195,7 @@ static void test_the_ad_hoc_picture_is_that_of_the_summary(void)
     fm_picture_clear(&painted);
     fm_picture_clear(&drawn);
     fm_painter_free(painter);
-    fm_trace_reader_free(reader);
+    fm_engine_reader_free(reader);
     fm_state_free(state);
     fm_engine_free(engine);
     maker_remove(path);

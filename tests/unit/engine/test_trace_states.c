@@ -55,7 +55,7 @@ static void start_engine(struct world *world)
 {
     GError *error = NULL;
     world->engine = fm_engine_new(opener, world);
-    g_assert_true(fm_trace_modules_load(world->engine, &error));
+    g_assert_true(fm_engine_modules_load(world->engine, &error));
     g_assert_no_error(error);
 }
 
@@ -248,7 +248,7 @@ static bool after_request(void *hook_data, void *call_data)
     return false;
 }
 
-static void look(struct world *world, struct fm_trace_reader *reader, struct view *view,
+static void look(struct world *world, struct fm_engine_reader *reader, struct view *view,
                  uint64_t start, uint64_t stop)
 {
     struct fm_events_request *request = fm_events_request_new(view);
@@ -266,7 +266,7 @@ static void look(struct world *world, struct fm_trace_reader *reader, struct vie
     fm_hooks_add(request->chunk.after_traceset, after_chunk, request, FM_HOOK_DEFAULT);
     fm_hooks_add(request->after_request, after_request, request, FM_HOOK_DEFAULT);
     view->done = false;
-    g_assert_true(fm_trace_reader_request(reader, request));
+    g_assert_true(fm_engine_reader_request(reader, request));
     while (!view->done) {
         g_assert_true(fm_engine_step(world->engine) || view->done);
         g_assert_cmpstr(fm_engine_check(world->engine), ==, NULL);
@@ -298,11 +298,11 @@ static void test_reader(void)
     struct world world;
     GError *error = NULL;
     begin(&world);
-    struct fm_trace_reader *reader = fm_trace_reader_new(world.engine);
+    struct fm_engine_reader *reader = fm_engine_reader_new(world.engine);
     struct view view = {.states = fm_reader_states_new(reader)};
-    g_assert_true(fm_trace_reader_add_trace(reader, world.path, &error));
+    g_assert_true(fm_engine_reader_add_trace(reader, world.path, &error));
     g_assert_no_error(error);
-    view.trace = fm_trace_reader_context(reader)->traces[0].trace;
+    view.trace = fm_engine_reader_context(reader)->traces[0].trace;
     uint64_t start = 100 + ROUND * U(40000) + 12; /* in lex of a round of thread 0 */
     /* Nothing is computed: what is open there is not known, and its ends fit nothing. */
     look(&world, reader, &view, start, start + 1000);
@@ -335,7 +335,7 @@ static void test_reader(void)
         }
         end_view(&view);
     }
-    fm_trace_reader_free(reader);
+    fm_engine_reader_free(reader);
     fm_reader_states_free(view.states);
     end(&world);
 }

@@ -188,16 +188,16 @@ static void requests_go_first(struct fixture *f, gconstpointer data)
 {
     g_autoptr(GError) error = NULL;
     const char *path = world_file(f->world, "z", ten_events);
-    struct fm_trace_reader *reader = fm_trace_reader_new(f->engine);
+    struct fm_engine_reader *reader = fm_engine_reader_new(f->engine);
     (void)data;
-    g_assert_true(fm_trace_reader_add_trace(reader, path, &error));
+    g_assert_true(fm_engine_reader_add_trace(reader, path, &error));
     ask(f, "load");
     world_expect(f->world, "BR.load x.load1 ->T");
-    g_assert_true(fm_trace_reader_request(reader, world_request(f->world, "V", 1, 6)));
+    g_assert_true(fm_engine_reader_request(reader, world_request(f->world, "V", 1, 6)));
     world_expect(f->world, "BR.V BC.V V:1-4 AC.V ->T");
     world_expect(f->world, "BC.V V:5 AC.V AR.V ->T");
     world_expect(f->world, "x.load2 ->T");
-    fm_trace_reader_free(reader);
+    fm_engine_reader_free(reader);
     world_expect(f->world, "x.load3 AR.load+ ->F");
 }
 

@@ -167,22 +167,22 @@ static void test_of_kinds_and_nesting(struct fixture *f, gconstpointer user)
     struct fm_lane thread = {.kind = FM_LANE_THREAD}, cpu = {.kind = FM_LANE_CPU, .index = 1};
     const struct fm_state_entry outer = {.value = works, .since = 100};
     const struct fm_state_entry inner = {.value = waits, .since = 300};
-    struct fm_trace_activity activity;
-    fm_trace_activity_init(&activity,
-                           &(const struct fm_trace_job){.start = 0, .end = 1000, .columns = 10});
-    fm_trace_activity_count(&activity, state, &thread, 0, &outer, 900);
+    struct fm_viewer_activity activity;
+    fm_viewer_activity_init(&activity,
+                            &(const struct fm_viewer_job){.start = 0, .end = 1000, .columns = 10});
+    fm_viewer_activity_count(&activity, state, &thread, 0, &outer, 900);
     g_assert_cmpfloat(fm_load_time(&activity.ended, FM_STATE_RUNNING), ==, 800);
     struct fm_state_entry stack[] = {outer};
     cpu.stack = stack;
     cpu.depth = 1; /* what is on the stack when the inner entry has ended */
-    fm_trace_activity_count(&activity, state, &cpu, 1, &inner, 500);
+    fm_viewer_activity_count(&activity, state, &cpu, 1, &inner, 500);
     cpu.depth = 0;
-    fm_trace_activity_count(&activity, state, &cpu, 0, &outer, 900);
+    fm_viewer_activity_count(&activity, state, &cpu, 0, &outer, 900);
     g_assert_cmpfloat(fm_load_time(&activity.ended, FM_STATE_RUNNING), ==, 600);
     g_assert_cmpfloat(fm_load_time(&activity.ended, FM_STATE_WAITING), ==, 200);
-    fm_trace_activity_count(&activity, state, &thread, 0, &outer, 900);
+    fm_viewer_activity_count(&activity, state, &thread, 0, &outer, 900);
     g_assert_cmpfloat(fm_load_time(&activity.ended, FM_STATE_RUNNING), ==, 600);
-    fm_trace_activity_clear(&activity);
+    fm_viewer_activity_clear(&activity);
     fm_state_free(state);
     fm_trace_free(trace);
 }
