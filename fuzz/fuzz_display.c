@@ -80,7 +80,7 @@ static void add_cell(struct input *input, struct fm_table *table)
     default:
         take_query(input, &query);
         fm_cell_link(table, &query, text, kind >> 3);
-        fm_query_clear(&query);
+        fm_query_done(&query);
         break;
     }
     if (kind > 200)
@@ -101,7 +101,7 @@ static void add_to_table(struct input *input, struct fm_table *table, unsigned s
     case 1:
         take_query(input, &query);
         fm_table_column(table, text, step & 8 ? text : NULL, step & 16 ? &query : NULL);
-        fm_query_clear(&query);
+        fm_query_done(&query);
         break;
     case 2:
         fm_table_row(table, step & 8 ? text : NULL, step & 16);
@@ -153,7 +153,7 @@ static void add_item(struct input *input, struct fm_list *list, unsigned step)
         fm_add_source(list, text, lines, 2);
         break;
     }
-    fm_query_clear(&query);
+    fm_query_done(&query);
     g_free(text);
 }
 

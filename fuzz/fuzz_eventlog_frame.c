@@ -77,6 +77,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     fm_monitor_state_free(decoded);
     fm_monitor_collector_free(collector);
-    fm_frame_parser_clear(&parser);
+    fm_frame_parser_done(&parser);
     return 0;
 }

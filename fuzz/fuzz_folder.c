@@ -50,7 +50,7 @@ static void ask(struct fm_server *server, const char *path, const char *query)
     fm_server_handle(server, &request, &response);
     if (response.body == NULL || response.status < 200 || response.status >= 600)
         g_error("%s?%s: no answer", path, query != NULL ? query : "");
-    fm_response_clear(&response);
+    fm_response_done(&response);
 }
 
 static void ask_traces(struct fm_server *server, const char *files)

@@ -56,7 +56,7 @@ static void judge(const struct fm_limits *limits)
         if (!g_utf8_validate(text->str, (gssize)text->len, NULL))
             g_error("a document is not UTF-8");
     }
-    fm_gate_clear(&gate);
+    fm_gate_done(&gate);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -69,6 +69,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     else if (error == NULL || !g_utf8_validate(error->message, -1, NULL))
         g_error("refused without a clean message");
     g_clear_error(&error);
-    fm_limits_clear(&limits);
+    fm_limits_done(&limits);
     return 0;
 }

@@ -15,10 +15,10 @@ static void check_round_trip(const struct fm_query *query)
 
     if (!fm_query_parse(text, &back, NULL) || !fm_query_equal(query, &back))
         g_error("plain form: %s", text);
-    fm_query_clear(&back);
+    fm_query_done(&back);
     if (!fm_query_from_url(url, &back, NULL) || !fm_query_equal(query, &back))
         g_error("URL form: %s", url);
-    fm_query_clear(&back);
+    fm_query_done(&back);
     g_free(text);
     g_free(url);
 }
@@ -50,14 +50,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_encoding(text);
     if (fm_query_parse(text, &query, &error)) {
         check_round_trip(&query);
-        fm_query_clear(&query);
+        fm_query_done(&query);
     } else {
         check_error(error);
     }
     error = NULL;
     if (fm_query_from_url(text, &query, &error)) {
         check_round_trip(&query);
-        fm_query_clear(&query);
+        fm_query_done(&query);
     } else {
         check_error(error);
     }

@@ -101,7 +101,7 @@ static void collect(const uint8_t *frames, size_t size, GByteArray *log)
         g_error("the runtime makes half a frame");
     fm_monitor_collector_finish(collector, true, log);
     fm_monitor_collector_free(collector);
-    fm_frame_parser_clear(&parser);
+    fm_frame_parser_done(&parser);
 }
 
 static void check_events(const uint8_t *data, size_t size)

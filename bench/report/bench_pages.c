@@ -131,7 +131,7 @@ static double page_ms(const struct fm_open_profile *recording, const char *text,
     *ret_bytes = html->len;
     g_string_free(html, TRUE);
     fm_display_free(display);
-    fm_query_clear(&query);
+    fm_query_done(&query);
     return end - start;
 }
 

@@ -153,7 +153,7 @@ static void request(struct page *page, uint64_t start, uint64_t end, struct time
         g_main_context_iteration(NULL, TRUE);
     struct fm_picture picture;
     fm_painter_picture(page->painter, end, NULL, 0, &picture);
-    fm_picture_clear(&picture);
+    fm_picture_done(&picture);
     fm_state_remove_observer(page->state, fm_painter_observer(page->painter));
     g_clear_pointer(&page->painter, fm_painter_free);
     if (times != NULL)
@@ -202,7 +202,7 @@ static void zoom(struct page *page, struct fm_trace *trace)
             fm_summary_draw(summary, NULL, 0, &picture, BOXES);
             add_time(&drawn, begin, cpu);
             boxes += picture.boxes->len;
-            fm_picture_clear(&picture);
+            fm_picture_done(&picture);
         } else {
             request(page, start, start + length, &painted);
         }

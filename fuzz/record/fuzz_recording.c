@@ -56,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (fm_raw_recording_load(path, &recording, NULL))
         fm_raw_recording_close_waits(recording, 0);
     if (fm_control_status(path, &status, NULL))
-        fm_control_status_clear(&status);
+        fm_control_status_done(&status);
     put(data, size / 2);
     if (fm_followed_open(path, &watch, NULL)) {
         sum(watch);

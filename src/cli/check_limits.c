@@ -161,7 +161,7 @@ static int judge_runs(const struct fm_limits_wish *wish, struct fm_limits *limit
         return FM_EXIT_USAGE;
     }
     int status = show(wish, &gate);
-    fm_gate_clear(&gate);
+    fm_gate_done(&gate);
     return status;
 }
 
@@ -174,8 +174,8 @@ static int judge(const struct fm_limits_wish *wish, struct fm_limits *limits, ch
     fm_given_runs_init(&after);
     if (take_runs(&before, wish->against) && take_runs(&after, paths))
         status = judge_runs(wish, limits, &before, &after);
-    fm_given_runs_clear(&before);
-    fm_given_runs_clear(&after);
+    fm_given_runs_done(&before);
+    fm_given_runs_done(&after);
     return status;
 }
 
@@ -189,11 +189,11 @@ int fm_check_limits(const struct fm_limits_wish *wish, char *const *paths)
         status = judge(wish, &limits, paths);
     else
         fm_console_fail("check", error);
-    fm_limits_clear(&limits);
+    fm_limits_done(&limits);
     return status;
 }
 
-void fm_limits_wish_clear(struct fm_limits_wish *wish)
+void fm_limits_wish_done(struct fm_limits_wish *wish)
 {
     g_strfreev(wish->against);
     g_free(wish->again);

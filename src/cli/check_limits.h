@@ -17,4 +17,4 @@ struct fm_limits_wish {
 /* Returns an exit status: 0 when all limits are kept (or cannot be judged), 1 when one is broken, 2
  * after an error in the limits. paths: the runs to judge, one or more, ended by NULL. */
 int fm_check_limits(const struct fm_limits_wish *wish, char *const *paths);
-void fm_limits_wish_clear(struct fm_limits_wish *wish);
+void fm_limits_wish_done(struct fm_limits_wish *wish);

@@ -85,7 +85,7 @@ static int print_message(const struct fm_request *request, unsigned status, cons
     struct fm_response response;
     fm_response_message(request, status, text, &response);
     fm_cgi_print(STDOUT_FILENO, request, &response);
-    fm_response_clear(&response);
+    fm_response_done(&response);
     return FM_EXIT_DONE;
 }
 
@@ -100,7 +100,7 @@ static int redirect(const struct fm_request *request)
     response.location = g_strconcat(script != NULL ? script : "", has_query ? "/deep?" : "/",
                                     has_query ? request->query : "", NULL);
     fm_cgi_print(STDOUT_FILENO, request, &response);
-    fm_response_clear(&response);
+    fm_response_done(&response);
     return FM_EXIT_DONE;
 }
 
@@ -111,7 +111,7 @@ static int answer_here(struct cgi *cgi, const struct fm_request *request)
     cgi->server = new_server(cgi);
     fm_server_handle(cgi->server, request, &response);
     fm_cgi_print(STDOUT_FILENO, request, &response);
-    fm_response_clear(&response);
+    fm_response_done(&response);
     return FM_EXIT_DONE;
 }
 
@@ -129,7 +129,7 @@ static bool is_server_command(const char *query, enum fm_command_id *ret)
     struct fm_command command = {0};
     bool known = text != NULL && fm_command_parse(text, &command, NULL);
     *ret = command.id;
-    fm_command_clear(&command);
+    fm_command_done(&command);
     return known && (*ret == FM_CMD_QUIT || *ret == FM_CMD_TIMEOUT);
 }
 
@@ -216,7 +216,7 @@ static char *decode_line(enum decode what, const char *line, GError **error)
         text = fm_command_print(&command);
     else if (what == DECODE_PREFERENCES && fm_preferences_parse(line, &preferences, error))
         text = fm_preferences_print(&preferences);
-    fm_query_clear(&query);
+    fm_query_done(&query);
     g_free(command.module);
     return text;
 }
@@ -481,7 +481,7 @@ static int run_configured(const struct settings *settings, int argc, char **argv
     }
     int status = run(&cgi, settings, argc, argv);
     fm_server_free(cgi.server);
-    fm_cgi_config_clear(&cgi.config);
+    fm_cgi_config_done(&cgi.config);
     return status;
 }
 

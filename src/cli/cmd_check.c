@@ -329,6 +329,6 @@ int fm_cmd_check(int argc, char **argv)
     if (status < 0)
         status = has_limits(&wish) ? check_limits(&wish, argc, argv, sample)
                                    : check_files(argv + 1, (uint32_t)sample, wish.json);
-    fm_limits_wish_clear(&wish);
+    fm_limits_wish_done(&wish);
     return status;
 }

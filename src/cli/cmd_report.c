@@ -34,7 +34,7 @@ static int report(const struct fm_page_output *output, const char *query_text, c
         return status;
     }
     int status = fm_page_output_run(output, &query, path);
-    fm_query_clear(&query);
+    fm_query_done(&query);
     return status;
 }
 
@@ -46,7 +46,7 @@ static bool is_html_file(const char *text)
         return false;
     if (!fm_command_parse(text, &command, NULL))
         return true;
-    fm_command_clear(&command);
+    fm_command_done(&command);
     return false;
 }
 
@@ -63,7 +63,7 @@ static int report_to_file(const char *out, const char *path)
     bool done = opened && fm_site_write_file(recording, now.text, out, FM_SITE_FILE_BYTES,
                                              &progress, &told, &error);
     fm_console_progress_end(&progress);
-    fm_live_now_clear(&now);
+    fm_live_now_done(&now);
     if (!opened)
         return fm_hint_fail_file("report", path, FM_FILE_PROFILE, error);
     if (!done)
@@ -79,7 +79,7 @@ static bool is_query_without_file(int argc, char **argv)
     if (argc != 2 || g_file_test(argv[1], G_FILE_TEST_EXISTS) ||
         !fm_command_parse(argv[1], &command, NULL))
         return false;
-    fm_command_clear(&command);
+    fm_command_done(&command);
     return true;
 }
 
@@ -114,6 +114,6 @@ int fm_cmd_report(int argc, char **argv)
         status = report_to_file(argv[1], argv[2]);
     if (status < 0)
         status = report(&output, argc == 3 ? argv[1] : "menu", argv[argc - 1]);
-    fm_page_output_clear(&output);
+    fm_page_output_done(&output);
     return status;
 }

@@ -37,7 +37,7 @@ static int tree(const struct tree_options *options, const struct fm_page_output 
     if (!fm_command_parse(text, &query.command, &error))
         return fm_console_fail("tree", error);
     int status = fm_page_output_run(output, &query, path);
-    fm_query_clear(&query);
+    fm_query_done(&query);
     return status;
 }
 
@@ -79,6 +79,6 @@ int fm_cmd_tree(int argc, char **argv)
     g_free(options.by);
     g_free(options.from);
     g_free(options.least_text);
-    fm_page_output_clear(&output);
+    fm_page_output_done(&output);
     return status;
 }

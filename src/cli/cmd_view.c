@@ -179,7 +179,7 @@ static int view(char **paths, const struct view_options *options)
         status = serve(server, options, &error);
     fm_server_free(server);
     fm_live_growing_free(growing);
-    fm_live_imported_clear(&imported);
+    fm_live_imported_done(&imported);
     return error == NULL ? status : fm_console_fail("view", error);
 }
 

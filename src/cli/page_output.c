@@ -115,7 +115,7 @@ void fm_page_output_init(struct fm_page_output *output, const char *command)
     *output = (struct fm_page_output){.command = command, .width = -1};
 }
 
-void fm_page_output_clear(struct fm_page_output *output)
+void fm_page_output_done(struct fm_page_output *output)
 {
     g_free(output->colour);
     g_clear_pointer(&output->entries, g_array_unref);
@@ -146,7 +146,7 @@ static int render(const struct fm_page_output *output, const struct fm_query *qu
     fm_console_progress_end(&progress);
     with_notice.notice = now.text;
     bool made = opened && fm_render(recording, query, &with_notice, page, &error);
-    fm_live_now_clear(&now);
+    fm_live_now_done(&now);
     if (made)
         return print_page(output->command, page, pager);
     return opened ? fm_console_fail(output->command, error)

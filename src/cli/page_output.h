@@ -15,7 +15,7 @@ struct fm_page_output {
 };
 
 void fm_page_output_init(struct fm_page_output *output, const char *command);
-void fm_page_output_clear(struct fm_page_output *output);
+void fm_page_output_done(struct fm_page_output *output);
 /* The command's own options (ending with a NULL long_name; NULL if it has none) and those of the
  * output, as fm_cli_parse() wants them; belongs to output. */
 const GOptionEntry *fm_page_output_entries(struct fm_page_output *output, const GOptionEntry *own);

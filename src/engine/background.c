@@ -8,7 +8,7 @@
 
 /* --- computations --- */
 
-void fm_chunk_hooks_clear(struct fm_chunk_hooks *hooks)
+void fm_chunk_hooks_done(struct fm_chunk_hooks *hooks)
 {
     fm_hooks_free(hooks->before_traceset);
     fm_hooks_free(hooks->before_trace);
@@ -25,7 +25,7 @@ static void clear_computation(struct fm_computation *computation)
 {
     fm_hooks_free(computation->before_request);
     fm_hooks_free(computation->after_request);
-    fm_chunk_hooks_clear(&computation->chunk);
+    fm_chunk_hooks_done(&computation->chunk);
     fm_hooks_free(computation->adder);
     fm_hooks_free(computation->remover);
     fm_hooks_free(computation->publish);

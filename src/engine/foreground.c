@@ -25,7 +25,7 @@ static void free_request(void *data)
     fm_position_free(request->end_position);
     fm_hooks_free(request->before_request);
     fm_hooks_free(request->after_request);
-    fm_chunk_hooks_clear(&request->chunk);
+    fm_chunk_hooks_done(&request->chunk);
     g_free(request);
 }
 

@@ -88,7 +88,7 @@ struct background *fm_background_new(struct fm_engine *engine, struct fm_trace *
 void fm_background_close(struct background *background); /* calls after_request of a running pass */
 bool fm_engine_reader_is_registered(const struct fm_engine_reader *reader);
 const char *fm_engine_reader_check(const struct fm_engine_reader *reader);
-void fm_chunk_hooks_clear(struct fm_chunk_hooks *hooks);
+void fm_chunk_hooks_done(struct fm_chunk_hooks *hooks);
 void fm_computation_free(struct computation *computation);
 /* --- module.c --- */
 GArray *fm_modules_new(void);

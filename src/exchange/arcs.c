@@ -134,7 +134,7 @@ void fm_exchange_arcs_init(struct fm_exchange_arcs *arcs, const struct fm_exchan
     g_free(calls);
 }
 
-void fm_exchange_arcs_clear(struct fm_exchange_arcs *arcs)
+void fm_exchange_arcs_done(struct fm_exchange_arcs *arcs)
 {
     g_free(arcs->functions);
     g_free(arcs->own);

@@ -32,7 +32,7 @@ struct fm_exchange_arcs {
  * must not be pruned. O((nodes + csds) * (columns + callers)). */
 void fm_exchange_arcs_init(struct fm_exchange_arcs *arcs, const struct fm_exchange_nodes *nodes,
                            unsigned callers);
-void fm_exchange_arcs_clear(struct fm_exchange_arcs *arcs);
+void fm_exchange_arcs_done(struct fm_exchange_arcs *arcs);
 /* How many groups of functions that reach each other by arcs hold no two procedures of one
  * recursion: they are there only because contexts were merged. */
 uint32_t fm_exchange_merged_cycles(const struct fm_exchange_arcs *arcs,

@@ -78,7 +78,7 @@ void fm_exchange_names_init(struct fm_exchange_names *names, const struct fm_pro
     }
 }
 
-void fm_exchange_names_clear(struct fm_exchange_names *names)
+void fm_exchange_names_done(struct fm_exchange_names *names)
 {
     for (uint32_t i = 0; i <= names->count; i++)
         g_free(names->name[i]);

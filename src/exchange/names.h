@@ -16,7 +16,7 @@ struct fm_exchange_names {
  * taken off the files. All control characters are replaced by '?'. */
 void fm_exchange_names_init(struct fm_exchange_names *names, const struct fm_profile *profile,
                             bool apart, const char *strip_path);
-void fm_exchange_names_clear(struct fm_exchange_names *names);
+void fm_exchange_names_done(struct fm_exchange_names *names);
 /* The name of a node: its function's, or how many contexts were left out. Valid until the next
  * call. */
 const char *fm_exchange_node_name(struct fm_exchange_names *names,

@@ -116,7 +116,7 @@ bool fm_exchange_nodes_init(struct fm_exchange_nodes *nodes, const struct fm_ana
     g_autofree int64_t *by_pd = g_new(int64_t, a->profile->pd_count + 1);
     for (unsigned column = 0; column < nodes->column_count; column++) {
         if (!sum_column(nodes, column, by_pd, error)) {
-            fm_exchange_nodes_clear(nodes);
+            fm_exchange_nodes_done(nodes);
             return false;
         }
     }
@@ -125,7 +125,7 @@ bool fm_exchange_nodes_init(struct fm_exchange_nodes *nodes, const struct fm_ana
     return true;
 }
 
-void fm_exchange_nodes_clear(struct fm_exchange_nodes *nodes)
+void fm_exchange_nodes_done(struct fm_exchange_nodes *nodes)
 {
     g_free(nodes->nodes);
     g_free(nodes->own);

@@ -42,11 +42,11 @@ struct fm_exchange_nodes {
 
 /* Nodes of less than min_share (0 to 1) of every column are left out, their sums stand at one child
  * of the node above them. Errors: FM_ERROR_LIMIT when a sum does not fit 63 bits.
- * O(proc dynamics * columns); ends with fm_exchange_nodes_clear(). */
+ * O(proc dynamics * columns); ends with fm_exchange_nodes_done(). */
 FM_MUST_USE bool fm_exchange_nodes_init(struct fm_exchange_nodes *nodes,
                                         const struct fm_analysis *a, double min_share,
                                         GError **error);
-void fm_exchange_nodes_clear(struct fm_exchange_nodes *nodes);
+void fm_exchange_nodes_done(struct fm_exchange_nodes *nodes);
 
 static inline int64_t fm_exchange_own(const struct fm_exchange_nodes *nodes, unsigned column,
                                       uint32_t node)

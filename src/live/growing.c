@@ -172,7 +172,7 @@ static char *say(const struct one *one)
                               status.pid, status.recording ? "" : ", its recording is stopped",
                               (double)status.seconds_ns * 1e-9)
             : g_strdup_printf("Process %u has ended: this is all that it recorded.", status.pid);
-    fm_control_status_clear(&status);
+    fm_control_status_done(&status);
     return text;
 }
 
@@ -404,7 +404,7 @@ static char *on_moment(void *user, const char *path, GError **error)
     moment->copy = g_steal_pointer(&copy);
     moment->ns = ns;
     moment->seconds = (double)status.seconds_ns * 1e-9;
-    fm_control_status_clear(&status);
+    fm_control_status_done(&status);
     g_ptr_array_add(all->moments, moment);
     whole->moment = moment;
     const struct one *phase = phase_new(whole, whole->recording, moment, NULL);

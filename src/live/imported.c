@@ -54,7 +54,7 @@ bool fm_live_imported_take(struct fm_live_imported *imported, char **path, GErro
     return true;
 }
 
-void fm_live_imported_clear(struct fm_live_imported *imported)
+void fm_live_imported_done(struct fm_live_imported *imported)
 {
     for (guint i = 0; imported->made != NULL && i < imported->made->len; i++) {
         g_unlink(g_ptr_array_index(imported->made, i));

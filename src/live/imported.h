@@ -17,4 +17,4 @@ struct fm_live_imported {
  * else leaves it. Errors: those of fm_import() and of writing. */
 bool fm_live_imported_take(struct fm_live_imported *imported, char **path, GError **error);
 /* Removes the profiles that were made. */
-void fm_live_imported_clear(struct fm_live_imported *imported);
+void fm_live_imported_done(struct fm_live_imported *imported);

@@ -22,7 +22,7 @@ static char *say(const char *recording, bool running)
                               status.pid, status.recording ? "" : ", its recording is stopped",
                               (double)status.seconds_ns * 1e-9)
             : g_strdup_printf("Process %u has ended: this is all that it recorded.", status.pid);
-    fm_control_status_clear(&status);
+    fm_control_status_done(&status);
     return text;
 }
 
@@ -70,7 +70,7 @@ static void forget(char *path)
     g_free(path);
 }
 
-void fm_live_now_clear(struct fm_live_now *now)
+void fm_live_now_done(struct fm_live_now *now)
 {
     if (now->making != NULL)
         fm_making_free(now->making);

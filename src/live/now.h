@@ -18,8 +18,8 @@ struct fm_live_now {
 };
 
 /* For "pid:N" and recordings NAME.rec, makes the profile in a temporary folder; other names are
- * those of profiles. fm_live_now_clear(), also after an error. Errors: those of fm_control_path(),
+ * those of profiles. fm_live_now_done(), also after an error. Errors: those of fm_control_path(),
  * of fm_finish() and of writing. */
 FM_MUST_USE bool fm_live_now_take(const char *name, struct fm_live_now *ret, GError **error);
 /* Removes the profiles that were made. */
-void fm_live_now_clear(struct fm_live_now *now);
+void fm_live_now_done(struct fm_live_now *now);

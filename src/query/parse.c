@@ -430,7 +430,7 @@ static bool parse_command(struct piece text, struct fm_command *ret, GError **er
         if (fm_command_forms[id].shape != FM_SHAPE_PLAIN)
             return fail_argument(text, command.id, error);
     } else if (!parse_arguments(pieces[1], &command, error)) {
-        fm_command_clear(&command);
+        fm_command_done(&command);
         return false;
     }
     *ret = command;
@@ -553,7 +553,7 @@ bool fm_query_parse(const char *text, struct fm_query *ret, GError **error)
         return false;
     query.has_preferences = ampersand && ampersand[1];
     if (query.has_preferences && !fm_preferences_parse(ampersand + 1, &query.preferences, error)) {
-        fm_query_clear(&query);
+        fm_query_done(&query);
         return false;
     }
     *ret = query;

@@ -33,16 +33,16 @@ WORDS(direction, true, "down", "up");
 WORDS(memory_side, FM_QUERY_AT_PEAK, "allocated", "held", "freed", "peak");
 WORDS(flame_flags, 2, "open", "shut", "own");
 
-void fm_command_clear(struct fm_command *command)
+void fm_command_done(struct fm_command *command)
 {
     g_free(command->module);
     g_free(command->name);
     *command = (struct fm_command){0};
 }
 
-void fm_query_clear(struct fm_query *query)
+void fm_query_done(struct fm_query *query)
 {
-    fm_command_clear(&query->command);
+    fm_command_done(&query->command);
     *query = (struct fm_query){0};
 }
 

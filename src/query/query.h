@@ -166,11 +166,11 @@ struct fm_query {
                       written form. */
 };
 
-void fm_query_clear(struct fm_query *query); /* frees what it owns, zeroes it */
-void fm_command_clear(struct fm_command *command);
+void fm_query_done(struct fm_query *query); /* frees what it owns, zeroes it */
+void fm_command_done(struct fm_command *command);
 
 /* Parses the plain text form (nothing is percent-decoded). Error: FM_ERROR_USAGE naming the part
- * and what was expected. *ret is untouched on failure; fm_query_clear(). */
+ * and what was expected. *ret is untouched on failure; fm_query_done(). */
 FM_MUST_USE bool fm_query_parse(const char *text, struct fm_query *ret, GError **error);
 FM_MUST_USE bool fm_command_parse(const char *text, struct fm_command *ret, GError **error);
 FM_MUST_USE bool fm_preferences_parse(const char *text, struct fm_preferences *ret, GError **error);

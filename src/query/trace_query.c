@@ -137,7 +137,7 @@ void fm_trace_query_init(struct fm_trace_query *query)
     };
 }
 
-void fm_trace_query_clear(struct fm_trace_query *query)
+void fm_trace_query_done(struct fm_trace_query *query)
 {
     g_clear_pointer(&query->files, g_ptr_array_unref);
     g_clear_pointer(&query->hidden, g_ptr_array_unref);
@@ -307,7 +307,7 @@ bool fm_trace_query_parse(const char *text, struct fm_trace_query *ret, GError *
     g_auto(GStrv) pairs = g_strsplit(text == NULL ? "" : text, "&", 0);
     for (char **pair = pairs; *pair != NULL; pair++) {
         if (!take_pair(&query, *pair, error)) {
-            fm_trace_query_clear(&query);
+            fm_trace_query_done(&query);
             return false;
         }
     }
@@ -317,7 +317,7 @@ bool fm_trace_query_parse(const char *text, struct fm_trace_query *ret, GError *
         g_set_error(error, FM_ERROR, FM_ERROR_USAGE,
                     ordered ? "bad address: expected file=PATH"
                             : "the window's start must lie before its end");
-        fm_trace_query_clear(&query);
+        fm_trace_query_done(&query);
         return false;
     }
     *ret = query;

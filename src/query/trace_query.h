@@ -79,7 +79,7 @@ struct fm_trace_query {
 };
 
 void fm_trace_query_init(struct fm_trace_query *query);
-void fm_trace_query_clear(struct fm_trace_query *query);
+void fm_trace_query_done(struct fm_trace_query *query);
 void fm_trace_query_copy(const struct fm_trace_query *query, struct fm_trace_query *ret);
 
 /* text: after the question mark; NULL = nothing. Unknown keys are ignored when they begin with "_"

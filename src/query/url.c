@@ -35,7 +35,7 @@ bool fm_query_from_url(const char *url, struct fm_query *ret, GError **error)
         preferences = fm_query_percent_decode(ampersand + 1, error);
         query.has_preferences = true;
         if (!preferences || !fm_preferences_parse(preferences, &query.preferences, error)) {
-            fm_query_clear(&query);
+            fm_query_done(&query);
             return false;
         }
     }

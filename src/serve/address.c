@@ -7,7 +7,7 @@
 #include "query/trace_query.h"
 #include "serve/serve_internal.h"
 
-void fm_deep_query_clear(struct fm_deep_query *query)
+void fm_deep_query_done(struct fm_deep_query *query)
 {
     g_free(query->command);
     g_free(query->preferences);
@@ -36,7 +36,7 @@ bool fm_deep_query_split(const char *raw, struct fm_deep_query *ret, GError **er
         char **to = i + 1 == count ? &ret->file : wanted[i];
         *to = fm_query_percent_decode(parts[i], error);
         if (*to == NULL) {
-            fm_deep_query_clear(ret);
+            fm_deep_query_done(ret);
             return false;
         }
     }

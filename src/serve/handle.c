@@ -115,7 +115,7 @@ void fm_answer_asset(const struct fm_exchange *exchange)
         .etag = etag,
         .body = known ? g_bytes_new_static("", 0) : g_bytes_ref(asset.data),
     };
-    fm_asset_clear(&asset);
+    fm_asset_done(&asset);
 }
 
 /* --- /deep --- */
@@ -153,7 +153,7 @@ static bool understand(const struct fm_exchange *exchange, const struct fm_deep_
         return true;
     if (!forgiving) {
         g_propagate_error(error, g_steal_pointer(&problem));
-        fm_query_clear(ret);
+        fm_query_done(ret);
         return false;
     }
     add_notice(notice, "The preferences were not understood, so these are the defaults: ");
@@ -266,7 +266,7 @@ static void answer_server_command(const struct fm_exchange *exchange,
             answer_error(exchange, error);
             return;
         }
-        fm_command_clear(&query->command);
+        fm_command_done(&query->command);
         query->command = (struct fm_command){.id = FM_CMD_MENU};
         if (fm_pages_is_complete(profile->recording, query))
             answer_page(exchange, profile, query, "The file was read again.");
@@ -366,14 +366,14 @@ static void answer_query(const struct fm_exchange *exchange, const struct fm_dee
     if (growing != NULL)
         fm_growing_read(exchange->server, profile, &query);
     if (query.lasting && answer_lasting(exchange, profile, &query)) {
-        fm_query_clear(&query);
+        fm_query_done(&query);
         return;
     }
     if (id == FM_CMD_QUIT || id == FM_CMD_RESTART || id == FM_CMD_TIMEOUT)
         answer_server_command(exchange, profile, &query);
     else
         answer_page(exchange, profile, &query, notice->str);
-    fm_query_clear(&query);
+    fm_query_done(&query);
 }
 
 void fm_answer_deep(const struct fm_exchange *exchange)
@@ -386,7 +386,7 @@ void fm_answer_deep(const struct fm_exchange *exchange)
         return;
     }
     answer_query(exchange, &asked);
-    fm_deep_query_clear(&asked);
+    fm_deep_query_done(&asked);
 }
 
 /* --- /find --- */

@@ -133,7 +133,7 @@ static void free_page(struct fm_live_page *live)
 {
     struct page *page = (struct page *)live;
     fm_background_notify_remove(engine_of(page), page);
-    fm_query_clear(&page->query);
+    fm_query_done(&page->query);
     g_free(page);
 }
 
@@ -187,5 +187,5 @@ void fm_profile_live_answer(struct fm_server *server, const struct fm_request *r
         page_query(&asked, &page->query);
         begin(page);
     }
-    fm_deep_query_clear(&asked);
+    fm_deep_query_done(&asked);
 }

@@ -148,7 +148,7 @@ void fm_response_error(const struct fm_request *request, GError *error, struct f
     g_error_free(error);
 }
 
-void fm_response_clear(struct fm_response *response)
+void fm_response_done(struct fm_response *response)
 {
     g_clear_pointer(&response->etag, g_free);
     g_clear_pointer(&response->location, g_free);

@@ -111,7 +111,7 @@ struct fm_response {
 
 void fm_server_handle(struct fm_server *server, const struct fm_request *request,
                       struct fm_response *ret);
-void fm_response_clear(struct fm_response *response);
+void fm_response_done(struct fm_response *response);
 
 /* The engine that reads recordings for pages. It works in steps; the HTTP server puts it on its
  * main loop (engine/source.h). Borrowed. */

@@ -34,7 +34,7 @@ struct fm_deep_query {
     char *command, *preferences, *file;
 };
 FM_MUST_USE bool fm_deep_query_split(const char *raw, struct fm_deep_query *ret, GError **error);
-void fm_deep_query_clear(struct fm_deep_query *query);
+void fm_deep_query_done(struct fm_deep_query *query);
 
 /* A request on its way to its answer. routes.c has the table of who answers what. */
 struct fm_exchange {

@@ -35,7 +35,7 @@ void fm_answer_trace(const struct fm_exchange *exchange)
         g_string_free(body, TRUE);
         fm_response_error(request, error, ret);
     }
-    fm_trace_query_clear(&query);
+    fm_trace_query_done(&query);
 }
 
 /* Completions for the end of a filter: {"at": byte, "words": [...]}. */
@@ -53,7 +53,7 @@ void fm_answer_trace_complete(const struct fm_exchange *exchange)
     }
     if (!fm_viewer_set_open(server->recordings, &query, &set, &error)) {
         fm_response_error(request, error, ret);
-        fm_trace_query_clear(&query);
+        fm_trace_query_done(&query);
         return;
     }
     g_autofree struct fm_trace **traces = g_new(struct fm_trace *, set->count);
@@ -77,5 +77,5 @@ void fm_answer_trace_complete(const struct fm_exchange *exchange)
     *ret = (struct fm_response){
         .status = 200, .content_type = "application/json", .body = g_string_free_to_bytes(out)};
     fm_viewer_set_free(set);
-    fm_trace_query_clear(&query);
+    fm_trace_query_done(&query);
 }

@@ -100,7 +100,7 @@ static void owner_free(gpointer data)
 {
     struct owner *owner = data;
     withdraw(owner);
-    fm_trace_query_clear(&owner->query);
+    fm_trace_query_done(&owner->query);
     g_free(owner->name);
     g_free(owner);
 }
@@ -254,17 +254,17 @@ void fm_trace_live_stream(struct fm_server *server, const struct fm_request *req
     }
     if (!fm_viewer_set_open(server->recordings, &query, &set, &error)) {
         fm_response_error(request, g_steal_pointer(&error), ret);
-        fm_trace_query_clear(&query);
+        fm_trace_query_done(&query);
         return;
     }
     struct fm_stream *stream = fm_live_stream(server, request, ret);
     if (stream == NULL) {
         fm_viewer_set_free(set);
-        fm_trace_query_clear(&query);
+        fm_trace_query_done(&query);
         return;
     }
     fm_viewer_set_keep_names(set);
-    fm_trace_query_clear(&query);
+    fm_trace_query_done(&query);
     struct trace_page *page = g_new0(struct trace_page, 1);
     page->set = set;
     page->owners = g_ptr_array_new_with_free_func(owner_free);
@@ -310,7 +310,7 @@ static struct trace_page *page_of(struct fm_server *server, const char *id)
 
 static void take_query(struct owner *owner, struct fm_trace_query *query, guint64 serial)
 {
-    fm_trace_query_clear(&owner->query);
+    fm_trace_query_done(&owner->query);
     owner->query = *query;
     owner->view = query->view;
     owner->serial = serial;
@@ -338,7 +338,7 @@ void fm_trace_live_ask(struct fm_server *server, const struct fm_request *reques
         return;
     }
     if (owner == NULL) {
-        fm_response_clear(ret);
+        fm_response_done(ret);
         fm_response_message(request, 503, "the page has too many viewers", ret);
         return;
     }
@@ -348,7 +348,7 @@ void fm_trace_live_ask(struct fm_server *server, const struct fm_request *reques
     bool good = fm_trace_query_parse(request->query, &query, &error);
     if (good && fm_trace_page_viewer_of(query.view) == NULL) {
         g_set_error(&error, FM_ERROR, FM_ERROR_USAGE, "there is no viewer of that name");
-        fm_trace_query_clear(&query);
+        fm_trace_query_done(&query);
         good = false;
     }
     if (good) {
@@ -356,7 +356,7 @@ void fm_trace_live_ask(struct fm_server *server, const struct fm_request *reques
         good = begin_owner(owner, &error);
     }
     if (!good) {
-        fm_response_clear(ret);
+        fm_response_done(ret);
         fm_response_error(request, g_steal_pointer(&error), ret);
     }
 }

@@ -26,14 +26,14 @@ static char *key_of(const struct site *site, const char *text, const char *prefe
         command.measure = fm_dominant_measure(site->recording);
     command.width = 0;
     char *key = fm_command_print(&command);
-    fm_command_clear(&command);
+    fm_command_done(&command);
     return key;
 }
 
 static void page_free(void *pointer)
 {
     struct site_page *page = pointer;
-    fm_query_clear(&page->query);
+    fm_query_done(&page->query);
     g_free(page->address);
     if (page->display)
         fm_display_free(page->display);

@@ -39,7 +39,7 @@ static size_t asset_bytes(const char *asset_name)
     if (!fm_asset_get(asset_name, &asset))
         return 0;
     size_t size = g_bytes_get_size(asset.data);
-    fm_asset_clear(&asset);
+    fm_asset_done(&asset);
     return size;
 }
 

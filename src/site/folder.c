@@ -62,7 +62,7 @@ static bool write_asset(const char *folder, const char *asset_name, uint64_t *by
     g_autofree char *file = g_build_filename("assets", asset_name, NULL);
     bool done = write_file(folder, file, data, size, error);
     *bytes += size;
-    fm_asset_clear(&asset);
+    fm_asset_done(&asset);
     return done;
 }
 

@@ -126,7 +126,7 @@ static int run(struct receiver *receiver, const char *place)
         receiver->listening ? accept_source(receiver, place, &address, &error)
                             : fm_eventlog_source_connect(place, (int)(receiver->wait_s * 1000),
                                                          receiver->token, &error);
-    fm_transport_clear(&address);
+    fm_transport_done(&address);
     if (source == NULL)
         return fm_console_fail("log recv", error);
     int fd = receiver->output == NULL
@@ -269,7 +269,7 @@ int fm_cmd_log_control(int argc, char **argv)
         return fm_console_fail("log control", error);
     fm_cmd_log_catch_signals();
     int fd = fm_transport_connect(&address, 0, token, &error);
-    fm_transport_clear(&address);
+    fm_transport_done(&address);
     if (fd < 0)
         return fm_console_fail("log control", error);
     g_autoptr(GByteArray) bytes = g_byte_array_new();

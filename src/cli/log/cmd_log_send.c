@@ -134,7 +134,7 @@ static bool send_messages(struct link *link, struct fm_eventlog_source *source, 
     bool good =
         read_messages(&stream, source, error) && (stream.begun || begin_messages(&stream, error)) &&
         fm_monitor_split_flush(&stream.splitter, error) && (datagrams || flush_link(link, error));
-    fm_monitor_splitter_clear(&stream.splitter);
+    fm_monitor_splitter_done(&stream.splitter);
     fm_monitor_state_free(stream.state);
     fm_eventlog_header_unref(stream.header);
     return good;
@@ -380,7 +380,7 @@ int fm_cmd_log_send(int argc, char **argv)
             status = listening ? serve(&sender, clients) : send_to(&sender, wait_s);
         }
     }
-    fm_transport_clear(&sender.address);
+    fm_transport_done(&sender.address);
     g_free(sender.token);
     g_free(sender.token_file);
     return status;

@@ -193,8 +193,8 @@ int fm_cmd_diff(int argc, char **argv)
     if (status < 0)
         status = run(&o, &output, sides);
     for (int side = FM_BEFORE; side < FM_SIDES; side++)
-        fm_given_runs_clear(&sides[side]);
+        fm_given_runs_done(&sides[side]);
     g_free(o.by);
-    fm_page_output_clear(&output);
+    fm_page_output_done(&output);
     return status;
 }

@@ -48,7 +48,7 @@ static int run(const struct fm_page_output *output, char **arguments)
 {
     g_autoptr(GPtrArray) paths = g_ptr_array_new_with_free_func(g_free);
     g_autoptr(GArray) entries = g_array_new(FALSE, FALSE, sizeof(struct fm_history_entry));
-    g_array_set_clear_func(entries, fm_history_entry_clear);
+    g_array_set_clear_func(entries, fm_history_entry_done);
     for (char **argument = arguments; *argument != NULL; argument++) {
         GError *error = NULL;
         if (!g_file_test(*argument, G_FILE_TEST_IS_DIR))
@@ -83,6 +83,6 @@ int fm_cmd_history(int argc, char **argv)
         status = fm_console_usage("history", "expected a FOLDER or PROFILEs; see --help");
     if (status < 0)
         status = run(&output, argv + 1);
-    fm_page_output_clear(&output);
+    fm_page_output_done(&output);
     return status;
 }

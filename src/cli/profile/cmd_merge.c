@@ -118,7 +118,7 @@ static void see_ranks(struct seen *seen, struct fm_profile *profile, const char 
 {
     const uint32_t rank = fm_profile_rank(profile);
     if (profile->run_info.part_count > 0) {
-        fm_rank_info_clear(&seen->ranks);
+        fm_rank_info_done(&seen->ranks);
         seen->ranks = profile->run_info.rank_info;
         profile->run_info.rank_info = (struct fm_rank_info){0};
         seen->statistics |= seen->ranks.count > 0;
@@ -399,7 +399,7 @@ static int merge_files(const struct merging *o, struct seen *seen, char **paths,
         fputs("fathom merge: " FM_TOLD_BODIES_DIFFER "\n", stderr);
     struct fm_merge_beside beside;
     if (!fm_merge_finish_with(merge, &profile, &beside, &error)) {
-        fm_merge_beside_clear(&beside);
+        fm_merge_beside_done(&beside);
         return fm_console_fail("merge", error);
     }
     bool whole = add_ranks(o, seen, count - failed, profile);
@@ -407,7 +407,7 @@ static int merge_files(const struct merging *o, struct seen *seen, char **paths,
         write_profile(profile, o->output, &error) &&
         write_beside(&beside, profile, o->output, &error) &&
         (is_stdout(o->output) || fm_merge_bodies_write(&seen->bodies, o->output, &error));
-    fm_merge_beside_clear(&beside);
+    fm_merge_beside_done(&beside);
     if (!written)
         return fm_console_fail("merge", error);
     tell_left_out(failed, count);
@@ -572,7 +572,7 @@ int fm_cmd_merge(int argc, char **argv)
         fm_merge_bodies_done(&seen.bodies);
         g_ptr_array_unref(seen.of_ranks);
         g_array_unref(seen.ranks_of);
-        fm_rank_info_clear(&seen.ranks);
+        fm_rank_info_done(&seen.ranks);
     }
     g_free(o.output);
     g_free(o.ranks_of);

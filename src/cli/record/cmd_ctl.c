@@ -65,7 +65,7 @@ static int print_status(const char *path)
         printf("requests not looked at yet\t%u\n", status.pending);
     else
         printf("requests\tnot possible: the program has an older libfathom\n");
-    fm_control_status_clear(&status);
+    fm_control_status_done(&status);
     return FM_EXIT_DONE;
 }
 
@@ -91,7 +91,7 @@ static int tell(enum fm_control_answer answer, const char *path, const char *wha
             "stopped): %s will be done before it goes on\n",
             path, seconds, what);
     if (known)
-        fm_control_status_clear(&status);
+        fm_control_status_done(&status);
     return FM_EXIT_DONE;
 }
 

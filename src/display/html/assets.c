@@ -16,7 +16,7 @@ void fm_assets_set_folder(const char *folder)
     override_folder = g_strdup(folder);
 }
 
-void fm_asset_clear(struct fm_asset *asset)
+void fm_asset_done(struct fm_asset *asset)
 {
     g_clear_pointer(&asset->data, g_bytes_unref);
     g_clear_pointer(&asset->etag, g_free);

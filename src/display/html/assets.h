@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 struct fm_asset {
-    GBytes *data;     /* owned: fm_asset_clear() */
+    GBytes *data;     /* owned: fm_asset_done() */
     char *etag;       /* owned; without quotes */
     const char *type; /* "text/css; charset=utf-8" */
 };
@@ -14,7 +14,7 @@ struct fm_asset {
 /* name: the path below web/, "style.css". False and *ret untouched when there is no such file. Any
  * bytes may be asked for: no name leads out of the folder. */
 bool fm_asset_get(const char *name, struct fm_asset *ret);
-void fm_asset_clear(struct fm_asset *asset);
+void fm_asset_done(struct fm_asset *asset);
 
 /* For development: files are read from this folder at each request, the embedded ones are not
  * used. NULL = back to the embedded ones. Call it before threads ask for assets. */

@@ -291,7 +291,7 @@ static void append_style(const struct html *html)
         g_string_append_len(out, g_bytes_get_data(style.data, NULL),
                             (gssize)g_bytes_get_size(style.data));
         g_string_append(out, "</style>\n");
-        fm_asset_clear(&style);
+        fm_asset_done(&style);
     } else if (options->asset_prefix) {
         g_string_append(out, "<link rel=\"stylesheet\" href=\"");
         fm_html_escape(out, options->asset_prefix, HTML_TEXT);
@@ -315,7 +315,7 @@ static void append_kept_script(const struct html *html)
     g_string_append_len(html->out, g_bytes_get_data(script.data, NULL),
                         (gssize)g_bytes_get_size(script.data));
     g_string_append(html->out, "</script>\n");
-    fm_asset_clear(&script);
+    fm_asset_done(&script);
 }
 
 /* Each alternate as a link: start, type, address, and end, or its label as the link's text. */

@@ -89,7 +89,7 @@ static void append_asset(const struct html *html, const char *name, const char *
     g_string_append_len(html->out, g_bytes_get_data(asset.data, NULL),
                         (gssize)g_bytes_get_size(asset.data));
     g_string_append(html->out, end);
-    fm_asset_clear(&asset);
+    fm_asset_done(&asset);
 }
 
 void fm_html_chart_style(const struct html *html)

@@ -52,7 +52,7 @@ void fm_monitor_stream_free(struct fm_monitor_stream *stream)
 {
     if (stream == NULL)
         return;
-    fm_frame_parser_clear(&stream->frames);
+    fm_frame_parser_done(&stream->frames);
     fm_monitor_collector_free(stream->collector);
     g_byte_array_unref(stream->log);
     g_free(stream->name);

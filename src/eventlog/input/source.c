@@ -73,7 +73,7 @@ struct fm_eventlog_source *fm_eventlog_source_connect(const char *text, int time
     int fd = fm_transport_connect(&address, timeout_ms, token, error);
     bool messages = address.kind == FM_TRANSPORT_MONITOR || address.kind == FM_TRANSPORT_UDP;
     bool datagrams = address.kind == FM_TRANSPORT_UDP;
-    fm_transport_clear(&address);
+    fm_transport_done(&address);
     if (fd < 0)
         return NULL;
     return messages ? fm_eventlog_source_take_monitor(fd, text, datagrams, token)

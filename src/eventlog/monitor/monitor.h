@@ -65,7 +65,7 @@ struct fm_monitor_splitter {
 
 void fm_monitor_splitter_init(struct fm_monitor_splitter *splitter, size_t payload_max,
                               fm_monitor_send *send, void *user);
-void fm_monitor_splitter_clear(struct fm_monitor_splitter *splitter);
+void fm_monitor_splitter_done(struct fm_monitor_splitter *splitter);
 bool fm_monitor_split_header(struct fm_monitor_splitter *splitter,
                              const struct fm_eventlog_header *header, GError **error);
 /* Takes events as the reader returns them, with markers. Blocks are sent when they are complete. */

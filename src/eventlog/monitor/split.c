@@ -14,7 +14,7 @@ void fm_monitor_splitter_init(struct fm_monitor_splitter *splitter, size_t paylo
     };
 }
 
-void fm_monitor_splitter_clear(struct fm_monitor_splitter *splitter)
+void fm_monitor_splitter_done(struct fm_monitor_splitter *splitter)
 {
     g_clear_pointer(&splitter->events, g_byte_array_unref);
     g_clear_pointer(&splitter->lengths, g_array_unref);

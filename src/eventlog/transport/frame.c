@@ -9,7 +9,7 @@ void fm_frame_parser_init(struct fm_frame_parser *parser)
     *parser = (struct fm_frame_parser){.bytes = g_byte_array_new()};
 }
 
-void fm_frame_parser_clear(struct fm_frame_parser *parser)
+void fm_frame_parser_done(struct fm_frame_parser *parser)
 {
     g_clear_pointer(&parser->bytes, g_byte_array_unref);
 }

@@ -72,7 +72,7 @@ bool fm_transport_parse(const char *text, struct fm_transport_address *ret, GErr
     return true;
 }
 
-void fm_transport_clear(struct fm_transport_address *address)
+void fm_transport_done(struct fm_transport_address *address)
 {
     g_clear_pointer(&address->path, g_free);
     g_clear_pointer(&address->host, g_free);

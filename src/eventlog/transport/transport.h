@@ -26,7 +26,7 @@ struct fm_transport_address {
 /* Whether the text has the form of an address; otherwise it is a file name. */
 bool fm_transport_is_address(const char *text);
 bool fm_transport_parse(const char *text, struct fm_transport_address *ret, GError **error);
-void fm_transport_clear(struct fm_transport_address *address);
+void fm_transport_done(struct fm_transport_address *address);
 
 /* Connects; tries again until timeout_ms is over (0 = one attempt). token may be NULL. Returns a
  * descriptor, or -1 with FM_ERROR_IO. A UDP "connection" announces itself to the peer. */
@@ -50,7 +50,7 @@ struct fm_frame_parser {
 };
 
 void fm_frame_parser_init(struct fm_frame_parser *parser);
-void fm_frame_parser_clear(struct fm_frame_parser *parser);
+void fm_frame_parser_done(struct fm_frame_parser *parser);
 void fm_frame_parser_push(struct fm_frame_parser *parser, const uint8_t *bytes, size_t length);
 /* Returns 1: *ret_message is valid until the next call; 0: more bytes are needed; -1 with an error
  * (FM_ERROR_LIMIT): length over 16 MiB, close the connection. */

@@ -182,8 +182,8 @@ bool fm_export_callgrind(const struct fm_analysis *a, const struct fm_export_opt
     put_totals(&x, "\ntotals: ");
     g_hash_table_destroy(x.files);
     g_free(x.function_known);
-    fm_exchange_arcs_clear(&x.arcs);
-    fm_exchange_names_clear(&x.names);
-    fm_exchange_nodes_clear(&nodes);
+    fm_exchange_arcs_done(&x.arcs);
+    fm_exchange_names_done(&x.names);
+    fm_exchange_nodes_done(&nodes);
     return true;
 }

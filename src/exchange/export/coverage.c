@@ -105,9 +105,9 @@ bool fm_export_coverage_init(struct fm_export_coverage *x, const struct fm_analy
     return true;
 }
 
-void fm_export_coverage_clear(struct fm_export_coverage *x)
+void fm_export_coverage_done(struct fm_export_coverage *x)
 {
-    fm_exchange_names_clear(&x->names);
+    fm_exchange_names_done(&x->names);
     g_array_unref(x->list);
 }
 

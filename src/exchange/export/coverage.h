@@ -20,7 +20,7 @@ struct fm_line_count {
 FM_MUST_USE bool fm_export_coverage_init(struct fm_export_coverage *coverage,
                                          const struct fm_analysis *a,
                                          const struct fm_export_options *options, GError **error);
-void fm_export_coverage_clear(struct fm_export_coverage *coverage);
+void fm_export_coverage_done(struct fm_export_coverage *coverage);
 /* One file after the other, from *at = 0: the functions of the next, [count]; NULL at the end. */
 const uint32_t *fm_export_coverage_file(const struct fm_export_coverage *coverage, uint32_t *at,
                                         uint32_t *ret_count);

@@ -367,12 +367,12 @@ bool fm_export_firefox(const struct fm_analysis *a, const struct fm_export_optio
     fm_export_note_folding(notes, &nodes);
     fm_export_note(notes, "the time axis is the sum of the weights: when a context ran is not "
                           "recorded");
-    fm_exchange_names_clear(&x.names);
+    fm_exchange_names_done(&x.names);
     g_array_free(x.functions, TRUE);
     g_free(x.row);
     g_free(x.function_of);
     g_ptr_array_free(x.strings, TRUE);
     g_hash_table_destroy(x.string_ids);
-    fm_exchange_nodes_clear(&nodes);
+    fm_exchange_nodes_done(&nodes);
     return true;
 }

@@ -67,7 +67,7 @@ bool fm_export_folded(const struct fm_analysis *a, const struct fm_export_option
         g_autofree char *names = column_names(&nodes);
         g_set_error(error, FM_ERROR, FM_ERROR_USAGE,
                     "the profile has no measure '%s', expected one of %s", options->measure, names);
-        fm_exchange_nodes_clear(&nodes);
+        fm_exchange_nodes_done(&nodes);
         return false;
     }
     struct folded x = {.nodes = &nodes,
@@ -79,9 +79,9 @@ bool fm_export_folded(const struct fm_analysis *a, const struct fm_export_option
     fm_export_note(notes, "only the measure %s in %s is written: the format holds one",
                    nodes.columns[column].name, nodes.columns[column].unit);
     fm_export_note_folding(notes, &nodes);
-    fm_exchange_names_clear(&x.names);
+    fm_exchange_names_done(&x.names);
     g_string_free(x.path, TRUE);
     g_free(x.length);
-    fm_exchange_nodes_clear(&nodes);
+    fm_exchange_nodes_done(&nodes);
     return true;
 }

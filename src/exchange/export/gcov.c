@@ -95,6 +95,6 @@ bool fm_export_gcov(const struct fm_analysis *a, const struct fm_export_options 
     fm_export_note(notes,
                    "last lines, blocks and branches of functions are not known: they are left "
                    "out");
-    fm_export_coverage_clear(&coverage);
+    fm_export_coverage_done(&coverage);
     return true;
 }

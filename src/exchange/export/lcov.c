@@ -42,6 +42,6 @@ bool fm_export_lcov(const struct fm_analysis *a, const struct fm_export_options 
     for (const uint32_t *ps; (ps = fm_export_coverage_file(&x, &at, &count)) != NULL;)
         put_file(&x, ps, count, out);
     fm_export_coverage_note(&x, notes);
-    fm_export_coverage_clear(&x);
+    fm_export_coverage_done(&x);
     return true;
 }

@@ -255,11 +255,11 @@ bool fm_export_otlp(const struct fm_analysis *a, const struct fm_export_options 
     write_all(&x, out);
     fm_export_note_folding(notes, &nodes);
     fm_export_note(notes, "OpenTelemetry's profile format is not final: written in version 1.10");
-    fm_export_tables_clear(&x.tables);
+    fm_export_tables_done(&x.tables);
     g_byte_array_free(x.dictionary, TRUE);
     g_byte_array_free(x.packed, TRUE);
     g_free(x.stack_of);
     g_free(x.thread_of);
-    fm_exchange_nodes_clear(&nodes);
+    fm_exchange_nodes_done(&nodes);
     return true;
 }

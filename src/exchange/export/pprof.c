@@ -212,7 +212,7 @@ bool fm_export_pprof(const struct fm_analysis *a, const struct fm_export_options
     put_rest(&x, notes);
     fm_gzip_finish(x.gzip);
     g_byte_array_free(x.packed, TRUE);
-    fm_export_tables_clear(&x.tables);
-    fm_exchange_nodes_clear(&nodes);
+    fm_export_tables_done(&x.tables);
+    fm_exchange_nodes_done(&nodes);
     return true;
 }

@@ -160,9 +160,9 @@ bool fm_export_speedscope(const struct fm_analysis *a, const struct fm_export_op
     fm_export_note_folding(notes, &nodes);
     if (x.cut)
         fm_export_note(notes, "stacks are cut at %u frames", DEPTH_MAX);
-    fm_exchange_names_clear(&x.names);
+    fm_exchange_names_done(&x.names);
     g_free(x.depth);
     g_free(x.frame);
-    fm_exchange_nodes_clear(&nodes);
+    fm_exchange_nodes_done(&nodes);
     return true;
 }

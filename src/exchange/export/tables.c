@@ -70,9 +70,9 @@ void fm_export_tables_init(struct fm_export_tables *x, const struct fm_profile *
     fm_export_string(x, ""); /* readers demand it as the first */
 }
 
-void fm_export_tables_clear(struct fm_export_tables *x)
+void fm_export_tables_done(struct fm_export_tables *x)
 {
-    fm_exchange_names_clear(&x->names);
+    fm_exchange_names_done(&x->names);
     g_hash_table_destroy(x->string_ids);
     g_ptr_array_free(x->strings, TRUE);
     g_hash_table_destroy(x->location_ids);

@@ -17,7 +17,7 @@ struct fm_export_tables {
 
 void fm_export_tables_init(struct fm_export_tables *tables, const struct fm_profile *profile,
                            const char *strip_path);
-void fm_export_tables_clear(struct fm_export_tables *tables);
+void fm_export_tables_done(struct fm_export_tables *tables);
 /* The index of the text: 0, 1, ... */
 int64_t fm_export_string(struct fm_export_tables *tables, const char *text);
 /* The node's stack: ids of locations (uint64_t), the leaf first; the root is left out. */

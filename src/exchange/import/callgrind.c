@@ -515,7 +515,7 @@ static void set_known(const struct callgrind *in)
 static void done_with(struct callgrind *in)
 {
     fm_import_arcs_free(in->arcs);
-    fm_import_events_clear(&in->events);
+    fm_import_events_done(&in->events);
     g_free(in->program);
     g_hash_table_unref(in->file_numbers);
     g_array_unref(in->objects);

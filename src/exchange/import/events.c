@@ -158,7 +158,7 @@ void fm_import_events_choose(struct fm_import_events *events, struct fm_import_a
     fm_build_note(fm_stacks_build(stacks), note);
 }
 
-void fm_import_events_clear(struct fm_import_events *events)
+void fm_import_events_done(struct fm_import_events *events)
 {
     for (unsigned i = 0; i < events->count; i++)
         g_free(events->all[i].name);

@@ -30,4 +30,4 @@ void fm_import_events_describe(struct fm_import_events *events, const char *text
  * allocations and bytes what a recording calls so; the others further ones, as far as there is
  * room, which is told otherwise. */
 void fm_import_events_choose(struct fm_import_events *events, struct fm_import_arcs *arcs);
-void fm_import_events_clear(struct fm_import_events *events);
+void fm_import_events_done(struct fm_import_events *events);

@@ -127,4 +127,4 @@ struct fm_recursion_data {
     char *error;        /* error message: a probability out of range, too many levels */
 };
 void fm_recursion_data_of(const struct fm_pd_body *pd, struct fm_recursion_data *ret);
-void fm_recursion_data_clear(struct fm_recursion_data *data);
+void fm_recursion_data_done(struct fm_recursion_data *data);

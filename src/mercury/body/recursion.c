@@ -23,7 +23,7 @@ static void data_clear(struct fm_recursion_data *data)
     memset(data, 0, sizeof *data);
 }
 
-void fm_recursion_data_clear(struct fm_recursion_data *data)
+void fm_recursion_data_done(struct fm_recursion_data *data)
 {
     data_clear(data);
 }

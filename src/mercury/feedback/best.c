@@ -310,7 +310,7 @@ void fm_cut_evaluate(const struct fm_cut_problem *problem, struct fm_cut *cut)
     g_array_unref(e.intervals);
 }
 
-void fm_cut_clear(struct fm_cut *cut)
+void fm_cut_done(struct fm_cut *cut)
 {
     g_clear_pointer(&cut->ends, g_free);
     g_clear_pointer(&cut->shared, g_array_unref);
@@ -354,7 +354,7 @@ static void keep(struct searching *s, struct fm_cut *cut)
     if (cut->conjunct_count < 2 || (s->any && cut->objective > s->best.objective))
         return;
     if (s->any)
-        fm_cut_clear(&s->best);
+        fm_cut_done(&s->best);
     s->best = *cut;
     s->any = true;
     memset(cut, 0, sizeof *cut);
@@ -376,8 +376,8 @@ static void step(struct searching *s, struct fm_cut *cut)
         step(s, preferred);
     if (both && (s->limit < 0 || tests < s->limit) && is_good_enough(s, other))
         step(s, other);
-    fm_cut_clear(&joined);
-    fm_cut_clear(&split);
+    fm_cut_done(&joined);
+    fm_cut_done(&split);
 }
 
 static bool search(const struct fm_cut_problem *problem, bool dependent_allowed, struct fm_cut *ret)
@@ -392,7 +392,7 @@ static bool search(const struct fm_cut_problem *problem, bool dependent_allowed,
     struct fm_cut cut = {.conjunct_count = 1, .ends = g_new(uint32_t, 1)};
     cut.ends[0] = problem->first + 1;
     step(&s, &cut);
-    fm_cut_clear(&cut);
+    fm_cut_done(&cut);
     *ret = s.best;
     return s.any;
 }

@@ -34,7 +34,7 @@ struct fm_cut {
 
 /* Computes the metrics of a cut of goals[first .. placed - 1]. */
 void fm_cut_evaluate(const struct fm_cut_problem *problem, struct fm_cut *cut);
-void fm_cut_clear(struct fm_cut *cut);
+void fm_cut_done(struct fm_cut *cut);
 /* False when there is no cut. Among equally good cuts it returns the last one found. */
 FM_MUST_USE bool fm_cut_search(const struct fm_cut_problem *problem, struct fm_cut *ret);
 #define FM_CUT_GOALS_MAX 2000u

@@ -123,7 +123,7 @@ static struct fm_candidate *try_cut(struct fm_searching *s, uint32_t place, cons
                                   "Found 1 conjunctions with a positive speedup due to "
                                   "parallelisation");
         }
-        fm_cut_clear(&cut);
+        fm_cut_done(&cut);
     }
     g_free(items);
     return candidate;

@@ -130,7 +130,7 @@ static void check_address(struct check *check, const char *address)
     if (!fm_query_parse(address, &query, &error))
         g_error("%s: %s", address, error->message);
     check_page(check, &query);
-    fm_query_clear(&query);
+    fm_query_done(&query);
 }
 
 static uint32_t node_count(const struct check *check, enum fm_command_subject about)

@@ -231,7 +231,7 @@ static void add_times(struct view *v)
     if (!fm_timing_init(&timing, v->c, v->options->by))
         return;
     fm_times_add(v->display, v->body, &timing, &options);
-    fm_timing_clear(&timing);
+    fm_timing_done(&timing);
 }
 
 static void add_causes(struct view *v)
@@ -386,6 +386,6 @@ struct fm_display *fm_compare_page(const struct fm_compare *compare,
         add_picture(&v);
     add_matches(&v);
     add_notes(&v);
-    fm_causes_clear(&v.causes);
+    fm_causes_done(&v.causes);
     return display;
 }

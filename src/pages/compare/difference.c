@@ -241,7 +241,7 @@ bool fm_difference_add(struct fm_list *to, const struct fm_compare *compare,
     struct fm_timing timing;
     if (fm_timing_init(&timing, compare, p.measure)) {
         p.told = fm_timing_contexts(&timing);
-        fm_timing_clear(&timing);
+        fm_timing_done(&timing);
     }
     measure_tree(&p);
     uint32_t root = root_of(&p);
@@ -264,7 +264,7 @@ bool fm_difference_add(struct fm_list *to, const struct fm_compare *compare,
         if (p.cut)
             fm_add_text(to, "What lies deeper is left out.");
     }
-    fm_compare_values_clear(&p.values);
+    fm_compare_values_done(&p.values);
     g_free(p.told);
     g_free(p.child_first);
     g_free(p.children);

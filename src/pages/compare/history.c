@@ -13,7 +13,7 @@
 #define CHART_HEIGHT 44u
 #define BUILD_ID_SHOWN 12
 
-void fm_history_entry_clear(void *entry)
+void fm_history_entry_done(void *entry)
 {
     struct fm_history_entry *e = entry;
     g_free(e->label);

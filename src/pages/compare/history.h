@@ -18,7 +18,7 @@ struct fm_history_entry {
     int64_t ticks;     /* how many */
     int64_t contexts, calls, allocs, bytes, peak_bytes;
 };
-void fm_history_entry_clear(void *entry); /* for GArray */
+void fm_history_entry_done(void *entry); /* for GArray */
 
 /* Reads what the profile and the files beside it say about a run; path is that of NAME.data. */
 FM_MUST_USE bool fm_history_read(const char *path, struct fm_history_entry *ret, GError **error);

@@ -46,7 +46,7 @@ static bool judge_sampled(const struct fm_compare *c, enum fm_measure_id measure
     d->exact = false;
     d->low = d->before.mean * (whole.low - 1);
     d->high = d->before.mean * (whole.high - 1);
-    fm_timing_clear(&timing);
+    fm_timing_done(&timing);
     return true;
 }
 

@@ -443,6 +443,6 @@ void fm_times_add(struct fm_display *display, struct fm_list *to, const struct f
     add_notes(&v, to);
     for (int side = FM_BEFORE; side < FM_SIDES; side++)
         g_free(v.calls_of[side]);
-    fm_timing_table_clear(&v.own);
-    fm_timing_table_clear(&v.callers);
+    fm_timing_table_done(&v.own);
+    fm_timing_table_done(&v.callers);
 }

@@ -124,12 +124,12 @@ static bool make_page(struct fm_page *page, const struct page_entry *entry, GErr
         return false;
     if (subject.count > 1 && recording->known >= FM_KNOWN_COSTS) {
         fm_page_which(page, &subject);
-        fm_subject_clear(&subject);
+        fm_subject_done(&subject);
         return true;
     }
     if (subject.count == 1)
         fm_subject_set(command, &subject, page->focus, sizeof page->focus);
-    fm_subject_clear(&subject);
+    fm_subject_done(&subject);
     fm_page_function function = complete || entry->partial ? entry->function : fm_page_unfinished;
     if (complete && entry->c_function && page->profile->flavour == FM_FLAVOUR_C)
         function = entry->c_function;

@@ -222,7 +222,7 @@ static void draw_lane(const struct fm_trace_page_show *show,
                         show->set->parts[lane->part].name);
     double busy = fm_viewer_timeline_busy(timeline, lane);
     g_autofree char *note = busy < 0 ? NULL : g_strdup_printf("%.0f %%", 100 * busy);
-    fm_trace_query_clear(&without);
+    fm_trace_query_done(&without);
     fm_drawing_row(drawing, &(struct fm_drawing_row){.label = lane->name == NULL ? id : lane->name,
                                                      .note = note,
                                                      .url = url,

@@ -29,10 +29,10 @@ void fm_viewer_activity_init(struct fm_viewer_activity *activity, const struct f
     fm_load_init(&activity->load, job->start, job->end, columns);
 }
 
-void fm_viewer_activity_clear(struct fm_viewer_activity *activity)
+void fm_viewer_activity_done(struct fm_viewer_activity *activity)
 {
-    fm_load_clear(&activity->ended);
-    fm_load_clear(&activity->load);
+    fm_load_done(&activity->ended);
+    fm_load_done(&activity->load);
 }
 
 /* Drops threads, which were counted before a CPU was seen. */
@@ -122,7 +122,7 @@ static void use_fewer_columns(struct fm_viewer_activity *activity, unsigned nest
     uint64_t start = activity->load.start, end = activity->load.end;
     if ((uint64_t)nested * columns <= SUMS_MAX)
         return;
-    fm_load_clear(&activity->load);
+    fm_load_done(&activity->load);
     fm_load_init(&activity->load, start, end, MIN(columns, MAX(SUMS_MAX / nested, COLUMNS_LEAST)));
 }
 

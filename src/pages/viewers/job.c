@@ -136,7 +136,7 @@ void fm_viewer_job_free(struct fm_viewer_job *job)
     g_ptr_array_unref(job->readings);
     fm_filter_free(job->filter);
     fm_viewer_set_free(job->set);
-    fm_trace_query_clear(&job->query);
+    fm_trace_query_done(&job->query);
     g_free(job);
 }
 

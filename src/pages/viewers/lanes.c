@@ -20,7 +20,7 @@ void fm_viewer_lanes_init(struct fm_viewer_lanes *lanes)
     lanes->order = g_ptr_array_new();
 }
 
-void fm_viewer_lanes_clear(struct fm_viewer_lanes *lanes)
+void fm_viewer_lanes_done(struct fm_viewer_lanes *lanes)
 {
     g_clear_pointer(&lanes->order, g_ptr_array_unref);
     g_clear_pointer(&lanes->all, g_array_unref);

@@ -266,7 +266,7 @@ static void take_picture(struct fm_viewer_reading *reading, uint64_t time)
     select_lanes(timeline);
     g_autoptr(GArray) lanes = chosen_lanes(timeline, painting->part);
     if (boxes->filled)
-        fm_picture_clear(&boxes->picture);
+        fm_picture_done(&boxes->picture);
     fm_painter_picture(painting->painter, time, lane_numbers(lanes), lanes->len, &boxes->picture);
     boxes->filled = true;
     fm_viewer_timeline_find_ends(timeline, painting->part, time, painting->last);
@@ -434,18 +434,18 @@ static void clear(struct fm_viewer_job *job)
     g_clear_pointer(&timeline->endings, g_ptr_array_unref);
     for (unsigned i = 0; timeline->boxes != NULL && i < job->set->count; i++) {
         if (timeline->boxes[i].filled)
-            fm_picture_clear(&timeline->boxes[i].picture);
+            fm_picture_done(&timeline->boxes[i].picture);
         if (timeline->boxes[i].active != NULL)
             g_byte_array_unref(timeline->boxes[i].active);
     }
     g_free(timeline->boxes);
     for (unsigned i = 0; timeline->activity != NULL && i < job->set->count; i++)
-        fm_viewer_activity_clear(&timeline->activity[i]);
+        fm_viewer_activity_done(&timeline->activity[i]);
     g_free(timeline->activity);
     g_clear_pointer(&timeline->marks, g_array_unref);
     g_clear_pointer(&timeline->arrows, g_array_unref);
     g_clear_pointer(&timeline->usage, g_hash_table_unref);
-    fm_viewer_lanes_clear(&timeline->lanes);
+    fm_viewer_lanes_done(&timeline->lanes);
 }
 
 const struct fm_box *fm_viewer_timeline_boxes(const struct fm_viewer_timeline *timeline,

@@ -116,7 +116,7 @@ struct fm_viewer_lanes {
 };
 
 void fm_viewer_lanes_init(struct fm_viewer_lanes *lanes);
-void fm_viewer_lanes_clear(struct fm_viewer_lanes *lanes);
+void fm_viewer_lanes_done(struct fm_viewer_lanes *lanes);
 /* Adds new lanes of a state; updates names. */
 void fm_viewer_lanes_take(struct fm_viewer_lanes *lanes, unsigned part,
                           const struct fm_state *state);
@@ -224,7 +224,7 @@ struct fm_viewer_activity {
     bool from_summary, complete;
 };
 void fm_viewer_activity_init(struct fm_viewer_activity *activity, const struct fm_viewer_job *job);
-void fm_viewer_activity_clear(struct fm_viewer_activity *activity);
+void fm_viewer_activity_done(struct fm_viewer_activity *activity);
 /* Counts an entry that ended at that time. */
 void fm_viewer_activity_count(struct fm_viewer_activity *activity, const struct fm_state *state,
                               const struct fm_lane *lane, uint32_t depth,

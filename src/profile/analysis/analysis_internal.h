@@ -12,7 +12,7 @@ struct fm_map {
     uint64_t *values;
     size_t capacity, used;
 };
-void fm_map_clear(struct fm_map *map);
+void fm_map_done(struct fm_map *map);
 /* The place of the value of key (> 0), made with value 0 when it is not there. Valid until the next
  * call. */
 uint64_t *fm_map_at(struct fm_map *map, uint64_t key);
@@ -194,7 +194,7 @@ int64_t *fm_sparse_at(struct fm_sparse_costs *costs, unsigned inherited, uint32_
 const int64_t *fm_sparse_find(const struct fm_sparse_costs *costs, unsigned inherited, uint32_t id,
                               uint32_t ps);
 
-void fm_sparse_clear(struct fm_sparse_costs *costs);
+void fm_sparse_done(struct fm_sparse_costs *costs);
 
 /* --- steps --- */
 
@@ -234,7 +234,7 @@ struct fm_analysis_job {
 
 /* Returns an array of zeros, a reserved one if it fits; or NULL with job->failed. */
 uint32_t *fm_job_numbers(struct fm_analysis_job *job, size_t count);
-void fm_reserved_clear(struct fm_reserved *reserved);
+void fm_reserved_done(struct fm_reserved *reserved);
 
 /* New arrays whose pages the kernel has not yet allocated. They are touched one at a time before
  * the phase that made the arrays continues; such a phase returns false until then. */
@@ -258,7 +258,7 @@ fm_phase_run fm_phase_sum_pds, fm_phase_sum_csds, fm_phase_merge, fm_phase_subtr
     fm_phase_modules; /* summary.c */
 /* Makes separate sums for a second thread. False: out of memory. */
 bool fm_csd_sums_init(const struct fm_analysis *analysis, struct fm_csd_sums *sums);
-void fm_csd_sums_clear(struct fm_csd_sums *sums);
+void fm_csd_sums_done(struct fm_csd_sums *sums);
 /* --- arcs.c --- */
 
 /* Up to this number of calls, an arc's cost is summed on request instead of stored. */
@@ -285,9 +285,9 @@ uint32_t fm_arc_cost_with_nested(const struct fm_analysis *a, uint32_t css, uint
 /* Total cost of the calls as a part of the site's cost, without what the site's cost leaves out.
  * False for irregular sites. */
 bool fm_arc_cost_taken(const struct fm_analysis *a, uint32_t css, uint32_t ps, struct fm_cost *ret);
-void fm_arcs_clear(struct fm_analysis_storage *storage);
+void fm_arcs_done(struct fm_analysis_storage *storage);
 /* Frees what depends on the nodes only: css_irregular, css_callee, site_arcs and their indexes. */
-void fm_site_arcs_clear(struct fm_analysis_storage *storage);
+void fm_site_arcs_done(struct fm_analysis_storage *storage);
 void fm_cost_set_calls(struct fm_cost *cost); /* from the ports */
 void fm_cost_set_side(const struct fm_analysis *a, struct fm_cost *cost, bool inside); /* rows.c */
 

@@ -221,24 +221,24 @@ uint32_t fm_arc_cost_with_nested(const struct fm_analysis *a, uint32_t css, uint
     return count;
 }
 
-void fm_arcs_clear(struct fm_analysis_storage *storage)
+void fm_arcs_done(struct fm_analysis_storage *storage)
 {
-    fm_sparse_clear(&storage->arcs[0]);
-    fm_sparse_clear(&storage->arcs[1]);
-    fm_sparse_clear(&storage->arc_taken);
-    fm_sparse_clear(&storage->arc_nested);
+    fm_sparse_done(&storage->arcs[0]);
+    fm_sparse_done(&storage->arcs[1]);
+    fm_sparse_done(&storage->arc_taken);
+    fm_sparse_done(&storage->arc_nested);
     g_free(storage->ps_recursive);
     g_free(storage->ps_paid);
     g_free(storage->ps_of_recursion);
     g_free(storage->ps_recursion);
 }
 
-void fm_site_arcs_clear(struct fm_analysis_storage *storage)
+void fm_site_arcs_done(struct fm_analysis_storage *storage)
 {
     g_free(storage->css_irregular);
     g_free(storage->css_callee);
     g_free(storage->css_arc_first);
     if (storage->site_arcs != NULL)
         g_array_unref(storage->site_arcs);
-    fm_map_clear(&storage->many_arcs);
+    fm_map_done(&storage->many_arcs);
 }

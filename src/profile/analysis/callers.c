@@ -225,7 +225,7 @@ static void callers_by_site(const struct fm_analysis *a, const struct choice *ch
         if (add_site(a, css, choice, &found, &row.cost))
             g_array_append_val(sites, row);
     }
-    fm_sparse_clear(&found);
+    fm_sparse_done(&found);
     struct fm_callers_row *rows = (struct fm_callers_row *)(void *)sites->data;
     g_qsort_with_data(rows, (int)sites->len, sizeof(*rows), compare_rows, &group);
     uint32_t count = 0;
@@ -294,7 +294,7 @@ static void group_calls(struct fm_clique_callers *to, const struct fm_analysis *
 
 static void forget_calls(struct fm_clique_callers *callers)
 {
-    fm_sparse_clear(&callers->found);
+    fm_sparse_done(&callers->found);
     g_free(callers->calls);
     g_free(callers->first);
 }
@@ -407,7 +407,7 @@ static void add_all(const struct fm_analysis *a, uint32_t ps, bool inside, struc
                 add_call(a, a->ps_callers[i], ps, &found, to);
         }
     }
-    fm_sparse_clear(&found);
+    fm_sparse_done(&found);
 }
 
 /* Totals of cliques entered through this procedure are the sum of the calls from outside. Totals of

@@ -112,8 +112,8 @@ static void beside_free(struct fm_analysis_job *beside)
     if (beside == NULL)
         return;
     fm_nested_search_free(beside->nested);
-    fm_reserved_clear(&beside->reserved);
-    fm_csd_sums_clear(&beside->sums);
+    fm_reserved_done(&beside->reserved);
+    fm_csd_sums_done(&beside->sums);
     g_array_unref(beside->untouched);
     g_free(beside);
 }
@@ -242,8 +242,8 @@ static bool may_go_on(struct fm_analysis_job *job)
     if (job->phase == PHASE_NESTED) {
         if (!beside_is_done(job, WAIT_US))
             return false;
-        fm_reserved_clear(&job->reserved); /* frees reserved arrays that were not used */
-        fm_reserved_clear(&job->beside->reserved);
+        fm_reserved_done(&job->reserved); /* frees reserved arrays that were not used */
+        fm_reserved_done(&job->beside->reserved);
         job->failed |= !fm_csd_sums_init(job->analysis, &job->beside->sums);
         begin_beside(job, PHASE_NESTED, PHASE_SUM_CSDS + 1);
         job->phase = PHASE_SUM_CSDS;
@@ -318,7 +318,7 @@ void fm_analysis_job_free(struct fm_analysis_job *job)
         return;
     fm_worker_free(job->worker);
     beside_free(job->beside);
-    fm_reserved_clear(&job->reserved);
+    fm_reserved_done(&job->reserved);
     fm_clique_search_free(job->cliques);
     fm_nested_search_free(job->nested);
     fm_module_search_free(job->modules);
@@ -351,17 +351,17 @@ bool fm_analysis_new(const struct fm_profile *profile, const struct fm_progress 
 static void storage_free(struct fm_analysis_storage *storage)
 {
     g_free(storage->pd_totals);
-    fm_map_clear(&storage->pd_total_wide);
-    fm_map_clear(&storage->clique_total);
-    fm_map_clear(&storage->clique_entered);
-    fm_sparse_clear(&storage->nested_csd);
-    fm_sparse_clear(&storage->nested_pd);
+    fm_map_done(&storage->pd_total_wide);
+    fm_map_done(&storage->clique_total);
+    fm_map_done(&storage->clique_entered);
+    fm_sparse_done(&storage->nested_csd);
+    fm_sparse_done(&storage->nested_pd);
     g_free(storage->ps_own);
     g_free(storage->ps_desc);
     g_free(storage->css_own);
     g_free(storage->css_desc);
     g_free(storage->module_ps);
-    fm_arcs_clear(storage);
+    fm_arcs_done(storage);
     g_free(storage);
 }
 
@@ -388,7 +388,7 @@ static void free_indexes(struct fm_analysis *analysis)
     g_free(analysis->ps_zeroed);
     g_free(analysis->storage->csd_enters);
     g_free(analysis->storage->pd_alone);
-    fm_site_arcs_clear(analysis->storage);
+    fm_site_arcs_done(analysis->storage);
 }
 
 void fm_analysis_free(struct fm_analysis *analysis)

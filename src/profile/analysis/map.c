@@ -23,10 +23,10 @@ static void grow(struct fm_map *map)
         map->keys[place] = old.keys[i];
         map->values[place] = old.values[i];
     }
-    fm_map_clear(&old);
+    fm_map_done(&old);
 }
 
-void fm_map_clear(struct fm_map *map)
+void fm_map_done(struct fm_map *map)
 {
     g_free(map->keys);
     g_free(map->values);
@@ -72,8 +72,8 @@ const int64_t *fm_sparse_find(const struct fm_sparse_costs *costs, unsigned inhe
     return number ? &g_array_index(costs->values, int64_t, (*number - 1) * inherited) : NULL;
 }
 
-void fm_sparse_clear(struct fm_sparse_costs *costs)
+void fm_sparse_done(struct fm_sparse_costs *costs)
 {
-    fm_map_clear(&costs->index);
+    fm_map_done(&costs->index);
     g_clear_pointer(&costs->values, g_array_unref);
 }

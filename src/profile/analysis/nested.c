@@ -173,8 +173,8 @@ static void begin_again(struct fm_analysis_job *job)
     struct fm_analysis_storage *storage = job->analysis->storage;
     while (job->nested->level_count > 0)
         leave(job->nested);
-    fm_sparse_clear(&storage->nested_csd);
-    fm_sparse_clear(&storage->nested_pd);
+    fm_sparse_done(&storage->nested_csd);
+    fm_sparse_done(&storage->nested_pd);
     job->stage = 1;
     job->cursor = 0;
 }

@@ -24,7 +24,7 @@ static uint32_t *take_reserved(struct fm_reserved *reserved, size_t count)
     return cut != NULL ? cut : array;
 }
 
-void fm_reserved_clear(struct fm_reserved *reserved)
+void fm_reserved_done(struct fm_reserved *reserved)
 {
     for (unsigned i = 0; i < FM_RESERVED_MAX; i++)
         g_clear_pointer(&reserved->arrays[i], g_free);

@@ -48,13 +48,13 @@ bool fm_csd_sums_init(const struct fm_analysis *a, struct fm_csd_sums *sums)
     return sums->ps_own && sums->css_own && sums->css_desc && sums->ps_recursive;
 }
 
-void fm_csd_sums_clear(struct fm_csd_sums *sums)
+void fm_csd_sums_done(struct fm_csd_sums *sums)
 {
     g_free(sums->ps_own);
     g_free(sums->css_own);
     g_free(sums->css_desc);
     for (int inside = 0; inside < 2 && sums->arcs != NULL; inside++)
-        fm_sparse_clear(&sums->arcs[inside]);
+        fm_sparse_done(&sums->arcs[inside]);
     g_free(sums->arcs);
     g_free(sums->ps_recursive);
     *sums = (struct fm_csd_sums){0};
@@ -201,7 +201,7 @@ bool fm_phase_merge(struct fm_analysis_job *job, uint32_t budget)
     if (job->cursor <= rows || (from != NULL && job->stage < 2))
         return false;
     if (from != NULL)
-        fm_csd_sums_clear(from);
+        fm_csd_sums_done(from);
     return true;
 }
 

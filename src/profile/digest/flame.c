@@ -223,7 +223,7 @@ void fm_digest_flame_layout(struct fm_digest_tree *tree, const struct fm_digest_
     }
 }
 
-void fm_digest_flame_clear(struct fm_digest_flame *flame)
+void fm_digest_flame_done(struct fm_digest_flame *flame)
 {
     g_array_unref(flame->boxes);
     g_array_unref(flame->nodes);

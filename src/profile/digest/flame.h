@@ -38,11 +38,11 @@ struct fm_digest_flame {
 };
 
 /* The tree's direction is that of the graph. Same input, same layout. The tree is borrowed until
- * fm_digest_flame_clear(). */
+ * fm_digest_flame_done(). */
 void fm_digest_flame_layout(struct fm_digest_tree *tree, const struct fm_digest_focus *focus,
                             const struct fm_digest_flame_options *options,
                             struct fm_digest_flame *ret);
-void fm_digest_flame_clear(struct fm_digest_flame *flame);
+void fm_digest_flame_done(struct fm_digest_flame *flame);
 
 /* The six modules with the largest own cost, in that order; fewer if there are fewer. Returns their
  * number. */

@@ -32,7 +32,7 @@ void fm_flame_cache_free(struct fm_flame_cache *cache)
     if (cache == NULL)
         return;
     for (unsigned i = 0; i < cache->count; i++)
-        fm_digest_flame_clear(&cache->kept[i].flame);
+        fm_digest_flame_done(&cache->kept[i].flame);
     g_mutex_clear(&cache->lock);
     g_free(cache);
 }
@@ -73,7 +73,7 @@ static void keep(struct fm_flame_cache *cache, const struct kept *made)
     struct fm_digest_flame there;
     unsigned at = 0;
     if (find(cache, made, &there)) { /* another thread was faster */
-        fm_digest_flame_clear(&there);
+        fm_digest_flame_done(&there);
         return;
     }
     if (cache->count < KEPT_MAX) {
@@ -81,7 +81,7 @@ static void keep(struct fm_flame_cache *cache, const struct kept *made)
     } else {
         for (unsigned i = 1; i < KEPT_MAX; i++)
             at = cache->kept[i].used < cache->kept[at].used ? i : at;
-        fm_digest_flame_clear(&cache->kept[at].flame);
+        fm_digest_flame_done(&cache->kept[at].flame);
     }
     cache->kept[at] = *made;
     cache->kept[at].flame = shared(&made->flame);
@@ -105,7 +105,7 @@ void fm_flame_cache_layout(struct fm_flame_cache *cache, const struct fm_analysi
     fm_digest_tree_init(&tree, a, measure, up);
     fm_digest_flame_layout(&tree, focus, options, ret);
     bool took_long = tree.pds->len > LONG_PDS;
-    fm_digest_tree_clear(&tree);
+    fm_digest_tree_done(&tree);
     if (cache == NULL || !took_long)
         return;
     asked.flame = *ret;

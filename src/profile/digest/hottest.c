@@ -327,7 +327,7 @@ static struct fm_hot_path hot_path(const struct fm_hot *hot, uint32_t pd, enum f
         path.calls += fm_analysis_pd_calls(a, member);
         path.inlined |= fm_analysis_pd_inlined(a, member);
     }
-    fm_digest_tree_clear(&tree);
+    fm_digest_tree_done(&tree);
     return path;
 }
 

@@ -33,7 +33,7 @@ void fm_digest_tree_init(struct fm_digest_tree *tree, const struct fm_analysis *
     };
 }
 
-void fm_digest_tree_clear(struct fm_digest_tree *tree)
+void fm_digest_tree_done(struct fm_digest_tree *tree)
 {
     g_array_unref(tree->pds);
     g_array_unref(tree->weights);

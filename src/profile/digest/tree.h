@@ -56,7 +56,7 @@ struct fm_digest_focus {
 
 void fm_digest_tree_init(struct fm_digest_tree *tree, const struct fm_analysis *a,
                          enum fm_measure_id measure, bool up);
-void fm_digest_tree_clear(struct fm_digest_tree *tree);
+void fm_digest_tree_done(struct fm_digest_tree *tree);
 
 /* The node of the focus. Upwards from the whole program it has no cost; its children are the
  * functions by own cost. */

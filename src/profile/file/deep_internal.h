@@ -86,7 +86,7 @@ FM_MUST_USE static inline bool fm_column_set(struct fm_column *column, size_t co
     }
     return fm_column_set_wide(column, count, index, value);
 }
-void fm_column_clear(struct fm_column *column);
+void fm_column_done(struct fm_column *column);
 
 /* The strings must be the profile's own. */
 /* --- a build that is under way --- */
@@ -156,7 +156,7 @@ struct fm_resolved {
     struct fm_fault fault;
 };
 
-/* Resolving in steps of about `budget` nodes; begin with zeros, end with fm_resolving_clear(). It
+/* Resolving in steps of about `budget` nodes; begin with zeros, end with fm_resolving_done(). It
  * must not move. */
 struct fm_resolving {
     bool beside; /* contexts are looked at by a thread beside, too */
@@ -170,7 +170,7 @@ struct fm_resolving {
 FM_MUST_USE enum fm_job_state fm_profile_resolve_step(struct fm_profile *profile,
                                                       struct fm_resolving *resolving,
                                                       uint32_t budget, struct fm_fault *fault);
-void fm_resolving_clear(struct fm_resolving *resolving);
+void fm_resolving_done(struct fm_resolving *resolving);
 double fm_profile_resolve_fraction(const struct fm_profile *profile,
                                    const struct fm_resolving *resolving);
 

@@ -137,7 +137,7 @@ int fm_part_compare(const struct fm_part *a, const struct fm_part *b)
 void fm_profile_set_ranks(struct fm_profile *profile, struct fm_rank_info *info)
 {
     g_return_if_fail(profile != NULL && info != NULL);
-    fm_rank_info_clear(&profile->run_info.rank_info);
+    fm_rank_info_done(&profile->run_info.rank_info);
     profile->run_info.rank_info = *info;
     *info = (struct fm_rank_info){0};
 }
@@ -148,12 +148,12 @@ static void run_info_clear(struct fm_run_info *run_info)
     g_free(run_info->depths);
     g_free(run_info->marks);
     g_free(run_info->notes);
-    fm_unhooked_info_clear(&run_info->unhooked);
-    fm_wait_info_clear(&run_info->wait_info);
-    fm_heap_info_clear(&run_info->heap_info);
-    fm_duration_info_clear(&run_info->durations);
-    fm_inclusive_info_clear(&run_info->inclusive);
-    fm_rank_info_clear(&run_info->rank_info);
+    fm_unhooked_info_done(&run_info->unhooked);
+    fm_wait_info_done(&run_info->wait_info);
+    fm_heap_info_done(&run_info->heap_info);
+    fm_duration_info_done(&run_info->durations);
+    fm_inclusive_info_done(&run_info->inclusive);
+    fm_rank_info_done(&run_info->rank_info);
     *run_info = (struct fm_run_info){0};
 }
 
@@ -186,7 +186,7 @@ void fm_profile_free_nodes(struct fm_profile *profile)
     g_free(profile->pd_slot_first);
     g_free(profile->slots);
     g_free(profile->multi);
-    fm_column_clear(&profile->pd_points);
+    fm_column_done(&profile->pd_points);
     g_free(profile->pd_point_first);
     g_free(profile->csd_caller);
     g_free(profile->csd_callee);
@@ -201,8 +201,8 @@ void fm_profile_free(struct fm_profile *profile)
         fm_profile_free_nodes(profile);
     fm_profile_free(profile->storage->base);
     for (unsigned m = 0; m < FM_MEASURES_MAX; m++) {
-        fm_column_clear(&profile->csd_own[m]);
-        fm_column_clear(&profile->csd_inclusive[m]);
+        fm_column_done(&profile->csd_own[m]);
+        fm_column_done(&profile->csd_inclusive[m]);
     }
     run_info_clear(&profile->run_info);
     fm_strings_free(profile->storage->strings);
@@ -255,14 +255,14 @@ bool fm_column_set_wide(struct fm_column *column, size_t count, size_t index, ui
             return false;
         for (size_t i = 0; i < count && column->width == 4; i++)
             wide[i] = column->u32[i];
-        fm_column_clear(column);
+        fm_column_done(column);
         *column = (struct fm_column){.width = 8, .u64 = wide};
     }
     column->u64[index] = value;
     return true;
 }
 
-void fm_column_clear(struct fm_column *column)
+void fm_column_done(struct fm_column *column)
 {
     if (column->width != 0)
         g_free(column->u32);

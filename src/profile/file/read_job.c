@@ -45,7 +45,7 @@ static void reading_clear(struct fm_profile_reading *reading)
     g_free(reading->css_of_ps.items);
     g_free(reading->pd_slot_count);
     g_free(reading->pd_point_count);
-    fm_column_clear(&reading->counts);
+    fm_column_done(&reading->counts);
     if (reading->points)
         g_array_unref(reading->points);
     fm_profile_free(reading->profile);
@@ -137,7 +137,7 @@ static bool step_order_counts(struct fm_profile_job *job, uint32_t budget, GErro
     }
     if (job->cursor < end)
         return true;
-    fm_column_clear(&reading->counts);
+    fm_column_done(&reading->counts);
     reading->counts = job->ordered;
     job->ordered = (struct fm_column){0};
     begin_phase(job, PHASE_ARRAYS);
@@ -335,11 +335,11 @@ void fm_profile_job_free(struct fm_profile_job *job)
 {
     if (!job)
         return;
-    fm_resolving_clear(&job->resolving); /* before the profile that it reads */
+    fm_resolving_done(&job->resolving); /* before the profile that it reads */
     reading_clear(&job->reading);
     reading_clear(&job->again);
     g_free(job->ordered_slots);
-    fm_column_clear(&job->ordered);
+    fm_column_done(&job->ordered);
     g_free(job->fault.text);
     fm_mapped_file_free(job->file);
     g_free(job);

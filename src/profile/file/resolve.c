@@ -185,7 +185,7 @@ static enum fm_job_state resolve_pds(struct fm_resolving *resolving, uint32_t bu
     return FM_JOB_FAILED;
 }
 
-void fm_resolving_clear(struct fm_resolving *resolving)
+void fm_resolving_done(struct fm_resolving *resolving)
 {
     fm_worker_free(resolving->worker);
     for (unsigned i = 0; i < G_N_ELEMENTS(resolving->parts); i++)
@@ -277,6 +277,6 @@ bool fm_profile_resolve(struct fm_profile *profile, struct fm_fault *fault)
     enum fm_job_state state = FM_JOB_MORE;
     while (state == FM_JOB_MORE)
         state = fm_profile_resolve_step(profile, &resolving, UINT32_MAX, fault);
-    fm_resolving_clear(&resolving);
+    fm_resolving_done(&resolving);
     return state == FM_JOB_DONE;
 }

@@ -75,7 +75,7 @@ bool fm_raw_identify(const char *path, struct fm_raw_identity *ret, GError **err
     return ok;
 }
 
-void fm_raw_identity_clear(struct fm_raw_identity *identity)
+void fm_raw_identity_done(struct fm_raw_identity *identity)
 {
     g_clear_pointer(&identity->program, g_free);
 }

@@ -18,6 +18,6 @@ struct fm_raw_identity {
 };
 
 /* Errors: FM_ERROR_IO, FM_ERROR_FORMAT, FM_ERROR_TRUNCATED, FM_ERROR_VERSION,
- * FM_ERROR_UNAVAILABLE. Caller ends *ret with fm_raw_identity_clear(). */
+ * FM_ERROR_UNAVAILABLE. Caller ends *ret with fm_raw_identity_done(). */
 FM_MUST_USE bool fm_raw_identify(const char *path, struct fm_raw_identity *ret, GError **error);
-void fm_raw_identity_clear(struct fm_raw_identity *identity);
+void fm_raw_identity_done(struct fm_raw_identity *identity);

@@ -69,14 +69,14 @@ static bool add_path(const char *command, enum fm_join join, const char *path,
         fprintf(stderr,
                 "fathom %s: note: %s: left out, as it is a snapshot, not a process of its own\n",
                 command, shown);
-        fm_raw_identity_clear(&identity);
+        fm_raw_identity_done(&identity);
         return true;
     }
     struct fm_member member = {.path = path,
                                .pid = identity.pid,
                                .start_ns = identity.start_ns,
                                .program = g_steal_pointer(&identity.program)};
-    fm_raw_identity_clear(&identity);
+    fm_raw_identity_done(&identity);
     g_array_append_val(group_of(groups, join, of_program, member.program)->members, member);
     return true;
 }

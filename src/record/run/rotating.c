@@ -238,7 +238,7 @@ static bool write_phase(struct phase *phase, GError **error)
     bool ok = fm_merge_finish_with(g_steal_pointer(&phase->merge), &sum, &beside, error);
     notes.source_map = beside.lines;
     ok = ok && fm_run_write_profile(&rotating->how, sum, &notes, path, error);
-    fm_merge_beside_clear(&beside);
+    fm_merge_beside_done(&beside);
     return ok;
 }
 

@@ -65,7 +65,7 @@ FM_MUST_USE bool fm_control_status(const char *path, struct fm_control_status *r
 /* As above from the header only, whatever the size: program is NULL, and lists are not counted. */
 FM_MUST_USE bool fm_control_status_brief(const char *path, struct fm_control_status *ret,
                                          GError **error);
-void fm_control_status_clear(struct fm_control_status *status);
+void fm_control_status_done(struct fm_control_status *status);
 
 typedef struct fm_control FmControl;
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(FmControl, fm_control_free)

@@ -201,7 +201,7 @@ bool fm_control_status_brief(const char *path, struct fm_control_status *ret, GE
     return ok;
 }
 
-void fm_control_status_clear(struct fm_control_status *status)
+void fm_control_status_done(struct fm_control_status *status)
 {
     g_clear_pointer(&status->program, g_free);
 }

@@ -475,10 +475,10 @@ void fm_causes_find(const struct fm_compare *compare, enum fm_measure_id measure
     g_free(s.settled);
     g_free(s.left[FM_BEFORE]);
     g_free(s.left[FM_AFTER]);
-    fm_compare_values_clear(&s.v);
+    fm_compare_values_done(&s.v);
 }
 
-void fm_causes_clear(struct fm_causes *causes)
+void fm_causes_done(struct fm_causes *causes)
 {
     for (guint i = 0; i < causes->causes->len; i++)
         g_array_free(g_array_index(causes->causes, struct fm_cause, i).contexts, TRUE);

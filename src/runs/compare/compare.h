@@ -104,7 +104,7 @@ struct fm_compare_values {
 };
 void fm_compare_values_init(struct fm_compare_values *values, const struct fm_compare *compare,
                             enum fm_measure_id measure);
-void fm_compare_values_clear(struct fm_compare_values *values);
+void fm_compare_values_done(struct fm_compare_values *values);
 /* Leaves out the calls of contexts that the builds inline differently, of calls: what is left is at
  * the level that both have. ret_out: how many calls of each side that were. */
 void fm_compare_values_leave_out(struct fm_compare_values *values, const struct fm_compare *compare,
@@ -178,7 +178,7 @@ struct fm_causes {
  * FM_COMPARE_CALLS). */
 void fm_causes_find(const struct fm_compare *compare, enum fm_measure_id measure,
                     struct fm_causes *ret);
-void fm_causes_clear(struct fm_causes *causes);
+void fm_causes_done(struct fm_causes *causes);
 /* "second calls scan now"; g_free. */
 char *fm_cause_what(const struct fm_compare *compare, const struct fm_cause *cause);
 /* "made.c:12", the line that calls, or where a function itself begins; "" = not known; g_free. */

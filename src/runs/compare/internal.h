@@ -14,7 +14,7 @@ struct fm_pairs {
 
 void fm_pairs_init(struct fm_pairs *pairs, const struct fm_profile *before,
                    const struct fm_profile *after, bool renames);
-void fm_pairs_clear(struct fm_pairs *pairs);
+void fm_pairs_done(struct fm_pairs *pairs);
 /* Pairs the remaining procedures by their callers and callees. */
 void fm_pairs_find_renames(struct fm_pairs *pairs, const struct fm_profile *before,
                            const struct fm_profile *after);

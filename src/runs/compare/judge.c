@@ -64,8 +64,8 @@ bool fm_causes_judge(struct fm_causes *causes, const struct fm_compare *c)
         const struct fm_timing_row *row = &g_array_index(table.rows, struct fm_timing_row, i);
         g_array_index(causes->causes, struct fm_cause, row->id).told = row->told;
     }
-    fm_timing_table_clear(&table);
+    fm_timing_table_done(&table);
     g_free(j.ticks);
-    fm_timing_clear(&t);
+    fm_timing_done(&t);
     return true;
 }

@@ -87,7 +87,7 @@ void fm_pairs_init(struct fm_pairs *pairs, const struct fm_profile *before,
     fm_pairs_find_sites(pairs, before, after);
 }
 
-void fm_pairs_clear(struct fm_pairs *pairs)
+void fm_pairs_done(struct fm_pairs *pairs)
 {
     g_free(pairs->ps);
     g_free(pairs->ps_back);

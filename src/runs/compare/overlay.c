@@ -247,7 +247,7 @@ static void take_names_of_runs(const struct fm_compare *c, enum fm_side side,
         fm_pairs_init(&pairs, c->given[side], c->runs[side][i], false);
         take_names(copies[i], copies[0], &pairs);
         fm_pairs_fold_sites(&pairs, copies[0], copies[i]);
-        fm_pairs_clear(&pairs);
+        fm_pairs_done(&pairs);
     }
 }
 
@@ -273,7 +273,7 @@ static void take_places(struct fm_compare *c, struct fm_merge_places *places)
         }
     }
     c->clique_size = g_steal_pointer(&places->clique_size);
-    fm_merge_places_clear(places);
+    fm_merge_places_done(places);
 }
 
 static bool lay_over(struct fm_compare *c, const struct fm_pairs *pairs, GError **error)
@@ -469,7 +469,7 @@ bool fm_compare_new_runs(const struct fm_compare_runs sides[FM_SIDES],
         span(c);
         fm_compare_find_levels(c, &pairs);
     }
-    fm_pairs_clear(&pairs);
+    fm_pairs_done(&pairs);
     if (!done)
         g_clear_pointer(&c, fm_compare_free);
     *ret = c;

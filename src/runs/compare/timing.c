@@ -172,7 +172,7 @@ bool fm_timing_init(struct fm_timing *ret, const struct fm_compare *c, enum fm_m
     return true;
 }
 
-void fm_timing_clear(struct fm_timing *t)
+void fm_timing_done(struct fm_timing *t)
 {
     g_clear_pointer(&t->home, g_free);
 }

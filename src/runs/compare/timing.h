@@ -34,7 +34,7 @@ struct fm_timing {
 /* False: the measure is not sampled: nothing to clear. */
 bool fm_timing_init(struct fm_timing *ret, const struct fm_compare *compare,
                     enum fm_measure_id measure);
-void fm_timing_clear(struct fm_timing *timing);
+void fm_timing_done(struct fm_timing *timing);
 
 /* Ticks of all contexts in one run: own, and with all below in the spanning tree. [pd + 1] */
 typedef void (*fm_timing_collect_fn)(void *user, unsigned run, const double *own,
@@ -65,7 +65,7 @@ struct fm_timing_table {
 void fm_timing_table_init(struct fm_timing_table *ret, const struct fm_timing *timing,
                           const double *ticks, size_t count, const uint32_t *ids,
                           const double *expected, const bool *excluded);
-void fm_timing_table_clear(struct fm_timing_table *table);
+void fm_timing_table_done(struct fm_timing_table *table);
 
 /* Own time of each function. */
 void fm_timing_functions(const struct fm_timing *timing, struct fm_timing_table *ret);

@@ -88,7 +88,7 @@ void fm_timing_table_init(struct fm_timing_table *ret, const struct fm_timing *t
     hold(ret, FM_SAMPLED_PERHAPS, true);
 }
 
-void fm_timing_table_clear(struct fm_timing_table *table)
+void fm_timing_table_done(struct fm_timing_table *table)
 {
     g_clear_pointer(&table->rows, g_array_unref);
 }
@@ -221,7 +221,7 @@ bool *fm_timing_contexts(const struct fm_timing *t)
         const struct fm_timing_row *row = &g_array_index(table.rows, struct fm_timing_row, i);
         told[row->id] = row->told;
     }
-    fm_timing_table_clear(&table);
+    fm_timing_table_done(&table);
     g_free(b.sums);
     g_free(b.row);
     g_free(b.ticks);
@@ -250,9 +250,9 @@ bool fm_timing_differs(const struct fm_compare *c, enum fm_measure_id measure)
     if (!differs) {
         fm_timing_functions(&t, &table);
         differs = table.told_count > 0;
-        fm_timing_table_clear(&table);
+        fm_timing_table_done(&table);
     }
-    fm_timing_clear(&t);
+    fm_timing_done(&t);
     return differs;
 }
 

@@ -77,7 +77,7 @@ void fm_compare_values_init(struct fm_compare_values *values, const struct fm_co
     suppose(compare, values);
 }
 
-void fm_compare_values_clear(struct fm_compare_values *values)
+void fm_compare_values_done(struct fm_compare_values *values)
 {
     for (int side = FM_BEFORE; side < FM_SIDES; side++) {
         g_free(values->own[side]);
@@ -134,7 +134,7 @@ uint32_t *fm_compare_homes(const struct fm_compare *c)
         bool one_alone = (v.calls[FM_BEFORE][pd] > 0) != (v.calls[FM_AFTER][pd] > 0);
         home[pd] = one_alone && fm_compare_is_inlined(c, pd, above) ? home[above] : pd;
     }
-    fm_compare_values_clear(&v);
+    fm_compare_values_done(&v);
     return home;
 }
 

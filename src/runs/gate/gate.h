@@ -52,7 +52,7 @@ FM_MUST_USE bool fm_gate_judge(const struct fm_limits *limits, const struct fm_c
                                const struct fm_compare_runs *after,
                                const struct fm_gate_options *options, struct fm_gate *ret,
                                GError **error);
-void fm_gate_clear(struct fm_gate *gate);
+void fm_gate_done(struct fm_gate *gate);
 
 /* "1 of 3 limits broken, 2 kept"; g_free. */
 char *fm_gate_summary(const struct fm_gate *gate);

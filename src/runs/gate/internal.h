@@ -13,7 +13,7 @@ struct fm_places {
     uint32_t *pds;          /* contexts of the spanning tree, by ps, ascending in its order */
 };
 void fm_places_init(struct fm_places *ret, const struct fm_compare *compare);
-void fm_places_clear(struct fm_places *places);
+void fm_places_done(struct fm_places *places);
 /* The contexts selected by the path of a limit, in the order of the tree; g_array_unref. */
 GArray *fm_places_match(const struct fm_places *places, const struct fm_limit *limit);
 /* Whether the context, or one above it, is among the matches, which are sorted by id as
@@ -64,7 +64,7 @@ struct fm_timed {
     bool self;
     double calls[FM_SIDES];
 };
-void fm_timed_clear(void *timed); /* for GArray */
+void fm_timed_done(void *timed); /* for GArray */
 /* timed: struct fm_timed. */
 void fm_timed_judge(const struct fm_compare *compare, const GArray *timed, GArray *judgements,
                     const struct fm_gate_options *options);

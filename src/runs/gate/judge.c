@@ -33,9 +33,9 @@ struct judging {
 static void free_measured(void *data)
 {
     struct measured *m = data;
-    fm_compare_values_clear(&m->values);
+    fm_compare_values_done(&m->values);
     if (m->has_causes)
-        fm_causes_clear(&m->causes);
+        fm_causes_done(&m->causes);
     g_free(m);
 }
 
@@ -369,7 +369,7 @@ static void clear_judgement(void *data)
 static GArray *new_timed(void)
 {
     GArray *timed = g_array_new(FALSE, FALSE, sizeof(struct fm_timed));
-    g_array_set_clear_func(timed, fm_timed_clear);
+    g_array_set_clear_func(timed, fm_timed_done);
     return timed;
 }
 
@@ -408,7 +408,7 @@ static bool check_repeats(struct judging *j, GError **error)
     }
     g_ptr_array_unref(runs.measured);
     g_array_unref(runs.timed);
-    fm_places_clear(&runs.places);
+    fm_places_done(&runs.places);
     fm_compare_free(runs.compare);
     return done;
 }
@@ -494,14 +494,14 @@ bool fm_gate_judge(const struct fm_limits *limits, const struct fm_compare_runs 
     }
     g_ptr_array_unref(j.measured);
     g_array_unref(j.timed);
-    fm_places_clear(&j.places);
+    fm_places_done(&j.places);
     fm_compare_free(j.compare);
     if (!done)
-        fm_gate_clear(ret);
+        fm_gate_done(ret);
     return done;
 }
 
-void fm_gate_clear(struct fm_gate *gate)
+void fm_gate_done(struct fm_gate *gate)
 {
     g_clear_pointer(&gate->judgements, g_array_unref);
 }

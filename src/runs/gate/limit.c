@@ -467,7 +467,7 @@ void fm_limits_init(struct fm_limits *ret)
     ret->all = g_ptr_array_new_with_free_func(free_limit);
 }
 
-void fm_limits_clear(struct fm_limits *limits)
+void fm_limits_done(struct fm_limits *limits)
 {
     g_clear_pointer(&limits->all, g_ptr_array_unref);
 }

@@ -60,7 +60,7 @@ struct fm_limits {
 };
 
 void fm_limits_init(struct fm_limits *ret);
-void fm_limits_clear(struct fm_limits *limits);
+void fm_limits_done(struct fm_limits *limits);
 /* Adds the limits of a file; name is for messages. FM_ERROR_FORMAT gives line and column;
  * FM_ERROR_LIMIT: more than FM_LIMITS_MAX. */
 FM_MUST_USE bool fm_limits_parse(struct fm_limits *limits, const char *name, const char *text,

@@ -50,7 +50,7 @@ void fm_places_init(struct fm_places *ret, const struct fm_compare *compare)
         ret->pds[next[p->pd_ps[compare->order[at]]]++] = compare->order[at];
 }
 
-void fm_places_clear(struct fm_places *places)
+void fm_places_done(struct fm_places *places)
 {
     g_clear_pointer(&places->after_name, g_hash_table_unref);
     g_clear_pointer(&places->pd_first, g_free);

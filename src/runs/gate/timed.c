@@ -10,7 +10,7 @@
 #define RUNS_MAX 50u /* more are no advice */
 #define LOOSE 1e-3   /* a ratio within it is no distance from the bound */
 
-void fm_timed_clear(void *data)
+void fm_timed_done(void *data)
 {
     struct fm_timed *timed = data;
     g_clear_pointer(&timed->contexts, g_array_unref);
@@ -82,9 +82,9 @@ static void judge_measure(struct judging *j, const struct fm_compare *c, enum fm
         if (timed_at(j, i)->id == id)
             judge_one(j, i, &functions.model);
     }
-    fm_timing_table_clear(&functions);
+    fm_timing_table_done(&functions);
     g_clear_pointer(&j->ticks, g_free);
-    fm_timing_clear(&timing);
+    fm_timing_done(&timing);
 }
 
 /* Ways to decide on which side of the bound the value lies. */

@@ -207,7 +207,7 @@ struct fm_merge_walk {
     GArray *closing;        /* uint32_t: csds that led to a pd that had been reached */
 };
 void fm_merge_walk_init(struct fm_merge_walk *walk, const struct fm_profile *profile);
-void fm_merge_walk_clear(struct fm_merge_walk *walk);
+void fm_merge_walk_done(struct fm_merge_walk *walk);
 struct fm_merged_totals *fm_merged_totals_new(void);
 void fm_merged_totals_free(struct fm_merged_totals *totals);
 /* nodes: of each pd, UINT32_MAX = none. factor: what quanta are multiplied by. */

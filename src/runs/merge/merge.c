@@ -246,7 +246,7 @@ static void add_fitting(struct adding *a, uint64_t factor)
         fm_merge_add_facts(m, profile, edges, factor);
     if (a->walk.order != NULL)
         fm_merge_totals_add(m, profile, &a->walk, a->nodes, factor);
-    fm_merge_walk_clear(&a->walk);
+    fm_merge_walk_done(&a->walk);
     fm_merge_add_header(m, profile, factor);
     g_free(a->nodes);
     g_free(a->open);
@@ -338,7 +338,7 @@ bool fm_merge_finish_with(struct fm_merge *m, struct fm_profile **ret,
     return ok;
 }
 
-void fm_merge_beside_clear(struct fm_merge_beside *beside)
+void fm_merge_beside_done(struct fm_merge_beside *beside)
 {
     g_clear_pointer(&beside->lines, fm_source_map_free);
     g_clear_pointer(&beside->code, fm_machine_code_free);
@@ -348,7 +348,7 @@ bool fm_merge_finish(struct fm_merge *m, struct fm_profile **ret, GError **error
 {
     struct fm_merge_beside beside;
     bool ok = fm_merge_finish_with(m, ret, &beside, error);
-    fm_merge_beside_clear(&beside);
+    fm_merge_beside_done(&beside);
     return ok;
 }
 

@@ -28,7 +28,7 @@ struct fm_merge_places {
     uint32_t *clique_size; /* [pd + 1 of the result] how many contexts its recursion has; 1 = it is
                               in none */
 };
-void fm_merge_places_clear(struct fm_merge_places *places);
+void fm_merge_places_done(struct fm_merge_places *places);
 
 struct fm_merge;
 
@@ -65,7 +65,7 @@ struct fm_merge_beside {
     struct fm_source_map *lines;
     struct fm_machine_code *code; /* NULL also where a note says why */
 };
-void fm_merge_beside_clear(struct fm_merge_beside *beside);
+void fm_merge_beside_done(struct fm_merge_beside *beside);
 /* As fm_merge_finish(), with these files; *ret_beside is set on failure, too. */
 FM_MUST_USE bool fm_merge_finish_with(struct fm_merge *merge, struct fm_profile **ret,
                                       struct fm_merge_beside *ret_beside, GError **error);

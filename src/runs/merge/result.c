@@ -318,7 +318,7 @@ static void tell_places(struct numbering *n, struct fm_merge_places *ret)
         ret->clique_size[i + 1] = m->clique_size[g_array_index(n->order, uint32_t, i)];
 }
 
-void fm_merge_places_clear(struct fm_merge_places *places)
+void fm_merge_places_done(struct fm_merge_places *places)
 {
     for (uint32_t input = 0; input < places->count; input++)
         g_free(places->csds[input]);
@@ -356,6 +356,6 @@ bool fm_merge_result(struct fm_merge *m, struct fm_profile **ret, struct fm_merg
     g_array_unref(n.edges);
     bool built = fm_build_finish(n.build, ret, error);
     if (!built && places != NULL)
-        fm_merge_places_clear(places);
+        fm_merge_places_done(places);
     return built;
 }

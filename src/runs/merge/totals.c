@@ -53,7 +53,7 @@ void fm_merge_walk_init(struct fm_merge_walk *walk, const struct fm_profile *pro
                                    .closing = g_array_new(FALSE, FALSE, sizeof(uint32_t))};
 }
 
-void fm_merge_walk_clear(struct fm_merge_walk *walk)
+void fm_merge_walk_done(struct fm_merge_walk *walk)
 {
     g_free(walk->order);
     g_free(walk->maker);

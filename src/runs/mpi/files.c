@@ -294,7 +294,7 @@ bool fm_mpi_look_at_files(struct fm_mpi_share *share, char **paths, uint32_t cou
     }
     ok = fm_mpi_spread(ret->bytes) && ok && ret->bytes->len == size;
     if (!ok) {
-        fm_mpi_files_clear(ret);
+        fm_mpi_files_done(ret);
         return false;
     }
     ret->what = (uint32_t *)(void *)ret->bytes->data;
@@ -305,7 +305,7 @@ bool fm_mpi_look_at_files(struct fm_mpi_share *share, char **paths, uint32_t cou
     return true;
 }
 
-void fm_mpi_files_clear(struct fm_mpi_files *files)
+void fm_mpi_files_done(struct fm_mpi_files *files)
 {
     g_clear_pointer(&files->bytes, g_byte_array_unref);
     g_clear_pointer(&files->body, g_free);

@@ -83,10 +83,10 @@ struct fm_mpi_files {
 };
 struct fm_mpi_share;
 /* Decides about the files when each share has been added up. False: a process is lost, and nothing
- * is known. fm_mpi_files_clear(). */
+ * is known. fm_mpi_files_done(). */
 bool fm_mpi_look_at_files(struct fm_mpi_share *share, char **paths, uint32_t count,
                           bool repeats_wanted, struct fm_mpi_files *ret);
-void fm_mpi_files_clear(struct fm_mpi_files *files);
+void fm_mpi_files_done(struct fm_mpi_files *files);
 
 /* --- ranks.c --- */
 

@@ -311,7 +311,7 @@ static int end_together(struct work *w, bool failed)
         g_byte_array_append(statuses, &status, 1);
     bool told = fm_mpi_spread(statuses);
     fm_mpi_share_done(&w->share);
-    fm_mpi_files_clear(&w->files);
+    fm_mpi_files_done(&w->files);
     return told && statuses->len == 1 ? statuses->data[0] : 1;
 }
 

@@ -50,7 +50,7 @@ static void add_file(struct fm_mpi_share *share, struct gathered *all, const cha
                             "statistics over ranks of other contexts are left out\n");
             all->failed = true;
         }
-        fm_rank_info_clear(&info);
+        fm_rank_info_done(&info);
     }
 }
 
@@ -182,6 +182,6 @@ bool fm_mpi_add_ranks(struct fm_mpi_share *share, char **paths, uint32_t count, 
     else if (sum != NULL)
         ok = write_result(share, all.unfit, sum, written, output) && ok;
     if (all.any)
-        fm_rank_info_clear(&all.info);
+        fm_rank_info_done(&all.info);
     return ok && !all.failed;
 }

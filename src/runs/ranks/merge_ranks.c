@@ -97,7 +97,7 @@ static bool attach(struct fm_profile *sum, struct fm_rank_info *info)
         fm_profile_set_ranks(sum, info);
         return true;
     }
-    fm_rank_info_clear(info);
+    fm_rank_info_done(info);
     g_autofree char *why = g_strdup_printf("only %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
                                            " profiles could be read a second time",
                                            count, expected);
@@ -149,11 +149,11 @@ int fm_merge_ranks_share(const struct fm_merge_ranks *r, const char *sum_path, c
         return FM_MERGE_RANKS_UNFIT;
     }
     if (!fm_writer_new(output, &writer, &error)) {
-        fm_rank_info_clear(&info);
+        fm_rank_info_done(&info);
         return fm_console_fail("merge", error);
     }
     fm_rank_info_write(writer, &info);
-    fm_rank_info_clear(&info);
+    fm_rank_info_done(&info);
     return fm_writer_finish(writer, &error) ? FM_EXIT_DONE : fm_console_fail("merge", error);
 }
 

@@ -78,7 +78,7 @@ void fm_rank_places_init(struct fm_rank_places *places, const struct fm_profile 
     }
 }
 
-void fm_rank_places_clear(struct fm_rank_places *places)
+void fm_rank_places_done(struct fm_rank_places *places)
 {
     g_free(places->place_of);
     g_free(places->parts_at);
@@ -152,7 +152,7 @@ void fm_rank_files_init(struct fm_rank_files *files)
         (struct fm_rank_files){.parts = g_array_new(FALSE, FALSE, sizeof(struct part_of_file))};
 }
 
-void fm_rank_files_clear(struct fm_rank_files *files)
+void fm_rank_files_done(struct fm_rank_files *files)
 {
     g_clear_pointer(&files->parts, g_array_unref);
     *files = (struct fm_rank_files){0};

@@ -18,7 +18,7 @@ struct fm_rank_places {
 
 /* sum is borrowed. */
 void fm_rank_places_init(struct fm_rank_places *places, const struct fm_profile *sum);
-void fm_rank_places_clear(struct fm_rank_places *places);
+void fm_rank_places_done(struct fm_rank_places *places);
 bool fm_rank_places_has(const struct fm_rank_places *places,
                         const uint8_t hash[FM_PART_HASH_BYTES]);
 /* Place of a process's profile with this hash, or of a sum of only that, or of parts of one place.
@@ -39,7 +39,7 @@ struct fm_rank_files {
     uint32_t count;
 };
 void fm_rank_files_init(struct fm_rank_files *files);
-void fm_rank_files_clear(struct fm_rank_files *files);
+void fm_rank_files_done(struct fm_rank_files *files);
 /* Adds a file for which fm_rank_places_of() returned a place. */
 void fm_rank_files_add(struct fm_rank_files *files, const struct fm_rank_places *places,
                        const struct fm_profile *profile, const uint8_t hash[FM_PART_HASH_BYTES]);

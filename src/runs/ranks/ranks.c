@@ -183,10 +183,10 @@ void fm_ranks_free(struct fm_ranks *r)
         return;
     fm_locate_free(r->locate);
     fm_analysis_free(r->analysis);
-    fm_rank_places_clear(&r->places);
-    fm_rank_files_clear(&r->files);
+    fm_rank_places_done(&r->places);
+    fm_rank_files_done(&r->files);
     g_free(r->why);
-    fm_rank_info_clear(&r->info);
+    fm_rank_info_done(&r->info);
     g_free(r->row_of);
     g_free(r->strip_of);
     g_free(r->present);
@@ -439,7 +439,7 @@ static bool add_sum(struct fm_ranks *r, const struct fm_profile *profile,
             add_row_below(r, row, &below, from - 1);
     }
     r->info.count += below.info->count;
-    fm_rank_places_clear(&below.places);
+    fm_rank_places_done(&below.places);
     g_free(below.place_of);
     g_free(below.row_of);
     return true;

@@ -38,6 +38,6 @@ int fm_cgi_client_finish(struct fm_cgi_client *client, struct fm_response *respo
     fm_cgi_stop_point("C8");
     fm_cgi_ending_note_printing();
     bool printed = fm_cgi_print(client->out_fd, client->request, response);
-    fm_response_clear(response);
+    fm_response_done(response);
     return printed ? 0 : 1;
 }

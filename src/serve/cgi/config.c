@@ -91,7 +91,7 @@ bool fm_cgi_config_read(struct fm_cgi_config *ret, GError **error)
     const char *path = g_getenv("FATHOM_CGI_CONFIG");
     if ((path != NULL || g_file_test(DEFAULT_PATH, G_FILE_TEST_EXISTS)) &&
         !read_file(&config, path != NULL ? path : DEFAULT_PATH, error)) {
-        fm_cgi_config_clear(&config);
+        fm_cgi_config_done(&config);
         return false;
     }
     const char *roots = g_getenv("FATHOM_ROOT");
@@ -110,7 +110,7 @@ bool fm_cgi_config_read(struct fm_cgi_config *ret, GError **error)
     return true;
 }
 
-void fm_cgi_config_clear(struct fm_cgi_config *config)
+void fm_cgi_config_done(struct fm_cgi_config *config)
 {
     g_clear_pointer(&config->roots, fm_roots_unref);
     g_clear_pointer(&config->runtime_dir, g_free);

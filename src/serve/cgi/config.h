@@ -20,7 +20,7 @@ struct fm_cgi_config {
 /* Reads FATHOM_ROOT, FATHOM_RUNTIME and the configuration file (FATHOM_CGI_CONFIG, else
  * /etc/fathom/cgi.conf); the environment wins. A missing default file is no error. */
 FM_MUST_USE bool fm_cgi_config_read(struct fm_cgi_config *ret, GError **error);
-void fm_cgi_config_clear(struct fm_cgi_config *config);
+void fm_cgi_config_done(struct fm_cgi_config *config);
 
 /* The canonical path of a data file named in a request. It must be an existing regular file whose
  * name ends in ".data", and be below a root after all links are followed; open it beneath the roots

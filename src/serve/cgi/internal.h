@@ -141,7 +141,7 @@ struct fm_cgi_request { /* owns its strings */
     GPtrArray *strings;
 };
 bool fm_cgi_want_decode(const uint8_t *bytes, size_t size, struct fm_cgi_request *ret);
-void fm_cgi_request_clear(struct fm_cgi_request *request);
+void fm_cgi_request_done(struct fm_cgi_request *request);
 
 /* A response as the bytes of a reply: magic, token, attempt, length, checksum; then the page. */
 GByteArray *fm_cgi_reply_encode(const struct fm_response *response, const char *token,

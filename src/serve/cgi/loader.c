@@ -56,7 +56,7 @@ static int finish_alone(struct fm_cgi_client *client)
     fm_cgi_client_cleanup(client);
     work_until(client, UINT64_MAX);
     for (int i = 0; !handle_whole(client, &response) && i < REREADS_MAX; i++) {
-        fm_response_clear(&response);
+        fm_response_done(&response);
         work_until(client, UINT64_MAX);
     }
     return fm_cgi_client_finish(client, &response);
@@ -222,7 +222,7 @@ int fm_cgi_load_and_serve(struct fm_cgi_client *client)
         return serve_in_foreground(client, &response);
     client->serverless = !leave_server(client);
     if (client->serverless && !whole) {
-        fm_response_clear(&response); /* nobody would read the rest */
+        fm_response_done(&response); /* nobody would read the rest */
         return finish_alone(client);
     }
     return fm_cgi_client_finish(client, &response);

@@ -171,7 +171,7 @@ bool fm_cgi_want_decode(const uint8_t *bytes, size_t size, struct fm_cgi_request
     for (size_t i = 0; i < G_N_ELEMENTS(fields); i++) {
         char *text;
         if (!take_string(&reader, &text)) {
-            fm_cgi_request_clear(&request);
+            fm_cgi_request_done(&request);
             return false;
         }
         g_ptr_array_add(request.strings, text);
@@ -179,20 +179,20 @@ bool fm_cgi_want_decode(const uint8_t *bytes, size_t size, struct fm_cgi_request
     }
     char *foreign;
     if (!take_string(&reader, &foreign)) {
-        fm_cgi_request_clear(&request);
+        fm_cgi_request_done(&request);
         return false;
     }
     g_ptr_array_add(request.strings, foreign);
     request.request.foreign = foreign != NULL;
     if (request.request.method == NULL || request.request.path == NULL) {
-        fm_cgi_request_clear(&request);
+        fm_cgi_request_done(&request);
         return false;
     }
     *ret = request;
     return true;
 }
 
-void fm_cgi_request_clear(struct fm_cgi_request *request)
+void fm_cgi_request_done(struct fm_cgi_request *request)
 {
     g_clear_pointer(&request->strings, g_ptr_array_unref);
     request->request = (struct fm_request){0};

@@ -249,7 +249,7 @@ static void begin_reply(struct server *server, const struct fm_cgi_frame *frame,
     reply->bytes = fm_cgi_reply_encode(response, frame->token, frame->attempt);
     reply->deadline_ms =
         fm_cgi_now_ms() + (server->options->reply_ms != 0 ? server->options->reply_ms : REPLY_MS);
-    fm_response_clear(response);
+    fm_response_done(response);
     if (write_reply(reply))
         free_reply(reply);
     else
@@ -269,7 +269,7 @@ static void tell_exhausted(struct server *server, const struct fm_cgi_frame *fra
         fm_response_message(&plain, 503, FM_CGI_EXHAUSTED_TEXT, &response);
         struct reply reply = {
             .fd = fd, .bytes = fm_cgi_reply_encode(&response, frame->token, frame->attempt)};
-        fm_response_clear(&response);
+        fm_response_done(&response);
         write_reply(&reply);
         g_byte_array_unref(reply.bytes);
         close(fd);
@@ -301,7 +301,7 @@ static void answer_frame(struct server *server, const struct fm_cgi_frame *frame
     } else if (fm_cgi_is_exhaustion(errno)) {
         tell_exhausted(server, frame);
     }
-    fm_cgi_request_clear(&request);
+    fm_cgi_request_done(&request);
     note_answer(server);
     restart_idle(server);
     note_changed_data(server);

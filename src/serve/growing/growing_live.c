@@ -77,7 +77,7 @@ static gboolean on_look(void *data)
     const char *body = g_bytes_get_data(response.body, &size);
     g_autofree char *text = g_strndup(body, size);
     bool shown = response.status == 200, known = strstr(text, " class=\"incomplete\"") == NULL;
-    fm_response_clear(&response);
+    fm_response_done(&response);
     if (shown && !known)
         return G_SOURCE_CONTINUE;
     page->timer = 0;
@@ -208,7 +208,7 @@ void fm_growing_answer(struct fm_server *server, const struct fm_request *reques
         tell(page);
         look(page);
     }
-    fm_deep_query_clear(&asked);
+    fm_deep_query_done(&asked);
 }
 
 /* --- moments --- */
@@ -228,7 +228,7 @@ static const char *general_command(const char *text)
     if (!general)
         return "menu";
     general = command.number == 0 && (command.name == NULL || strcmp(command.name, "all") == 0);
-    fm_command_clear(&command);
+    fm_command_done(&command);
     return general ? text : "menu";
 }
 
@@ -275,5 +275,5 @@ void fm_growing_answer_moment(struct fm_server *server, const struct fm_request 
         fm_response_error(request, error, ret);
     else
         answer_page(&asked, profile, ret);
-    fm_deep_query_clear(&asked);
+    fm_deep_query_done(&asked);
 }

@@ -179,7 +179,7 @@ static void send_response(SoupServerMessage *message, const struct fm_response *
     soup_server_message_set_status(message, response->status, fm_response_reason(response->status));
 }
 
-/* fm_response_clear(). */
+/* fm_response_done(). */
 static void say(SoupServerMessage *message, unsigned status, const char *text,
                 struct fm_response *ret)
 {
@@ -197,7 +197,7 @@ static void send_message(SoupServerMessage *message, unsigned status, const char
     struct fm_response response;
     say(message, status, text, &response);
     send_response(message, &response);
-    fm_response_clear(&response);
+    fm_response_done(&response);
 }
 
 /* DNS rebinding: a page of another site can send requests here under a host name that its owner
@@ -237,7 +237,7 @@ static void answer_login(const struct fm_http *http, SoupServerMessage *message,
         .status = 303, .location = g_strdup("/"), .body = g_bytes_new_static("", 0)};
     set_header("Set-Cookie", cookie->str, message);
     send_response(message, &response);
-    fm_response_clear(&response);
+    fm_response_done(&response);
 }
 
 static void answer(struct fm_http *http, SoupServerMessage *message, const char *path,
@@ -271,7 +271,7 @@ static void answer(struct fm_http *http, SoupServerMessage *message, const char 
     http->stopping |= response.quit;
     if (response.timeout_minutes > 0)
         http->idle_minutes = (unsigned)response.timeout_minutes;
-    fm_response_clear(&response);
+    fm_response_done(&response);
 }
 
 static void on_request(SoupServer *soup, SoupServerMessage *message, const char *soup_path,
@@ -320,7 +320,7 @@ static void refuse_at_once(SoupServerMessage *message, unsigned status, const ch
     fm_response_each_header(&response, append_header, out);
     g_string_append(out, "\r\n");
     g_string_append_len(out, body, (gssize)size);
-    fm_response_clear(&response);
+    fm_response_done(&response);
     soup_server_message_set_status(message, status, fm_response_reason(status));
     soup_message_body_set_accumulate(soup_server_message_get_request_body(message), FALSE);
     g_object_set_data(G_OBJECT(message), "fathom-refused", message);

@@ -62,7 +62,7 @@ bool fm_ctf_importer_listen(struct ctf_importer *importer);
 /* Listens until it has begun, failed or ended, or until the time is over. */
 void fm_ctf_importer_wait(struct ctf_importer *importer, int64_t patience_us);
 /* Ends it, if it is still there. */
-void fm_ctf_importer_clear(struct ctf_importer *importer);
+void fm_ctf_importer_done(struct ctf_importer *importer);
 
 /* ctf_trace.c */
 /* folder: as for the importer, borrowed. */

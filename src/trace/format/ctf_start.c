@@ -112,7 +112,7 @@ bool fm_ctf_importer_start(struct ctf_importer *importer, const char *path, int 
     importer->process = 0;
     g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE, "%s: cannot start %s: %s", path, program,
                 g_strerror(failed));
-    fm_ctf_importer_clear(importer);
+    fm_ctf_importer_done(importer);
     return false;
 }
 
@@ -200,7 +200,7 @@ void fm_ctf_importer_wait(struct ctf_importer *importer, int64_t patience_us)
     }
 }
 
-void fm_ctf_importer_clear(struct ctf_importer *importer)
+void fm_ctf_importer_done(struct ctf_importer *importer)
 {
     int status;
     if (importer->process > 0) {

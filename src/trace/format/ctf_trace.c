@@ -19,7 +19,7 @@ static const char importer_path[] = "ctf/importer";
 
 static void free_importer(void *data)
 {
-    fm_ctf_importer_clear(data);
+    fm_ctf_importer_done(data);
     g_free(data);
 }
 

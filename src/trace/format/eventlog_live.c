@@ -416,7 +416,7 @@ struct fm_trace *fm_eventlog_trace_connect(const char *text, GError **error)
         return NULL;
     bool plain = address.kind == FM_TRANSPORT_UNIX || address.kind == FM_TRANSPORT_TCP;
     int socket = plain ? fm_transport_connect(&address, CONNECT_MS, NULL, error) : -1;
-    fm_transport_clear(&address);
+    fm_transport_done(&address);
     if (!plain)
         g_set_error(error, FM_ERROR, FM_ERROR_USAGE, "%s: expected unix:PATH or tcp:HOST:PORT",
                     text);

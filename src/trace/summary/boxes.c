@@ -24,7 +24,7 @@ static void free_chunk(struct fm_box_chunk *chunk)
     g_free(chunk->merged);
 }
 
-void fm_box_store_clear(struct fm_box_store *store)
+void fm_box_store_done(struct fm_box_store *store)
 {
     for (uint32_t i = 0; i < store->lane_count; i++) {
         struct fm_box_lane *lane = &store->lanes[i];

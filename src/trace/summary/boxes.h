@@ -65,7 +65,7 @@ enum { FM_BOX_DEPTH_MAX = 256 }; /* deeper levels are not kept */
 
 void fm_box_store_init(struct fm_box_store *store, size_t budget, uint64_t origin,
                        uint64_t resolution);
-void fm_box_store_clear(struct fm_box_store *store);
+void fm_box_store_done(struct fm_box_store *store);
 void fm_box_store_add(struct fm_box_store *store, uint32_t lane, uint32_t depth, uint64_t start,
                       uint64_t end, uint32_t value, uint64_t detail);
 void fm_box_store_number(struct fm_box_store *store, uint32_t lane, uint64_t time, double value);

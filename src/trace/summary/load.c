@@ -30,7 +30,7 @@ static void touch(struct fm_load *load, unsigned low, unsigned high)
     load->high = MAX(load->high, high);
 }
 
-void fm_load_clear(struct fm_load *load)
+void fm_load_done(struct fm_load *load)
 {
     g_clear_pointer(&load->time, g_free);
     g_clear_pointer(&load->step, g_free);

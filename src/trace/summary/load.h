@@ -13,7 +13,7 @@ struct fm_load {
 };
 
 void fm_load_init(struct fm_load *load, uint64_t start, uint64_t end, unsigned columns);
-void fm_load_clear(struct fm_load *load);
+void fm_load_done(struct fm_load *load);
 void fm_load_reset(struct fm_load *load); /* back to no time at all */
 /* Adds this much time (ns, may be negative), evenly spread over [from, to), as far as that lies in
  * the window. */

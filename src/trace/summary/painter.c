@@ -51,7 +51,7 @@ void fm_painter_free(struct fm_painter *painter)
 {
     if (painter == NULL)
         return;
-    fm_box_store_clear(&painter->store);
+    fm_box_store_done(&painter->store);
     g_free(painter->events);
     g_free(painter);
 }
@@ -136,5 +136,5 @@ void fm_painter_picture(struct fm_painter *painter, uint64_t time, const uint32_
     fm_state_flush((struct fm_state *)(uintptr_t)painter->state, MIN(time, painter->end), &flush);
     fm_picture_draw(&all, fm_state_trace(painter->state), lanes, lane_count, ret,
                     painter->max_boxes);
-    fm_box_store_clear(&all);
+    fm_box_store_done(&all);
 }

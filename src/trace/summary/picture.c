@@ -142,7 +142,7 @@ void fm_picture_draw(const struct fm_box_store *store, const struct fm_trace *tr
     }
 }
 
-void fm_picture_clear(struct fm_picture *picture)
+void fm_picture_done(struct fm_picture *picture)
 {
     g_clear_pointer(&picture->boxes, g_array_unref);
     g_clear_pointer(&picture->events, g_array_unref);

@@ -44,7 +44,7 @@ void fm_summary_free(struct fm_summary *summary)
 {
     if (summary == NULL)
         return;
-    fm_box_store_clear(&summary->store);
+    fm_box_store_done(&summary->store);
     g_free(summary->runs);
     g_array_unref(summary->going_on);
     g_free(summary);
@@ -390,7 +390,7 @@ void fm_summary_load(const struct fm_summary *summary, const uint32_t *lanes, un
     }
     fm_load_settle(load);
     for (unsigned i = 0; i < 2; i++)
-        fm_load_clear(&scratch[i]);
+        fm_load_done(&scratch[i]);
 }
 
 struct number_columns {

@@ -104,7 +104,7 @@ void fm_painter_free(struct fm_painter *painter);
 const struct fm_state_observer *fm_painter_observer(struct fm_painter *painter);
 bool fm_painter_hook(void *painter, void *tracefile_context); /* counts events by column */
 /* The chosen lanes (NULL = all), as painted up to time; the painter goes on. Free with
- * fm_picture_clear. */
+ * fm_picture_done. */
 void fm_painter_picture(struct fm_painter *painter, uint64_t time, const uint32_t *lanes,
                         unsigned lane_count, struct fm_picture *ret);
-void fm_picture_clear(struct fm_picture *picture);
+void fm_picture_done(struct fm_picture *picture);

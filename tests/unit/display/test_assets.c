@@ -36,7 +36,7 @@ static void embedded_files_are_those_of_the_folder(void)
             g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *)data, size);
         g_assert_cmpuint(strlen(asset.etag), ==, 16);
         g_assert_cmpmem(asset.etag, 16, sum, 16);
-        fm_asset_clear(&asset);
+        fm_asset_done(&asset);
         g_assert_null(asset.data);
     }
     g_assert_cmpuint(count, >=, 2);
@@ -48,10 +48,10 @@ static void types_are_told(void)
 
     g_assert_true(fm_asset_get("style.css", &asset));
     g_assert_cmpstr(asset.type, ==, "text/css; charset=utf-8");
-    fm_asset_clear(&asset);
+    fm_asset_done(&asset);
     g_assert_true(fm_asset_get("fathom.js", &asset));
     g_assert_cmpstr(asset.type, ==, "text/javascript; charset=utf-8");
-    fm_asset_clear(&asset);
+    fm_asset_done(&asset);
 }
 
 static void no_name_leads_out_of_the_folder(void)
@@ -89,10 +89,10 @@ static void no_name_leads_out_of_the_folder(void)
     g_assert_cmpuint(g_bytes_get_size(asset.data), ==, 3);
     g_assert_true(memcmp(g_bytes_get_data(asset.data, NULL), "p{}", 3) == 0);
     g_assert_cmpuint(strlen(asset.etag), ==, 16);
-    fm_asset_clear(&asset);
+    fm_asset_done(&asset);
     fm_assets_set_folder(NULL);
     g_assert_true(fm_asset_get("style.css", &asset));
-    fm_asset_clear(&asset);
+    fm_asset_done(&asset);
     g_remove(file);
     g_remove(outside);
     g_rmdir(inside);

@@ -20,7 +20,7 @@ static void strings_are_copied(void)
     fm_table_row(table, role, false);
     fm_cell_link(table, &query, cell, FM_STYLE_PLAIN);
     fm_add_text(fm_display_body(display), cell);
-    fm_query_clear(&query);
+    fm_query_done(&query);
     for (unsigned i = 0; i < G_N_ELEMENTS(strings); i++)
         memset(strings[i], 'X', strlen(strings[i]));
     g_autofree char *json = as_json(display, NULL);

@@ -84,7 +84,7 @@ static void check_results(struct fm_engine *engine, struct fm_trace *trace)
     for (guint i = 0; i < picture.events->len; i++)
         events += g_array_index(picture.events, uint32_t, i);
     g_assert_cmpuint(events, ==, EVENTS);
-    fm_picture_clear(&picture);
+    fm_picture_done(&picture);
     g_assert_null(fm_attributes_get(trace->attributes, "pass/state"));
 }
 
@@ -192,8 +192,8 @@ static void test_the_ad_hoc_picture_is_that_of_the_summary(void)
         in_drawn += g_array_index(drawn.boxes, struct fm_box, i).count;
     g_assert_cmpuint(in_painted, ==, in_drawn);
     g_assert_cmpuint(painted.events->len, ==, drawn.events->len);
-    fm_picture_clear(&painted);
-    fm_picture_clear(&drawn);
+    fm_picture_done(&painted);
+    fm_picture_done(&drawn);
     fm_painter_free(painter);
     fm_engine_reader_free(reader);
     fm_state_free(state);

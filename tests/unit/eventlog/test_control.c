@@ -165,15 +165,15 @@ static void addresses_are_understood_or_refused(void)
     GError *error = NULL;
     g_assert_true(fm_transport_parse("unix:/tmp/a", &address, &error));
     g_assert_cmpstr(address.path, ==, "/tmp/a");
-    fm_transport_clear(&address);
+    fm_transport_done(&address);
     g_assert_true(fm_transport_parse("tcp:localhost:80", &address, &error));
     g_assert_cmpstr(address.host, ==, "localhost");
     g_assert_cmpuint(address.port, ==, 80);
-    fm_transport_clear(&address);
+    fm_transport_done(&address);
     g_assert_true(fm_transport_parse("monitor:[::1]:8242", &address, &error));
     g_assert_cmpstr(address.host, ==, "::1");
     g_assert_cmpint(address.kind, ==, FM_TRANSPORT_MONITOR);
-    fm_transport_clear(&address);
+    fm_transport_done(&address);
     g_autofree char *longest = g_strdup_printf("unix:/%0*d", 107, 1);
     const char *wrong[] = {"tcp:",       "tcp:host", "tcp::1", "tcp:host:99999", "tcp:host:x",
                            "tcp:::1:80", "unix:",    "file",   longest};
@@ -194,7 +194,7 @@ static void serving_others_needs_a_token(void)
     g_assert_cmpint(fm_transport_listen(&address, NULL, &port, &error), ==, -1);
     g_assert_error(error, FM_ERROR, FM_ERROR_USAGE);
     g_clear_error(&error);
-    fm_transport_clear(&address);
+    fm_transport_done(&address);
 }
 
 int main(int argc, char **argv)

@@ -126,7 +126,7 @@ static GPtrArray *split(const GByteArray *log, size_t payload_max, bool single_e
             fm_monitor_split_event(&splitter, &event, NULL);
     }
     fm_monitor_split_flush(&splitter, NULL);
-    fm_monitor_splitter_clear(&splitter);
+    fm_monitor_splitter_done(&splitter);
     fm_eventlog_reader_free(reader);
     return messages;
 }
@@ -340,7 +340,7 @@ static void frames_come_in_any_pieces(void)
         }
         g_assert_cmpstr(got->str, ==, "[first][][third]");
         g_assert_false(fm_frame_parser_inside(&parser));
-        fm_frame_parser_clear(&parser);
+        fm_frame_parser_done(&parser);
     }
 }
 
@@ -358,12 +358,12 @@ static void a_frame_too_long_closes_the_connection(void)
     fm_frame_parser_push(&parser, (const uint8_t *)"\0\0\0\0", 4);
     g_assert_cmpint(fm_frame_parser_next(&parser, &message, &length, &error), ==, -1);
     g_clear_error(&error);
-    fm_frame_parser_clear(&parser);
+    fm_frame_parser_done(&parser);
     fm_frame_parser_init(&parser);
     fm_frame_parser_push(&parser, (const uint8_t *)"\0\0\0\5abc", 7);
     g_assert_cmpint(fm_frame_parser_next(&parser, &message, &length, &error), ==, 0);
     g_assert_true(fm_frame_parser_inside(&parser));
-    fm_frame_parser_clear(&parser);
+    fm_frame_parser_done(&parser);
 }
 
 static void the_documented_state_is_written_and_read(void)
@@ -402,7 +402,7 @@ static void the_documented_state_is_written_and_read(void)
     struct fm_monitor_splitter splitter;
     fm_monitor_splitter_init(&splitter, 0, keep_message, sent);
     fm_monitor_split_state(&splitter, encoded->data, encoded->len, NULL);
-    fm_monitor_splitter_clear(&splitter);
+    fm_monitor_splitter_done(&splitter);
     g_autoptr(GByteArray) frame = g_byte_array_new();
     const GByteArray *message = sent->pdata[0];
     fm_frame_append(frame, message->data, message->len);

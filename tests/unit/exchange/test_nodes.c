@@ -62,7 +62,7 @@ static void each_context_stands_once(void)
         }
         assert_adds_up(&nodes);
         recursions += nodes.recursions;
-        fm_exchange_nodes_clear(&nodes);
+        fm_exchange_nodes_done(&nodes);
         made_clear(&made);
     }
     g_assert_cmpuint(recursions, >, 20);
@@ -88,7 +88,7 @@ static void entries_have_the_total_of_their_recursion(void)
                                     (int64_t)column->multiply);
             }
         }
-        fm_exchange_nodes_clear(&nodes);
+        fm_exchange_nodes_done(&nodes);
         made_clear(&made);
     }
 }
@@ -125,7 +125,7 @@ static void the_call_made_more_often_leads(void)
     g_assert_cmpuint(nodes.tree_csd[pd[4]], ==, csd[4]); /* a level above b -> c */
     g_assert_cmpuint(nodes.tree_csd[pd[1]], ==, csd[0]); /* the entry */
     assert_adds_up(&nodes);
-    fm_exchange_nodes_clear(&nodes);
+    fm_exchange_nodes_done(&nodes);
     made_clear(&made);
 }
 
@@ -153,8 +153,8 @@ static void small_contexts_are_joined(void)
                                      0.02 * (double)fm_exchange_total(&less, c, 0);
             g_assert_true(large || less.nodes[i].pd == 0);
         }
-        fm_exchange_nodes_clear(&whole);
-        fm_exchange_nodes_clear(&less);
+        fm_exchange_nodes_done(&whole);
+        fm_exchange_nodes_done(&less);
         made_clear(&made);
     }
 }

@@ -77,7 +77,7 @@ static void pictures(void)
     g_assert_null(strstr(svg->str, "href"));
     g_assert_nonnull(strstr(svg->str, "insert"));
     fm_display_free(display);
-    fm_query_clear(&query);
+    fm_query_done(&query);
     fm_open_profile_free(recording);
 }
 

@@ -30,8 +30,8 @@ static void found(struct walk *walk, char *text)
     g_assert_cmpstr(printed, ==, text);
     bool server = query.command.id == FM_CMD_QUIT || query.command.id == FM_CMD_RESTART;
     bool picture = query.command.id == FM_CMD_FLAME || query.command.id == FM_CMD_TREE;
-    fm_query_clear(&query);
-    fm_query_clear(&again);
+    fm_query_done(&query);
+    fm_query_done(&again);
     g_free(printed);
     walk->links++;
     if (picture && walk->pictures >= PICTURES_MAX)
@@ -86,7 +86,7 @@ static void visit(struct walk *walk, const char *text)
     collect(walk, html->str);
     g_string_free(html, TRUE);
     fm_display_free(display);
-    fm_query_clear(&query);
+    fm_query_done(&query);
     walk->pages++;
 }
 
@@ -103,7 +103,7 @@ static void walk_from(const struct fm_open_profile *recording, const char *start
         struct fm_query query = {0};
         g_assert_true(fm_query_parse(text, &query, NULL));
         ret_commands[query.command.id]++;
-        fm_query_clear(&query);
+        fm_query_done(&query);
         visit(&walk, text);
     }
     g_test_message("%s: %u pages, %u links", start, walk.pages, walk.links);

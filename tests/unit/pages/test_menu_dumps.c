@@ -275,10 +275,10 @@ static void controls_change_something(void)
                 fm_query_parse(json_object_get_string_member(one, "query"), &query, NULL));
             g_assert_false(fm_query_equal(&query, &self));
             g_assert_true(g_hash_table_add(ids, (void *)(guintptr)id));
-            fm_query_clear(&query);
+            fm_query_done(&query);
         }
         page_done(&page);
-        fm_query_clear(&self);
+        fm_query_done(&self);
     }
 }
 

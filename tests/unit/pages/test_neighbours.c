@@ -160,7 +160,7 @@ static char *rendered(const struct fm_open_profile *recording, const char *text,
     const struct fm_render_options options = {.format = format};
     g_assert_true(fm_query_parse(text, &query, NULL));
     bool made = fm_render(recording, &query, &options, out, error);
-    fm_query_clear(&query);
+    fm_query_done(&query);
     return made ? g_string_free(g_steal_pointer(&out), FALSE) : NULL;
 }
 

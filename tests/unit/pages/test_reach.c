@@ -32,7 +32,7 @@ static void found(struct walk *walk, const char *encoded, size_t size)
     } else {
         g_free(text);
     }
-    fm_query_clear(&query);
+    fm_query_done(&query);
 }
 
 static void visit(struct walk *walk, const char *text)
@@ -56,7 +56,7 @@ static void visit(struct walk *walk, const char *text)
         found(walk, at, strcspn(at, "\""));
     }
     walk->visited[query.command.id]++;
-    fm_query_clear(&query);
+    fm_query_done(&query);
 }
 
 /* The command that was visited least and has pages waiting. */

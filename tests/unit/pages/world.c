@@ -276,7 +276,7 @@ static bool make(const struct fm_open_profile *recording, const char *text, bool
         fm_json_write(display, &preferences, out);
         fm_display_free(display);
     }
-    fm_query_clear(&query);
+    fm_query_done(&query);
     return ok;
 }
 

@@ -80,7 +80,7 @@ static void pages_of_callees(void)
     g_assert_false(fm_query_equal(&query, &plain));
     struct fm_query named = parsed("clique/main/2");
     g_assert_cmpstr(named.command.name, ==, "main/2");
-    fm_query_clear(&named);
+    fm_query_done(&named);
 }
 
 static void root_and_the_action(void)
@@ -161,7 +161,7 @@ static void module_names_are_all_that_follows(void)
         struct fm_query query = parsed(cases[i].text);
 
         g_assert_cmpstr(query.command.module, ==, cases[i].name);
-        fm_query_clear(&query);
+        fm_query_done(&query);
         g_assert_null(query.command.module);
     }
 }
@@ -208,7 +208,7 @@ static void names_stand_for_numbers(void)
         g_assert_cmpint(query.command.id, ==, cases[i].id);
         g_assert_cmpstr(query.command.name, ==, cases[i].name);
         g_assert_cmpstr(printed, ==, cases[i].printed ? cases[i].printed : cases[i].text);
-        fm_query_clear(&query);
+        fm_query_done(&query);
         g_assert_null(query.command.name);
     }
 }
@@ -380,7 +380,7 @@ static void takes(enum fm_command_id id, const char *address)
     g_assert_no_error(error);
     g_assert_true(taken);
     g_assert_cmpuint(command.id, ==, id);
-    fm_command_clear(&command);
+    fm_command_done(&command);
 }
 
 static void addresses_of_the_table_lead_to_their_command(void)

@@ -25,8 +25,8 @@ static void random_queries_survive_the_plain_form(void)
         g_assert_true(fm_query_equal(&query, &back));
         g_autofree char *again = fm_query_print(&back);
         g_assert_cmpstr(text, ==, again);
-        fm_query_clear(&query);
-        fm_query_clear(&back);
+        fm_query_done(&query);
+        fm_query_done(&back);
     }
     g_rand_free(rand);
 }
@@ -51,8 +51,8 @@ static void random_queries_survive_the_url_form(void)
         g_assert_no_error(error);
         g_assert_true(accepted);
         g_assert_true(fm_query_equal(&query, &back));
-        fm_query_clear(&query);
-        fm_query_clear(&back);
+        fm_query_done(&query);
+        fm_query_done(&back);
     }
     g_rand_free(rand);
 }
@@ -71,8 +71,8 @@ static void different_queries_are_not_equal(void)
         g_autofree char *text_b = fm_query_print(&b);
         g_assert_true(fm_query_equal(&a, &b) == (strcmp(text_a, text_b) == 0));
         same += strcmp(text_a, text_b) == 0;
-        fm_query_clear(&a);
-        fm_query_clear(&b);
+        fm_query_done(&a);
+        fm_query_done(&b);
     }
     g_assert_cmpuint(same, <, ROUNDS / 100);
     g_rand_free(rand);
@@ -179,7 +179,7 @@ static void names_with_ampersands_keep_apart_from_preferences(void)
     g_assert_cmpstr(
         long_url, ==,
         "module/a%26b%252F/c-d&p-q-s-_-w/box/cols/5/20/nosum/context/nc/th/mqwd/hhh/nodev");
-    fm_query_clear(&query);
+    fm_query_done(&query);
 }
 
 int main(int argc, char **argv)

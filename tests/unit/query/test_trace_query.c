@@ -58,9 +58,9 @@ static void check_round_trip(const char *text, const char *expected)
     g_assert_true(parsed);
     struct fm_trace_query copy;
     fm_trace_query_copy(&query, &copy);
-    fm_trace_query_clear(&query);
+    fm_trace_query_done(&query);
     fm_trace_query_print(&copy, printed);
-    fm_trace_query_clear(&copy);
+    fm_trace_query_done(&copy);
     g_assert_cmpstr(printed->str, ==, expected);
 }
 
@@ -125,7 +125,7 @@ static void test_limits(void)
         bool parsed = fm_trace_query_parse(text->str, &query, &error);
         g_assert_cmpint(parsed, ==, i < FM_TRACE_FILES_MAX);
         if (parsed)
-            fm_trace_query_clear(&query);
+            fm_trace_query_done(&query);
     }
 }
 

@@ -57,10 +57,10 @@ static void urls_are_split_before_they_are_decoded(void)
     g_assert_true(fm_query_from_url("module/a%26b%3Dc", &query, &error));
     g_assert_cmpstr(query.command.module, ==, "a&b=c");
     g_assert_false(query.has_preferences);
-    fm_query_clear(&query);
+    fm_query_done(&query);
     g_assert_true(fm_query_from_url("module/x&", &query, &error));
     g_assert_cmpstr(query.command.module, ==, "x");
-    fm_query_clear(&query);
+    fm_query_done(&query);
     g_assert_true(fm_query_from_url(
         "%6Denu&p-q-s-%5F-w/box/cols/5/20/nosum/context/nc/th/mqwd/hhh/nodev", &query, &error));
     g_assert_cmpint(query.command.id, ==, FM_CMD_MENU);

@@ -59,7 +59,7 @@ static char *ask(struct fixture *f, const char *path, const char *file, const ch
     gsize size;
     const char *bytes = g_bytes_get_data(response.body, &size);
     char *body = g_strndup(bytes, size);
-    fm_response_clear(&response);
+    fm_response_done(&response);
     return body;
 }
 
@@ -182,7 +182,7 @@ static void test_of_kinds_and_nesting(struct fixture *f, gconstpointer user)
     g_assert_cmpfloat(fm_load_time(&activity.ended, FM_STATE_WAITING), ==, 200);
     fm_viewer_activity_count(&activity, state, &thread, 0, &outer, 900);
     g_assert_cmpfloat(fm_load_time(&activity.ended, FM_STATE_RUNNING), ==, 600);
-    fm_viewer_activity_clear(&activity);
+    fm_viewer_activity_done(&activity);
     fm_state_free(state);
     fm_trace_free(trace);
 }

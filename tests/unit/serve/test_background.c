@@ -87,7 +87,7 @@ static void expect(struct fm_server *server, const char *path, const char *comma
     if (response.status != status || strstr(body, text) == NULL)
         g_error("%s?%s: status %u, expected %u with \"%s\": %s", path, command, response.status,
                 status, text, body);
-    fm_response_clear(&response);
+    fm_response_done(&response);
 }
 
 static void expect_same(struct fixture *f, const char *path, const char *command, const char *file)
@@ -99,8 +99,8 @@ static void expect_same(struct fixture *f, const char *path, const char *command
     g_assert_cmpstr(now.etag, ==, later.etag);
     g_autofree char *a = body_of(&now), *b = body_of(&later);
     g_assert_cmpstr(a, ==, b);
-    fm_response_clear(&now);
-    fm_response_clear(&later);
+    fm_response_done(&now);
+    fm_response_done(&later);
 }
 
 static void step(struct fixture *f)
@@ -168,7 +168,7 @@ static void pages_before_and_after(struct fixture *f, gconstpointer user)
     struct fm_response response;
     ask(f->server, "/deep", "clique/1", f->one, &response);
     g_assert_null(response.etag); /* not to be kept */
-    fm_response_clear(&response);
+    fm_response_done(&response);
 
     step_until(f, f->one, "loading");
     expect_same(f, "/deep.json", "dump_proc_static/2", f->one); /* whole already */
@@ -218,7 +218,7 @@ static void pages_do_not_step(struct fixture *f, gconstpointer user)
         for (size_t c = 0; c < G_N_ELEMENTS(commands); c++) {
             struct fm_response response;
             ask(f->server, "/deep", commands[c], f->one, &response);
-            fm_response_clear(&response);
+            fm_response_done(&response);
         }
         g_assert_cmpint(fm_open_profile_of(trace)->known, ==, known);
         g_assert_cmpfloat(fm_background_progress(f->engine, trace), ==, progress);
@@ -299,7 +299,7 @@ static void listen(struct fixture *f, struct door *door, const char *command, co
     g_assert_nonnull(response.stream);
     door->stream = g_steal_pointer(&response.stream);
     fm_stream_attach(door->stream, &door_sink, door);
-    fm_response_clear(&response);
+    fm_response_done(&response);
 }
 
 static unsigned count_of(const char *text, const char *word)
@@ -410,7 +410,7 @@ static void streams_are_refused(struct fixture *f, gconstpointer user)
         fm_server_handle(f->server, &rows[i].request, &response);
         g_assert_cmpuint(response.status, ==, rows[i].status);
         g_assert_null(response.stream);
-        fm_response_clear(&response);
+        fm_response_done(&response);
     }
     struct fm_stream *streams[FM_STREAMS_MAX];
     for (size_t i = 0; i < FM_STREAMS_MAX; i++)
@@ -451,7 +451,7 @@ static void a_bad_file(struct fixture *f, gconstpointer user)
     for (unsigned i = 0; i < 3; i++) { /* asked for, but it is the same file: it was told */
         struct fm_response response;
         ask(f->server, "/deep", "restart", f->one, &response);
-        fm_response_clear(&response);
+        fm_response_done(&response);
         finish(f);
         expect(f->server, "/deep.txt", "menu", f->one, 422, "one.data");
     }
@@ -532,7 +532,7 @@ static void restarting(struct fixture *f, gconstpointer user)
     ask(f->server, "/deep", "restart", f->one, &response);
     g_assert_cmpuint(response.status, ==, 303);
     g_assert_true(g_str_has_prefix(response.location, "?menu&"));
-    fm_response_clear(&response);
+    fm_response_done(&response);
     g_assert_true(fm_engine_has_work(f->engine));
     finish(f);
     expect_same(f, "/deep", "clique/1", f->one);

@@ -124,7 +124,7 @@ static char *answer(struct fm_server *server, const char *path, const char *quer
     fm_server_handle(server, &request, &response);
     const char *body = g_bytes_get_data(response.body, &size);
     char *text = g_strndup(body, size);
-    fm_response_clear(&response);
+    fm_response_done(&response);
     return text;
 }
 

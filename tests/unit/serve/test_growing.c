@@ -65,7 +65,7 @@ static void pages_are_whole(struct fixture *f, gconstpointer user)
             strstr(body, "class=\"incomplete\"") != NULL ||
             strstr(body, "Not all is known") != NULL || strstr(body, "It runs.") == NULL)
             g_error("%s?%s: status %u: %s", (const char *)user, query, response.status, body);
-        fm_response_clear(&response);
+        fm_response_done(&response);
     }
 }
 
@@ -78,7 +78,7 @@ static void functions_are_found(struct fixture *f, gconstpointer user)
     ask(f, "/find", fields, &response);
     g_assert_cmpuint(response.status, ==, 303);
     g_assert_true(g_str_has_prefix(response.location, "deep?proc/"));
-    fm_response_clear(&response);
+    fm_response_done(&response);
 }
 
 #define TEST(name, function, user) \

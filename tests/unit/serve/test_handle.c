@@ -111,7 +111,7 @@ static struct answer ask(struct fixture *f, const struct fm_request *request)
                             g_strdup(response.etag), g_strndup(bytes == NULL ? "" : bytes, size),
                             response.quit,           response.timeout_minutes};
     g_assert_cmpuint(strlen(answer.body), ==, size); /* no NUL in a page */
-    fm_response_clear(&response);
+    fm_response_done(&response);
     return answer;
 }
 
@@ -495,7 +495,7 @@ static void assert_sent_on(struct fixture *f, const char *query, const char *loc
     fm_server_handle(f->server, &request, &response);
     g_assert_cmpuint(response.status, ==, 303);
     g_assert_cmpstr(response.location, ==, location);
-    fm_response_clear(&response);
+    fm_response_done(&response);
 }
 
 /* A form sends what was typed: blanks as "+", all else as in any query. */

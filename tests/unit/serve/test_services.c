@@ -80,7 +80,7 @@ static char *ask(struct fixture *f, const char *path)
     const char *bytes = g_bytes_get_data(response.body, &size);
     g_assert_cmpuint(response.status, ==, 200);
     char *text = g_strndup(bytes, size);
-    fm_response_clear(&response);
+    fm_response_done(&response);
     return text;
 }
 

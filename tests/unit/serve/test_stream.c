@@ -140,7 +140,7 @@ static void a_response_without_a_door_ends_it(void)
     fm_stream_on_end(stream, note_end, log);
     struct fm_response response = fm_stream_response(stream);
     g_assert_cmpstr(response.content_type, ==, "text/event-stream");
-    fm_response_clear(&response);
+    fm_response_done(&response);
     g_assert_cmpstr(log->str, ==, "end ");
     fm_server_free(server);
 }

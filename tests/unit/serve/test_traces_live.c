@@ -223,7 +223,7 @@ static struct fm_stream *open_stream(struct fixture *f, const char *file, struct
     g_assert_cmpuint(response.status, ==, 200);
     g_assert_nonnull(response.stream);
     struct fm_stream *stream = g_steal_pointer(&response.stream);
-    fm_response_clear(&response);
+    fm_response_done(&response);
     fm_stream_attach(stream, &sink_functions, sink);
     assert_has(sink->got->str, "event: hello");
     return stream;
@@ -285,7 +285,7 @@ static void test_stream_needs_a_door(struct fixture *f, gconstpointer user)
                                        .foreign = true};
     fm_server_handle(f->server, &foreign, &response);
     g_assert_cmpuint(response.status, ==, 403);
-    fm_response_clear(&response);
+    fm_response_done(&response);
 }
 
 /* A later request of the same owner takes the place of the one before; a page that goes away takes

@@ -69,7 +69,7 @@ char *ask(struct fixture *f, const char *path, const char *query, unsigned statu
     if (response.status != status)
         g_test_message("%s?%s: %s", path, query, body);
     g_assert_cmpuint(response.status, ==, status);
-    fm_response_clear(&response);
+    fm_response_done(&response);
     return body;
 }
 

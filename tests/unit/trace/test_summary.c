@@ -218,19 +218,19 @@ static void test_pictures(void)
     for (guint i = 0; i < picture.events->len; i++)
         events += g_array_index(picture.events, uint32_t, i);
     g_assert_cmpuint(events, ==, world.segments->len);
-    fm_picture_clear(&picture);
+    fm_picture_done(&picture);
     /* Few boxes: columns are taken together. */
     picture = (struct fm_picture){.start = 0, .end = world.end, .columns = 1000};
     fm_summary_draw(summary, NULL, 0, &picture, 500);
     check_picture(&world, &picture, 500, false, (double)world.end / 10);
     g_assert_false(picture.clipped);
-    fm_picture_clear(&picture);
+    fm_picture_done(&picture);
     /* So few that lanes are left out. */
     picture = (struct fm_picture){.start = 0, .end = world.end, .columns = 1000};
     fm_summary_draw(summary, NULL, 0, &picture, 10);
     g_assert_true(picture.clipped);
     g_assert_cmpuint(picture.boxes->len, <=, 10);
-    fm_picture_clear(&picture);
+    fm_picture_done(&picture);
     /* A narrow window shows every segment as it is. */
     uint64_t middle = world.end / 2;
     picture = (struct fm_picture){.start = middle, .end = middle + 3000, .columns = 3000};
@@ -239,7 +239,7 @@ static void test_pictures(void)
     check_picture(&world, &picture, 5000, true, 1);
     for (guint i = 0; i < picture.boxes->len; i++)
         g_assert_true(g_array_index(picture.boxes, struct fm_box, i).lane % 2 == 1);
-    fm_picture_clear(&picture);
+    fm_picture_done(&picture);
     fm_summary_free(summary);
     world_clear(&world);
 }
@@ -287,7 +287,7 @@ static void test_boxes_show_what_was_at_work(void)
     g_assert_cmpuint(waits->value, ==, parts[0].value);
     g_assert_cmpfloat_with_epsilon(waits->load,
                                    ROUNDS * WAITS / (double)(waits->end - waits->start), 1e-6);
-    fm_picture_clear(&picture);
+    fm_picture_done(&picture);
     fm_summary_free(summary);
     world_clear(&world);
 }
@@ -315,8 +315,8 @@ static void test_painted_pictures_are_those_of_the_summary(void)
             in_drawn += g_array_index(drawn.boxes, struct fm_box, i).count;
         g_assert_cmpfloat(fabs((double)in_painted - (double)in_drawn), <=,
                           64.0 * 2 * LANES * DEPTHS);
-        fm_picture_clear(&painted);
-        fm_picture_clear(&drawn);
+        fm_picture_done(&painted);
+        fm_picture_done(&drawn);
         fm_painter_free(painter);
     }
     fm_summary_free(summary);
@@ -440,8 +440,8 @@ static void test_load_is_the_sum_of_segments(void)
     for (unsigned i = 0; i < COLUMNS * FM_STATE_CLASS_COUNT; i++)
         g_assert_cmpfloat_with_epsilon(load.time[i], wanted.time[i], 0.001);
     g_assert_cmpfloat(fm_load_time(&load, FM_STATE_UNKNOWN), >, 1400.0);
-    fm_load_clear(&load);
-    fm_load_clear(&wanted);
+    fm_load_done(&load);
+    fm_load_done(&wanted);
     fm_summary_free(summary);
     world_clear(&world);
 }
@@ -464,7 +464,7 @@ static void test_load_of_short_times_in_a_long_span(void)
     g_assert_cmpfloat(fm_load_time(&load, FM_STATE_RUNNING), ==, 10.0 * STEPS);
     g_assert_cmpfloat(fm_load_time(&load, FM_STATE_IDLE), ==, 1);
     g_assert_cmpfloat(fm_load_time(&load, FM_STATE_WAITING), ==, 1000.0 * (COLUMNS - 1));
-    fm_load_clear(&load);
+    fm_load_done(&load);
 }
 
 /* An interrupt of a CPU that is half idle is taken off what was no work; more than that, off the
@@ -490,8 +490,8 @@ static void test_load_of_nested_entries(void)
     fm_load_add(&above, FM_STATE_WAITING, 120, 150, 30);
     fm_load_take_off(&below, &above);
     g_assert_cmpfloat(fm_load_time(&below, FM_STATE_COLLECTING), ==, 10);
-    fm_load_clear(&below);
-    fm_load_clear(&above);
+    fm_load_done(&below);
+    fm_load_done(&above);
 }
 
 static void test_numbers(void)

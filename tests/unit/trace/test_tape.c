@@ -170,8 +170,8 @@ static void assert_same_summary(const struct found *a, const struct found *b)
             assert_same_array(left.boxes, right.boxes, sizeof(struct fm_box));
             assert_same_array(left.events, right.events, sizeof(uint32_t));
             g_assert_true(part > 1 || left.boxes->len > 0);
-            fm_picture_clear(&left);
-            fm_picture_clear(&right);
+            fm_picture_done(&left);
+            fm_picture_done(&right);
         }
     }
 }

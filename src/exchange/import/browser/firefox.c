@@ -87,7 +87,7 @@ static uint32_t make_function(struct firefox *in, const struct fm_firefox_thread
     char *in_name = NULL;
     if (g_str_has_prefix(of.name, "0x") || of.name[0] == '\0') {
         uint32_t function = unnamed_function(in, thread, frame, of.name);
-        fm_firefox_function_clear(&of);
+        fm_firefox_function_done(&of);
         return function;
     }
     if (of.file[0] == '\0')
@@ -102,7 +102,7 @@ static uint32_t make_function(struct firefox *in, const struct fm_firefox_thread
                                                                 .file_size = strlen(file),
                                                                 .line = of.line,
                                                                 .begins = of.line != 0});
-    fm_firefox_function_clear(&of);
+    fm_firefox_function_done(&of);
     return function;
 }
 

@@ -234,7 +234,7 @@ void fm_firefox_function(const struct fm_firefox_thread *thread, size_t frame,
     ret->line = line >= 1 && line < UINT32_MAX ? (uint32_t)line : 0;
 }
 
-void fm_firefox_function_clear(struct fm_firefox_function *function)
+void fm_firefox_function_done(struct fm_firefox_function *function)
 {
     g_free(function->name);
     g_free(function->file);

@@ -49,6 +49,6 @@ struct fm_firefox_function {
 };
 void fm_firefox_function(const struct fm_firefox_thread *thread, size_t frame,
                          struct fm_firefox_function *ret);
-void fm_firefox_function_clear(struct fm_firefox_function *function);
+void fm_firefox_function_done(struct fm_firefox_function *function);
 /* The library of a frame without a name, "" = not known; g_free. */
 char *fm_firefox_library(const struct fm_firefox_thread *thread, size_t frame, const char *address);

@@ -404,5 +404,5 @@ void fm_add_butterfly(struct fm_page *page, const struct fm_measured *measured, 
     side.callers = false;
     if (both.contexts > 0)
         add_callees(&side);
-    fm_butterfly_clear(&both);
+    fm_butterfly_done(&both);
 }

@@ -106,7 +106,7 @@ void fm_caller_groups_find(struct fm_caller_groups *groups, struct fm_page *page
     fm_rows_sort(page, groups->rows, groups->count, NULL);
 }
 
-void fm_caller_groups_clear(struct fm_caller_groups *groups)
+void fm_caller_groups_done(struct fm_caller_groups *groups)
 {
     g_free(groups->callers);
     g_free(groups->rows);

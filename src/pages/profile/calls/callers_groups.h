@@ -15,10 +15,10 @@ struct fm_caller_groups {
     uint32_t *order; /* NULL: in the order of cliques */
 };
 
-/* From outside the procedure's recursions, or inside them; fm_caller_groups_clear(). */
+/* From outside the procedure's recursions, or inside them; fm_caller_groups_done(). */
 void fm_caller_groups_find(struct fm_caller_groups *ret, struct fm_page *page, uint32_t ps,
                            bool inside);
-void fm_caller_groups_clear(struct fm_caller_groups *groups);
+void fm_caller_groups_done(struct fm_caller_groups *groups);
 /* Returns the caller and the row at a place. */
 void fm_caller_groups_at(const struct fm_caller_groups *groups, uint32_t place,
                          struct fm_callers_row *ret_caller, struct fm_row *ret);

@@ -94,7 +94,7 @@ static void add_insiders(const struct fm_cost_table *costs, uint32_t ps)
         fm_add_text(costs->page->body, what);
     }
     fm_display_fact_int(costs->page->display, "inside_groups_count", inside.count);
-    fm_caller_groups_clear(&inside);
+    fm_caller_groups_done(&inside);
 }
 
 static bool is_any(const struct fm_cost *cost)

@@ -188,7 +188,7 @@ bool fm_page_graph(struct fm_page *page, GError **error)
         add_functions(&view);
         add_calls(&view);
     }
-    fm_call_graph_clear(&view.graph);
+    fm_call_graph_done(&view.graph);
     fm_controls_general(page);
     return true;
 }

@@ -180,7 +180,7 @@ static void add_insiders(struct callers_view *view, unsigned before)
         add_names(view, &row, &caller);
         fm_perf_self_cells(&view->perf, page, view->table, &row.cost);
     }
-    fm_caller_groups_clear(&groups);
+    fm_caller_groups_done(&groups);
     if (shown < count) {
         g_autofree char *more = g_strdup_printf("and %" PRIu32 " more", count - shown);
         fm_table_row(view->table, "inside_left", false);
@@ -377,7 +377,7 @@ static void add_groups(struct fm_page *page)
         add_table(&view);
     if (view.groups.count > 0)
         add_paging(&view);
-    fm_caller_groups_clear(&view.groups);
+    fm_caller_groups_done(&view.groups);
 }
 
 static void missing_contour(const struct fm_open_profile *recording, GError **error)

@@ -222,6 +222,6 @@ unsigned fm_flame_add(struct fm_page *page, const struct fm_flame_wish *wish, bo
             add_legend(&drawing, to);
     }
     *ret_deeper = drawing.flame.deeper;
-    fm_digest_flame_clear(&drawing.flame);
+    fm_digest_flame_done(&drawing.flame);
     return count;
 }

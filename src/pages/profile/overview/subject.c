@@ -174,7 +174,7 @@ bool fm_subject_find(const struct fm_open_profile *recording, const struct fm_co
         drop_same_paths(recording->analysis, ret);
     if (ret->count > 0)
         return true;
-    fm_subject_clear(ret);
+    fm_subject_done(ret);
     set_not_found(recording, name, clique, error);
     return false;
 }
@@ -192,7 +192,7 @@ void fm_subject_set(struct fm_command *command, const struct fm_subject *subject
     command->name = focus;
 }
 
-void fm_subject_clear(struct fm_subject *subject)
+void fm_subject_done(struct fm_subject *subject)
 {
     g_free(subject->numbers);
     *subject = (struct fm_subject){0};

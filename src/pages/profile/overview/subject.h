@@ -25,4 +25,4 @@ void fm_subject_set(struct fm_command *command, const struct fm_subject *subject
 FM_MUST_USE bool fm_subject_find(const struct fm_open_profile *recording,
                                  const struct fm_command *command, struct fm_subject *ret,
                                  GError **error);
-void fm_subject_clear(struct fm_subject *subject);
+void fm_subject_done(struct fm_subject *subject);

@@ -263,7 +263,7 @@ bool fm_page_tree(struct fm_page *page, GError **error)
         if (view.cut)
             fm_add_text(page->body, "The page is full: deeper levels are behind the rows' marks.");
     }
-    fm_digest_tree_clear(&view.tree);
+    fm_digest_tree_done(&view.tree);
     fm_controls_general(page);
     return true;
 }

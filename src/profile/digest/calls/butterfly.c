@@ -439,7 +439,7 @@ void fm_butterfly_init(struct fm_butterfly *ret, const struct fm_analysis *a, ui
     ret->callees = take_rows(&in);
 }
 
-void fm_butterfly_clear(struct fm_butterfly *butterfly)
+void fm_butterfly_done(struct fm_butterfly *butterfly)
 {
     g_clear_pointer(&butterfly->callers, g_array_unref);
     g_clear_pointer(&butterfly->callees, g_array_unref);

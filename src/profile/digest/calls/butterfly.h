@@ -41,7 +41,7 @@ void fm_butterfly_init(struct fm_butterfly *ret, const struct fm_analysis *a, ui
 /* Computes only the figures: callers and callees are NULL. */
 void fm_butterfly_figures(struct fm_butterfly *ret, const struct fm_analysis *a, uint32_t ps,
                           uint32_t clique, enum fm_measure_id measure);
-void fm_butterfly_clear(struct fm_butterfly *butterfly);
+void fm_butterfly_done(struct fm_butterfly *butterfly);
 /* Sums of totals: of callers; of callees plus own. They differ from the total only in damaged
  * files. */
 int64_t fm_butterfly_callers_total(const struct fm_butterfly *butterfly);

@@ -254,7 +254,7 @@ void fm_call_graph_init(struct fm_call_graph *ret, const struct fm_analysis *a,
     g_hash_table_unref(in.edges);
 }
 
-void fm_call_graph_clear(struct fm_call_graph *graph)
+void fm_call_graph_done(struct fm_call_graph *graph)
 {
     g_clear_pointer(&graph->nodes, g_array_unref);
     g_clear_pointer(&graph->edges, g_array_unref);

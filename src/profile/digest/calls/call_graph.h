@@ -30,4 +30,4 @@ struct fm_call_graph {
  * function, and at sites with several callees). */
 void fm_call_graph_init(struct fm_call_graph *ret, const struct fm_analysis *a,
                         const struct fm_digest_focus *focus, enum fm_measure_id measure);
-void fm_call_graph_clear(struct fm_call_graph *graph);
+void fm_call_graph_done(struct fm_call_graph *graph);

@@ -78,7 +78,7 @@ void fm_build_part(struct fm_build *build, const struct fm_part *part)
 void fm_build_unhooked_begin(struct fm_build *build, uint64_t unknown_quanta)
 {
     struct fm_unhooked_info *info = &fm_build_profile(build)->run_info.unhooked;
-    fm_unhooked_info_clear(info);
+    fm_unhooked_info_done(info);
     info->recorded = true;
     info->unknown_quanta = unknown_quanta;
 }

@@ -72,7 +72,7 @@ void fm_duration_info_add(struct fm_duration_info *info, struct fm_durations *du
     *durations = (struct fm_durations){0};
 }
 
-void fm_duration_info_clear(struct fm_duration_info *info)
+void fm_duration_info_done(struct fm_duration_info *info)
 {
     for (uint32_t i = 0; i < info->count; i++)
         g_free(info->of[i].steps);

@@ -52,7 +52,7 @@ void fm_encode_inclusive(struct fm_writer *writer, const struct fm_profile *prof
 /* inclusive.c, inclusive_facts.c */
 FM_MUST_USE bool fm_read_pd_inclusive(struct fm_profile_reading *reading, GError **error);
 void fm_encode_pd_inclusive(struct fm_writer *writer, const struct fm_inclusive_info *info);
-void fm_inclusive_info_clear(struct fm_inclusive_info *info);
+void fm_inclusive_info_done(struct fm_inclusive_info *info);
 /* NULL: they are of what the profile has. */
 char *fm_inclusive_fault(const struct fm_profile *profile);
 
@@ -75,7 +75,7 @@ void fm_wait_info_add_lock(struct fm_wait_info *info, const struct fm_lock *lock
 void fm_wait_info_add_blame(struct fm_wait_info *info, const struct fm_blame *blame);
 void fm_wait_info_add_thread(struct fm_wait_info *info, const struct fm_thread_time *time);
 void fm_wait_info_add_sleep(struct fm_wait_info *info, const struct fm_sleep *sleep);
-void fm_wait_info_clear(struct fm_wait_info *info);
+void fm_wait_info_done(struct fm_wait_info *info);
 FM_MUST_USE bool fm_read_waiting(struct fm_profile_reading *reading, GError **error);
 FM_MUST_USE bool fm_read_lock(struct fm_profile_reading *reading, GError **error);
 FM_MUST_USE bool fm_read_blame(struct fm_profile_reading *reading, GError **error);
@@ -83,7 +83,7 @@ FM_MUST_USE bool fm_read_thread_time(struct fm_profile_reading *reading, GError 
 FM_MUST_USE bool fm_read_sleep(struct fm_profile_reading *reading, GError **error);
 /* durations.c. Takes the steps. */
 void fm_duration_info_add(struct fm_duration_info *info, struct fm_durations *durations);
-void fm_duration_info_clear(struct fm_duration_info *info);
+void fm_duration_info_done(struct fm_duration_info *info);
 FM_MUST_USE bool fm_read_durations(struct fm_profile_reading *reading, GError **error);
 FM_MUST_USE bool fm_read_lifetimes(struct fm_profile_reading *reading, GError **error);
 void fm_encode_durations(struct fm_writer *writer, enum fm_fact fact,

@@ -45,11 +45,11 @@ void fm_heap_info_set(struct fm_heap_info *info, const struct fm_heap_whole *who
     info->whole = *whole;
 }
 
-void fm_heap_info_clear(struct fm_heap_info *info)
+void fm_heap_info_done(struct fm_heap_info *info)
 {
     g_free(info->flows);
     g_free(info->reallocs);
-    fm_duration_info_clear(&info->lifetimes);
+    fm_duration_info_done(&info->lifetimes);
     *info = (struct fm_heap_info){0};
 }
 

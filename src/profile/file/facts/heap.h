@@ -55,4 +55,4 @@ void fm_heap_info_add_realloc(struct fm_heap_info *info, const struct fm_realloc
 /* Ascending by csd; takes the steps. */
 void fm_heap_info_add_lifetimes(struct fm_heap_info *info, struct fm_durations *lifetimes);
 void fm_heap_info_set(struct fm_heap_info *info, const struct fm_heap_whole *whole);
-void fm_heap_info_clear(struct fm_heap_info *info);
+void fm_heap_info_done(struct fm_heap_info *info);

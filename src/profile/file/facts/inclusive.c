@@ -6,7 +6,7 @@
 
 #include "profile/file/facts/facts.h"
 
-void fm_inclusive_info_clear(struct fm_inclusive_info *info)
+void fm_inclusive_info_done(struct fm_inclusive_info *info)
 {
     g_free(info->pds);
     g_free(info->values);
@@ -16,11 +16,11 @@ void fm_inclusive_info_clear(struct fm_inclusive_info *info)
 void fm_profile_set_inclusive(struct fm_profile *profile, struct fm_inclusive_info *info)
 {
     g_return_if_fail(profile != NULL && info != NULL);
-    fm_inclusive_info_clear(&profile->run_info.inclusive);
+    fm_inclusive_info_done(&profile->run_info.inclusive);
     if (info->count > 0)
         profile->run_info.inclusive = *info;
     else
-        fm_inclusive_info_clear(info);
+        fm_inclusive_info_done(info);
     *info = (struct fm_inclusive_info){0};
 }
 

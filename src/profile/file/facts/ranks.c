@@ -99,7 +99,7 @@ void fm_rank_info_init_like(struct fm_rank_info *info, const struct fm_rank_info
     info->strips = g_new0(uint64_t, strip_values(info) + 1);
 }
 
-void fm_rank_info_clear(struct fm_rank_info *info)
+void fm_rank_info_done(struct fm_rank_info *info)
 {
     g_free(info->pds);
     g_free(info->moments);
@@ -384,7 +384,7 @@ bool fm_rank_info_read(struct fm_reader *in, uint32_t pd_max, unsigned measure_e
     ok = ok && read_measures(in, measure_end, &info, error) &&
          read_rows(in, pd_max, &info, error) && read_strips(in, &info, error);
     if (!ok)
-        fm_rank_info_clear(&info);
+        fm_rank_info_done(&info);
     *ret = info;
     return ok;
 }
@@ -447,7 +447,7 @@ bool fm_read_rank_info(struct fm_profile_reading *reading, GError **error)
                         "statistics over %" G_GUINT64_FORMAT " profiles in %u places, expected one "
                         "of %" G_GUINT64_FORMAT " in %u, or of %u ranks",
                         info.count, info.part_count, times, run_info->part_count, shared);
-    fm_rank_info_clear(&info);
+    fm_rank_info_done(&info);
     return false;
 }
 

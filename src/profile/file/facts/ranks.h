@@ -53,7 +53,7 @@ static inline uint64_t *fm_rank_strip(const struct fm_rank_info *info, uint32_t 
 
 /* Copies rows, measures and strips, with empty values. */
 void fm_rank_info_init_like(struct fm_rank_info *info, const struct fm_rank_info *other);
-void fm_rank_info_clear(struct fm_rank_info *info);
+void fm_rank_info_done(struct fm_rank_info *info);
 /* One more profile's value. */
 void fm_rank_moments_see(struct fm_rank_moments *moments, uint64_t value, uint32_t place);
 /* Adds moments of other profiles; place: where their maximum is. */

@@ -12,7 +12,7 @@ void fm_unhooked_info_add(struct fm_unhooked_info *info, const struct fm_unhooke
     info->of[info->count++] = *of;
 }
 
-void fm_unhooked_info_clear(struct fm_unhooked_info *info)
+void fm_unhooked_info_done(struct fm_unhooked_info *info)
 {
     g_free(info->of);
     *info = (struct fm_unhooked_info){0};

@@ -33,4 +33,4 @@ struct fm_unhooked_info {
 
 /* Strings belong to the profile. */
 void fm_unhooked_info_add(struct fm_unhooked_info *info, const struct fm_unhooked *of);
-void fm_unhooked_info_clear(struct fm_unhooked_info *info);
+void fm_unhooked_info_done(struct fm_unhooked_info *info);

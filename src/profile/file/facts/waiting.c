@@ -39,7 +39,7 @@ void fm_wait_info_add_sleep(struct fm_wait_info *info, const struct fm_sleep *sl
     APPEND(info->sleeps, info->sleep_count, *sleep);
 }
 
-void fm_wait_info_clear(struct fm_wait_info *info)
+void fm_wait_info_done(struct fm_wait_info *info)
 {
     g_free(info->waiting);
     g_free(info->locks);

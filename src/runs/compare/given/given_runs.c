@@ -14,7 +14,7 @@ void fm_given_runs_init(struct fm_given_runs *ret)
         .profiles = g_ptr_array_new_with_free_func((GDestroyNotify)fm_profile_free)};
 }
 
-void fm_given_runs_clear(struct fm_given_runs *runs)
+void fm_given_runs_done(struct fm_given_runs *runs)
 {
     g_ptr_array_unref(runs->paths);
     g_ptr_array_unref(runs->profiles);

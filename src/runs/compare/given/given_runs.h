@@ -11,7 +11,7 @@ struct fm_given_runs {
 };
 
 void fm_given_runs_init(struct fm_given_runs *ret);
-void fm_given_runs_clear(struct fm_given_runs *runs);
+void fm_given_runs_done(struct fm_given_runs *runs);
 /* Reads all. by: the measure by which one is in the middle; NULL = calls, or time where nobody
  * counted them. left_out: where runs that were disturbed are named and not kept; NULL keeps them.
  * -1, or the exit status of an error that was told. */

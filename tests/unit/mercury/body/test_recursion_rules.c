@@ -77,7 +77,7 @@ static void check(const char *counts, const char *body, uint32_t maximum,
     struct fm_recursion_data data;
     fm_recursion_data_of(pd, &data);
     expect_data(&data, levels, count, maximum);
-    fm_recursion_data_clear(&data);
+    fm_recursion_data_done(&data);
     program_free(program);
 }
 #define LEVELS(...)                      \

@@ -116,7 +116,7 @@ static void test_independent(void)
     expect(cut.metrics.barrier, 200);
     expect(cut.metrics.signals + cut.metrics.waits + cut.metrics.future_dead, 0);
     g_assert_false(cut.dependent);
-    fm_cut_clear(&cut);
+    fm_cut_done(&cut);
 }
 
 /* Three conjuncts, the second waiting for the first and the third for both. */
@@ -167,7 +167,7 @@ static void test_dependent(void)
     expect(round(10000 * cut.metrics.sequential / cut.metrics.parallel), 10312);
     g_assert_true(cut.dependent);
     g_assert_cmpuint(cut.shared->len, ==, 5);
-    fm_cut_clear(&cut);
+    fm_cut_done(&cut);
 }
 
 /* Who waits for a variable that is there already pays for looking, not for being woken. */
@@ -186,7 +186,7 @@ static void test_wait_without_blocking(void)
     expect(cut.metrics.future_dead, 0);
     expect(cut.metrics.parallel, 6200 + 1000);
     expect(cut.metrics.first_dead, 6200 - 5100);
-    fm_cut_clear(&cut);
+    fm_cut_done(&cut);
 }
 
 static void test_wait_with_blocking(void)
@@ -204,7 +204,7 @@ static void test_wait_with_blocking(void)
     expect(cut.metrics.future_dead, 5300 - 1500);
     expect(cut.metrics.parallel, 5300 + 4500 + 1000);
     expect(cut.metrics.sequential, 10000);
-    fm_cut_clear(&cut);
+    fm_cut_done(&cut);
 }
 
 /* What the first goals bind for the last ones of the same conjunct is not shared. */
@@ -226,7 +226,7 @@ static void test_shared_variables(void)
     g_assert_cmpuint(g_array_index(cut.shared, uint32_t, 0), ==, 2);
     expect(cut.metrics.signals, 100);
     expect(cut.metrics.waits, 200);
-    fm_cut_clear(&cut);
+    fm_cut_done(&cut);
 }
 
 static void test_naive(void)
@@ -245,7 +245,7 @@ static void test_naive(void)
     expect(cut.metrics.first_dead, 6000 - 5100);
     expect(cut.metrics.waits, 0);
     g_assert_true(cut.dependent);
-    fm_cut_clear(&cut);
+    fm_cut_done(&cut);
 }
 
 /* --- search --- */
@@ -275,7 +275,7 @@ static void test_search(void)
     struct fm_cut_problem problem = problem_of(&w, 0, 3);
     g_assert_true(fm_cut_search(&problem, &cut));
     expect_ends(&cut, expected, 2);
-    fm_cut_clear(&cut);
+    fm_cut_done(&cut);
     /* Goal by goal it always seems cheaper to go on in the same conjunct. */
     w.params.best = FM_BEST_GREEDY;
     g_assert_false(fm_cut_search(&problem, &cut));
@@ -309,18 +309,18 @@ static void test_search_is_complete(void)
             struct fm_cut one;
             evaluate(&w, ends, conjuncts, &one);
             if (!any || one.objective < best.objective) {
-                fm_cut_clear(&best);
+                fm_cut_done(&best);
                 best = one;
                 any = true;
             } else {
-                fm_cut_clear(&one);
+                fm_cut_done(&one);
             }
         }
         g_assert_true(fm_cut_search(&problem, &cut));
         /* A cut whose first part is dearer than a whole one is not followed: never a better one. */
         g_assert_cmpfloat(cut.objective, >=, best.objective - 1e-6);
-        fm_cut_clear(&best);
-        fm_cut_clear(&cut);
+        fm_cut_done(&best);
+        fm_cut_done(&cut);
     }
     g_rand_free(random);
 }
@@ -338,7 +338,7 @@ static void test_dependent_not_allowed(void)
     struct fm_cut_problem problem = problem_of(&w, 0, 1);
     g_assert_true(fm_cut_search(&problem, &cut)); /* found, and told to be dependent */
     g_assert_true(cut.dependent);
-    fm_cut_clear(&cut);
+    fm_cut_done(&cut);
 }
 
 /* --- costs of goals --- */

@@ -116,7 +116,7 @@ static void test_objective(void)
     expect(m->signals, 100);
     expect(m->waits, 200);
     expect(cut.objective, m->parallel + 2 * (100 + 200 + 100 + 200));
-    fm_cut_clear(&cut);
+    fm_cut_done(&cut);
 }
 
 /* The same search, plainly: cuts are lists of ends; what is asked of one is what is specified. */
@@ -144,7 +144,7 @@ static void plain_step(struct plain *p, const uint32_t *ends, uint32_t count)
             p->best_count = count;
             p->best = whole.objective;
         }
-        fm_cut_clear(&whole);
+        fm_cut_done(&whole);
         return;
     }
     uint32_t joined[GOALS_MAX], split[GOALS_MAX];
@@ -162,8 +162,8 @@ static void plain_step(struct plain *p, const uint32_t *ends, uint32_t count)
     if (a_valid && b_valid && (p->unlimited || tests < p->limit) &&
         plain_test(p, a_first ? &b : &a))
         plain_step(p, a_first ? split : joined, a_first ? count + 1 : count);
-    fm_cut_clear(&a);
-    fm_cut_clear(&b);
+    fm_cut_done(&a);
+    fm_cut_done(&b);
 }
 
 static struct plain plain_search(struct world *w)
@@ -222,7 +222,7 @@ static void test_plain_search(void)
         for (uint32_t i = 0; i < plain.best_count; i++)
             g_assert_cmpuint(cut.ends[i], ==, plain.best_ends[i]);
         expect(cut.objective, plain.best);
-        fm_cut_clear(&cut);
+        fm_cut_done(&cut);
     }
     g_assert_cmpuint(found, >, 300);
     g_rand_free(random);
@@ -236,7 +236,7 @@ static void expect_search(struct world *w, const char *ends)
     if (fm_cut_search(&problem, &cut)) {
         for (uint32_t i = 0; i < cut.conjunct_count; i++)
             g_string_append_printf(text, "%u ", cut.ends[i]);
-        fm_cut_clear(&cut);
+        fm_cut_done(&cut);
     }
     g_assert_cmpstr(text->str, ==, ends);
 }
@@ -279,19 +279,19 @@ static void test_limits(void)
     struct fm_cut_problem problem = problem_of(&w);
     g_assert_true(fm_cut_search(&problem, &cut));
     g_assert_cmpuint(cut.conjunct_count, >=, 2);
-    fm_cut_clear(&cut);
+    fm_cut_done(&cut);
     w.params.best = FM_BEST_COMPLETE_SIZE;
     w.params.best_limit = 3; /* four goals are too many: greedy */
     expect_search(&w, "");
     w.params.best_limit = 4;
     g_assert_true(fm_cut_search(&problem, &cut));
-    fm_cut_clear(&cut);
+    fm_cut_done(&cut);
     w.params.best = FM_BEST_COMPLETE_BRANCHES;
     w.params.best_limit = 0;
     expect_search(&w, "");
     w.params.best_limit = 1; /* one test before the first branching is not more than that */
     g_assert_true(fm_cut_search(&problem, &cut));
-    fm_cut_clear(&cut);
+    fm_cut_done(&cut);
 }
 
 static void test_equals(void)
@@ -336,7 +336,7 @@ static void test_only_independent(void)
     struct fm_cut_problem problem = problem_of(&w);
     g_assert_true(fm_cut_search(&problem, &cut));
     g_assert_true(cut.dependent);
-    fm_cut_clear(&cut);
+    fm_cut_done(&cut);
 }
 
 /* --- cuts --- */
@@ -355,7 +355,7 @@ static void test_starts(void)
     expect(cut.metrics.sequential, 27000);
     expect(cut.metrics.spark, 200);
     expect(cut.metrics.barrier, 300);
-    fm_cut_clear(&cut);
+    fm_cut_done(&cut);
 }
 
 static void test_signals_and_waits(void)
@@ -377,7 +377,7 @@ static void test_signals_and_waits(void)
     expect(cut.metrics.waits, 3 * 200);
     expect(cut.metrics.future_dead, 0);
     expect(cut.metrics.parallel, 9000 + 2 * 200 + 2 * 1000 + 1000);
-    fm_cut_clear(&cut);
+    fm_cut_done(&cut);
 }
 
 static void test_events_of_a_goal(void)
@@ -400,7 +400,7 @@ static void test_events_of_a_goal(void)
      * + 1000 = 6300 with 100 done; then at 50, 50 earlier, it signals: 6350; 8950 are left. */
     expect(cut.metrics.future_dead, 6300 - 1200);
     expect(cut.metrics.first_dead, (6350 + 8950 - 1100) + 1000 - (9000 + 100));
-    fm_cut_clear(&cut);
+    fm_cut_done(&cut);
 }
 
 static void test_made_after_a_gap(void)
@@ -422,7 +422,7 @@ static void test_made_after_a_gap(void)
      * later, counted from 1100 and shifted by the gap of 5200; 2 is there at 9300 + 500. Third:
      * from 2000, at once blocked, until 9800 + 1200 = 11,000. */
     expect(cut.metrics.future_dead, 5200 + (11000 - 2000));
-    fm_cut_clear(&cut);
+    fm_cut_done(&cut);
 }
 
 static void test_first_use(void)
@@ -439,7 +439,7 @@ static void test_first_use(void)
     struct fm_cut cut = evaluate(&w, ends, 2);
     expect(cut.metrics.waits, 200);
     expect(cut.metrics.parallel, 8000 + 200 + 1000 + 1000);
-    fm_cut_clear(&cut);
+    fm_cut_done(&cut);
 }
 
 int main(int argc, char **argv)

@@ -65,7 +65,7 @@ static void assert_adds_up(const struct fm_analysis *a, uint32_t ps, uint32_t cl
         if (at(both.callers, i).total_is_here && at(both.callers, i - 1).total_is_here)
             g_assert_cmpint(at(both.callers, i - 1).total, >=, at(both.callers, i).total);
     }
-    fm_butterfly_clear(&both);
+    fm_butterfly_done(&both);
 }
 
 static bool holds(const struct fm_analysis *a, uint32_t clique, uint32_t ps)
@@ -111,13 +111,13 @@ static void contexts_are_the_whole(void)
             total += one.total;
             own += one.own;
             calls += one.calls;
-            fm_butterfly_clear(&one);
+            fm_butterfly_done(&one);
         }
         fm_butterfly_init(&all, a, ps, 0, FM_CALLSEQS);
         g_assert_cmpint(total, ==, all.total);
         g_assert_cmpint(own, ==, all.own);
         g_assert_cmpint(calls, ==, all.calls);
-        fm_butterfly_clear(&all);
+        fm_butterfly_done(&all);
     }
     made_clear(&made);
 }
@@ -140,7 +140,7 @@ static void a_recursion_is_one_row(void)
         from_term |= at(both.callers, i).ps == made_ps(&made, "term");
     }
     g_assert_true(from_parse && from_term);
-    fm_butterfly_clear(&both);
+    fm_butterfly_done(&both);
     made_clear(&made);
 }
 

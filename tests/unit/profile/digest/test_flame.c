@@ -57,18 +57,18 @@ static void generated(void)
             g_assert_cmpuint(flame.boxes->len, >, 10);
             assert_good(&flame, options.width);
             guint boxes = flame.boxes->len;
-            fm_digest_flame_clear(&flame);
+            fm_digest_flame_done(&flame);
             /* Fewer boxes when fewer are asked for; the widest stay. */
             options.boxes_max = MAX(boxes / 3, 2);
             fm_digest_flame_layout(&tree, &(struct fm_digest_focus){0}, &options, &flame);
             g_assert_cmpuint(flame.boxes->len, <=, options.boxes_max);
             assert_good(&flame, options.width);
-            fm_digest_flame_clear(&flame);
+            fm_digest_flame_done(&flame);
             options.rows_max = 3;
             fm_digest_flame_layout(&tree, &(struct fm_digest_focus){0}, &options, &flame);
             g_assert_cmpuint(flame.rows, <=, 3);
-            fm_digest_flame_clear(&flame);
-            fm_digest_tree_clear(&tree);
+            fm_digest_flame_done(&flame);
+            fm_digest_tree_done(&tree);
         }
         made_clear(&made);
     }
@@ -85,8 +85,8 @@ static void callers(void)
                                &(struct fm_digest_flame_options){.width = 800}, &flame);
         if (flame.boxes->len > 0)
             assert_good(&flame, 800);
-        fm_digest_flame_clear(&flame);
-        fm_digest_tree_clear(&tree);
+        fm_digest_flame_done(&flame);
+        fm_digest_tree_done(&tree);
     }
     made_clear(&made);
 }
@@ -109,15 +109,15 @@ static void by_hand(void)
     g_assert_cmpuint(term.row, ==, 3);
     g_assert_cmpfloat_with_epsilon(term.width, 45.0 / 132, 1e-12);
     assert_good(&flame, 1000);
-    fm_digest_flame_clear(&flame);
+    fm_digest_flame_done(&flame);
     /* Shut, what it calls hangs below the recursion itself. */
     fm_digest_flame_layout(
         &tree, &(struct fm_digest_focus){0},
         &(struct fm_digest_flame_options){.width = 1000, .recursions = FM_RECURSIONS_SHUT}, &flame);
     struct fm_digest_box leaf = box_at(&flame, 3);
     g_assert_cmpuint(node_of(&flame, &leaf).ps, ==, made_ps(&made, "xmalloc"));
-    fm_digest_flame_clear(&flame);
-    fm_digest_tree_clear(&tree);
+    fm_digest_flame_done(&flame);
+    fm_digest_tree_done(&tree);
     made_clear(&made);
 }
 
@@ -158,8 +158,8 @@ static void what_leads_on_alone_is_one_row(void)
         g_array_index(flame.nodes, struct fm_digest_node, box_at(&flame, 0).node + 2);
     g_assert_cmpuint(last.ps, ==, made_ps(&made, "loop"));
     g_assert_cmpuint(box_at(&flame, 2).row, ==, 1);
-    fm_digest_flame_clear(&flame);
-    fm_digest_tree_clear(&tree);
+    fm_digest_flame_done(&flame);
+    fm_digest_tree_done(&tree);
     made_clear(&made);
 }
 

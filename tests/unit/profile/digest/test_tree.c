@@ -93,7 +93,7 @@ static void generated_trees_add_up(void)
             g_assert_cmpint(walk.own, ==, root.total);
             g_assert_cmpuint(walk.contexts, >=, made.a->clique_count - 1);
             recursions += walk.recursions;
-            fm_digest_tree_clear(&walk.tree);
+            fm_digest_tree_done(&walk.tree);
         }
         made_clear(&made);
     }
@@ -119,7 +119,7 @@ static void each_context_is_in_its_node(void)
         }
         g_assert_true(inside);
         g_assert_cmpint(node.total, >=, fm_analysis_clique_total(made.a, clique, FM_CALLSEQS));
-        fm_digest_tree_clear(&tree);
+        fm_digest_tree_done(&tree);
     }
     made_clear(&made);
 }
@@ -155,7 +155,7 @@ static void generated_callers_add_up(void)
             g_assert_cmpint(function.own, ==, function.total);
             walk_up(&tree, &function, 0);
         }
-        fm_digest_tree_clear(&tree);
+        fm_digest_tree_done(&tree);
         made_clear(&made);
     }
 }
@@ -198,7 +198,7 @@ static void threads_and_lines_are_one_node(void)
     g_assert_cmpint(parse.own, ==, 6);
     g_assert_cmpint(parse.calls, ==, 5);
     g_assert_cmpuint(parse.sites, ==, 2);
-    fm_digest_tree_clear(&tree);
+    fm_digest_tree_done(&tree);
     made_clear(&made);
 }
 
@@ -235,7 +235,7 @@ static void a_recursion_is_one_node(void)
     g_autoptr(GArray) parts = children_of(&tree, &recursion, true);
     g_assert_cmpint(at(parts, 0).total, ==, 45);
     g_assert_cmpint(at(parts, 1).total, ==, 30);
-    fm_digest_tree_clear(&tree);
+    fm_digest_tree_done(&tree);
     made_clear(&made);
 }
 
@@ -266,7 +266,7 @@ static void callers_of_a_function(void)
     g_assert_cmpint(parse.total, ==, 256);
     g_autoptr(GArray) entry = children_of(&tree, &parse, false);
     g_assert_cmpuint(at(entry, 0).ps, ==, made_ps(&made, "main"));
-    fm_digest_tree_clear(&tree);
+    fm_digest_tree_done(&tree);
     made_clear(&made);
 }
 

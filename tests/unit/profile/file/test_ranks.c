@@ -59,7 +59,7 @@ static void test_large_numbers(void)
     g_assert_true(fm_rank_moments_hold(moments, PARTS));
     g_assert_true(fm_rank_deviation(moments, PARTS) <= 0);
     g_assert_true(fm_rank_lost(moments, PARTS) <= 0);
-    fm_rank_info_clear(&info);
+    fm_rank_info_done(&info);
 }
 
 /* What floating point would lose: 2^53 + 1 beside 2^53 + 3. */
@@ -81,7 +81,7 @@ static void test_deviation(void)
     wrong = *moments;
     wrong.greatest -= 2;
     g_assert_false(fm_rank_moments_hold(&wrong, 2));
-    fm_rank_info_clear(&info);
+    fm_rank_info_done(&info);
 }
 
 static void test_groupings(void)
@@ -103,9 +103,9 @@ static void test_groupings(void)
         g_assert_true(fm_rank_info_add(&sum, &sides[0]));
         g_autoptr(GBytes) found = bytes_of(&sum);
         g_assert_true(g_bytes_equal(found, expected));
-        fm_rank_info_clear(&sides[0]);
-        fm_rank_info_clear(&sides[1]);
-        fm_rank_info_clear(&sum);
+        fm_rank_info_done(&sides[0]);
+        fm_rank_info_done(&sides[1]);
+        fm_rank_info_done(&sum);
     }
     g_assert_cmpuint(fm_rank_moments(&all, 0, 0)->place, ==, 1); /* the first of equal ones */
     g_assert_cmpuint(fm_rank_moments(&all, 0, 0)->least, ==, 0);
@@ -122,8 +122,8 @@ static void test_groupings(void)
     other.part_count++;                       /* other places */
     g_assert_false(fm_rank_info_add(&all, &other));
     other.part_count--;
-    fm_rank_info_clear(&other);
-    fm_rank_info_clear(&all);
+    fm_rank_info_done(&other);
+    fm_rank_info_done(&all);
 }
 
 static bool read_bytes(const uint8_t *bytes, size_t size, struct fm_rank_info *ret, GError **error)
@@ -149,7 +149,7 @@ static void test_bytes(void)
     g_assert_cmpuint(fm_rank_info_strip(&read, 1), ==, 0);
     g_assert_cmpuint(fm_rank_info_strip(&read, 0), ==, UINT32_MAX);
     g_assert_cmpuint(fm_rank_strip(&read, 0, 0)[3], ==, UINT64_MAX >> 1);
-    fm_rank_info_clear(&read);
+    fm_rank_info_done(&read);
     for (gsize cut = 0; cut < size; cut++) {
         g_autoptr(GError) error = NULL;
         g_autofree uint8_t *shorter = g_memdup2(data, cut + 1);
@@ -165,10 +165,10 @@ static void test_bytes(void)
             other[at] ^= (uint8_t)(1u << bit);
             if (read_bytes(other, size, &read, &error))
                 g_assert_cmpuint(read.row_count, <=, 10);
-            fm_rank_info_clear(&read);
+            fm_rank_info_done(&read);
         }
     }
-    fm_rank_info_clear(&info);
+    fm_rank_info_done(&info);
 }
 
 int main(int argc, char **argv)

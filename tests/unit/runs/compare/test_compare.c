@@ -132,7 +132,7 @@ static void compare_programs(struct compared *x, const struct program *before,
 
 static void clear(struct compared *x)
 {
-    fm_causes_clear(&x->causes);
+    fm_causes_done(&x->causes);
     fm_compare_free(x->compare);
     made_clear(&x->made[FM_BEFORE]);
     made_clear(&x->made[FM_AFTER]);
@@ -418,7 +418,7 @@ static void one_in_the_place_of_another(void)
     g_assert_cmpfloat_with_epsilon(causes.difference, 10, 1e-9);
     g_assert_cmpint(g_array_index(causes.causes, struct fm_cause, 0).kind, ==, FM_CAUSE_REPLACED);
     g_assert_cmpfloat_with_epsilon(g_array_index(causes.causes, struct fm_cause, 0).net, 10, 1e-9);
-    fm_causes_clear(&causes);
+    fm_causes_done(&causes);
     fm_compare_free(compare);
     made_clear(&one);
     made_clear(&two);
@@ -447,7 +447,7 @@ static unsigned replaced_with(unsigned calls)
     fm_causes_find(compare, FM_ALLOCS, &causes);
     for (guint i = 0; i < causes.causes->len; i++)
         replaced += g_array_index(causes.causes, struct fm_cause, i).kind == FM_CAUSE_REPLACED;
-    fm_causes_clear(&causes);
+    fm_causes_done(&causes);
     fm_compare_free(compare);
     made_clear(&one);
     made_clear(&two);
@@ -564,7 +564,7 @@ static void sums_of_any_numbers(void)
     g_assert_cmpint(fm_compare_total(compare, FM_ALLOCS, FM_AFTER), ==, INT64_C(1) << 62);
     fm_causes_find(compare, FM_ALLOCS, &causes);
     g_assert_cmpfloat_with_epsilon(causes.difference, 0x1p62, 1);
-    fm_causes_clear(&causes);
+    fm_causes_done(&causes);
     fm_compare_free(compare);
     *column = (struct fm_column){0};
     made_clear(&before);

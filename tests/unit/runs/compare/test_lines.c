@@ -66,7 +66,7 @@ static char *only_cause(const struct program *before, const struct program *afte
         *ret_net = cause->net;
         what = fm_cause_what(c, cause);
     }
-    fm_causes_clear(&causes);
+    fm_causes_done(&causes);
     fm_compare_free(c);
     return what;
 }

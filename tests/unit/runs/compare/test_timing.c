@@ -134,9 +134,9 @@ static void functions_by_all_runs(void)
     g_assert_cmpfloat_with_epsilon(whole.ratio, 1.202 / 1.002, 1e-9);
     g_assert_true(fm_timing_differs(s.c, FM_QUANTA));
     g_assert_cmpint(fm_compare_telling_measure(s.c), ==, FM_QUANTA);
-    fm_timing_table_clear(&own);
-    fm_timing_table_clear(&callers);
-    fm_timing_clear(&t);
+    fm_timing_table_done(&own);
+    fm_timing_table_done(&callers);
+    fm_timing_done(&t);
     clear(&s, RUNS);
 }
 
@@ -155,7 +155,7 @@ static void a_mean_run_is_compared(void)
     g_assert_cmpfloat_with_epsilon(first->net * scale, 0.2, 1e-9);
     for (guint i = 1; i < causes.causes->len; i++)
         g_assert_false(g_array_index(causes.causes, struct fm_cause, i).told);
-    fm_causes_clear(&causes);
+    fm_causes_done(&causes);
     clear(&s, RUNS);
 }
 
@@ -176,8 +176,8 @@ static void equal_builds_tell_nothing(void)
         for (uint32_t pd = 0; pd <= s.c->side[FM_BEFORE]->pd_count; pd++)
             g_assert_false(told[pd]);
         g_free(told);
-        fm_timing_table_clear(&own);
-        fm_timing_clear(&t);
+        fm_timing_table_done(&own);
+        fm_timing_done(&t);
         clear(&s, count);
     }
 }

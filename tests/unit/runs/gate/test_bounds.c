@@ -15,7 +15,7 @@ static bool holds(const char *text, int64_t before, int64_t n_before, int64_t af
     if (!fm_limits_parse(&limits, "l", text, strlen(text), &error))
         g_error("%s: %s", text, error->message);
     bool held = fm_bound_holds(g_ptr_array_index(limits.all, 0), &amount, 1);
-    fm_limits_clear(&limits);
+    fm_limits_done(&limits);
     return held;
 }
 
@@ -95,7 +95,7 @@ static struct fm_told told_of(const struct runs *runs, const char *text, double 
     double seconds = whole ? RUN : before * runs->tick;
     fm_time_against_bound(&runs->model, whole ? NULL : &row, limit, seconds,
                           fm_bound_allowed(limit, seconds), calls, &ret);
-    fm_limits_clear(&limits);
+    fm_limits_done(&limits);
     return ret;
 }
 

@@ -36,20 +36,20 @@ static void paths(void)
     g_assert_cmpuint(step(limit, 1)->line, ==, 12);
     g_assert_cmpstr(step(limit, 2)->name, ==, "f*(char*)");
     g_assert_true(step(limit, 2)->any);
-    fm_limits_clear(&limits);
+    fm_limits_done(&limits);
     /* Names of C++ hold colons and operators; the last operator of the line is the limit's. */
     limit = only(&limits, "bytes std::vector<int>::push_back:40 < 1 KiB");
     g_assert_cmpstr(step(limit, 0)->name, ==, "std::vector<int>::push_back");
     g_assert_cmpuint(step(limit, 0)->line, ==, 40);
     g_assert_cmpint(limit->op, ==, FM_BELOW);
-    fm_limits_clear(&limits);
+    fm_limits_done(&limits);
     limit = only(&limits, "calls ns::f::3 = 1");
     g_assert_cmpstr(step(limit, 0)->name, ==, "ns::f::3");
-    fm_limits_clear(&limits);
+    fm_limits_done(&limits);
     limit = only(&limits, "calls total total ≥ 1");
     g_assert_cmpint(limit->subject, ==, FM_LIMIT_PATH);
     g_assert_cmpstr(step(limit, 0)->name, ==, "total total");
-    fm_limits_clear(&limits);
+    fm_limits_done(&limits);
 }
 
 static void bounds(void)
@@ -86,7 +86,7 @@ static void bounds(void)
         g_assert_cmpint(limit->number, ==, cases[i].number);
         g_assert_cmpuint(limit->decimals, ==, cases[i].decimals);
         g_assert_cmpfloat(limit->confidence, ==, cases[i].confidence);
-        fm_limits_clear(&limits);
+        fm_limits_done(&limits);
     }
 }
 
@@ -94,13 +94,13 @@ static void margins(void)
 {
     struct fm_limits limits;
     g_assert_cmpfloat(only(&limits, "time f ≤ +10 % margin 2.5 %")->margin, ==, 2.5);
-    fm_limits_clear(&limits);
+    fm_limits_done(&limits);
     const struct fm_limit *limit = only(&limits, "time f ≤ +10 % at 95 % confidence margin 0 %");
     g_assert_cmpfloat(limit->margin, ==, 0);
     g_assert_cmpfloat(limit->confidence, ==, 95);
-    fm_limits_clear(&limits);
+    fm_limits_done(&limits);
     g_assert_cmpfloat(only(&limits, "time f ≤ +10 %")->margin, ==, -1);
-    fm_limits_clear(&limits);
+    fm_limits_done(&limits);
 }
 
 static void lines(void)
@@ -125,7 +125,7 @@ static void lines(void)
     g_assert_cmpint(third->subject, ==, FM_LIMIT_NEW);
     g_assert_cmpstr(third->place, ==, "src/hot");
     g_assert_cmpuint(third->line, ==, 5);
-    fm_limits_clear(&limits);
+    fm_limits_done(&limits);
 }
 
 static void what_is_wrong(void)
@@ -176,7 +176,7 @@ static void what_is_wrong(void)
         g_assert_false(fm_limits_parse(&limits, "l", cases[i][0], strlen(cases[i][0]), &error));
         g_assert_error(error, FM_ERROR, FM_ERROR_FORMAT);
         g_assert_cmpstr(error->message, ==, cases[i][1]);
-        fm_limits_clear(&limits);
+        fm_limits_done(&limits);
     }
 }
 
@@ -190,7 +190,7 @@ static void too_many(void)
     fm_limits_init(&limits);
     g_assert_false(fm_limits_parse(&limits, "l", text->str, text->len, &error));
     g_assert_error(error, FM_ERROR, FM_ERROR_LIMIT);
-    fm_limits_clear(&limits);
+    fm_limits_done(&limits);
     g_clear_error(&error);
     g_string_assign(text, "calls ");
     for (unsigned i = 0; i < FM_LIMIT_STEPS_MAX; i++)
@@ -200,7 +200,7 @@ static void too_many(void)
     g_assert_false(fm_limits_parse(&limits, "l", text->str, text->len, &error));
     g_assert_error(error, FM_ERROR, FM_ERROR_FORMAT);
     g_assert_nonnull(strstr(error->message, "at most 64 steps"));
-    fm_limits_clear(&limits);
+    fm_limits_done(&limits);
 }
 
 int main(int argc, char **argv)

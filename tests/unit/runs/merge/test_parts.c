@@ -114,7 +114,7 @@ static struct part merge_parts(const struct part *parts, const unsigned *order, 
     if (!fm_merge_finish_with(merge, &result.profile, &beside, &error))
         g_error("%s", error->message);
     result.lines = g_steal_pointer(&beside.lines);
-    fm_merge_beside_clear(&beside);
+    fm_merge_beside_done(&beside);
     return result;
 }
 

@@ -55,7 +55,7 @@ static struct import import_folder(const char *folder)
 static void import_done(struct import *import)
 {
     fm_eventlog_log_free(import->log);
-    fm_ctf_importer_clear(&import->importer);
+    fm_ctf_importer_done(&import->importer);
     close(import->fd);
 }
 
