@@ -22,6 +22,11 @@ static const char *switch_with_value(const GOptionEntry *entries, char **argumen
     return NULL;
 }
 
+void fm_cli_ask_no_server(void)
+{
+    g_unsetenv("DEBUGINFOD_URLS");
+}
+
 #define CHANGES_MAX 2u /* of letters, in a word that was meant */
 
 /* The option most like the first of the words that is none of them; NULL = none is. */

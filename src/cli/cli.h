@@ -44,5 +44,9 @@ fm_cli_run fm_cmd_view;
 int fm_cli_parse(int *argc, char ***argv, const GOptionEntry *entries, const char *arguments,
                  const char *description, const char *example);
 
+/* From then on libdw asks no debuginfod server for debug files: a profiler sends nothing of a
+ * program away. Changes the environment, so a program's is copied before. */
+void fm_cli_ask_no_server(void);
+
 /* A percentage as an option's value, 0 to 100 with or without its sign: "1%", "0.5". */
 bool fm_cli_parse_percent(const char *text, double *ret);

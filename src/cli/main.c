@@ -87,11 +87,20 @@ static const char *nearest_command(const char *word)
     return best;
 }
 
+/* These pass their environment on to a program. */
+static bool starts_programs(const struct fm_cli_command *command)
+{
+    return command->run == fm_cmd_record || command->run == fm_cmd_cc;
+}
+
 static int run(int argc, char **argv)
 {
     for (const struct fm_cli_command *command = commands; command->name != NULL; command++) {
-        if (strcmp(argv[0], command->name) == 0)
-            return command->run(argc, argv);
+        if (strcmp(argv[0], command->name) != 0)
+            continue;
+        if (!starts_programs(command))
+            fm_cli_ask_no_server();
+        return command->run(argc, argv);
     }
     const char *meant = nearest_command(argv[0]);
     if (meant != NULL)

@@ -222,6 +222,8 @@ static int record(struct fm_finishing *how, const char *base, const struct keepi
         return fm_console_fail("record", error);
     g_autoptr(GPtrArray) before = fm_raw_recordings_of_run(base, NULL);
     g_setenv("FATHOM_OUTPUT", base, TRUE);
+    g_auto(GStrv) environment = fm_preloading_environment(command, !how->alone, &how->told);
+    fm_cli_ask_no_server(); /* the program's environment has what was set */
     struct fm_live_run *live = NULL;
     if (view != NULL && !fm_live_run_new(view, base, before, &live, &error))
         return fm_console_fail("record", error);
@@ -232,7 +234,6 @@ static int record(struct fm_finishing *how, const char *base, const struct keepi
     int status = FM_EXIT_FAILED;
     struct fm_looks *looks = fm_looks_new(base, before);
     how->began_ns = (uint64_t)g_get_real_time() * 1000;
-    g_auto(GStrv) environment = fm_preloading_environment(command, !how->alone, &how->told);
     int wait_status = run(command, environment, looks, live, rotating, &status);
     fm_looks_free(looks);
     g_unsetenv("FATHOM_OUTPUT");

@@ -8,6 +8,7 @@ import pathlib
 import re
 import shutil
 import signal
+import socket
 import stat
 import sys
 import tempfile
@@ -88,6 +89,26 @@ def stripped(tap, folder):
     tap.check(any(re.search(r"third;[^;]*bare\+0x[0-9a-f]+", path) for path in paths),
               "they are named by their address", "\n".join(paths))
     tap.check("bare (" in done.stderr and "-dbgsym" in done.stderr, "the summary says how to get names", done.stderr)
+
+
+def asks_no_server(tap, folder):
+    """Debug files are looked for on this machine alone; the program's environment is as it was."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.setblocking(False)
+        os.environ["DEBUGINFOD_URLS"] = f"http://127.0.0.1:{server.getsockname()[1]}/"
+        try:
+            done = lib.run([lib.FATHOM, "record", "-o", "asked", "--", "sh", "-c",
+                            "./bare 3 4; echo $DEBUGINFOD_URLS"], folder)
+            asked = os.environ["DEBUGINFOD_URLS"] in done.stdout
+        finally:
+            del os.environ["DEBUGINFOD_URLS"]
+        try:
+            server.accept()[0].close()
+            connected = True
+        except BlockingIOError:
+            connected = False
+    tap.check(asked, "the program sees DEBUGINFOD_URLS", done.stdout + done.stderr)
+    tap.check("bare (" in done.stderr and not connected, "fathom asks no such server", done.stderr)
 
 
 def told(tap, folder):
@@ -208,6 +229,7 @@ def main():
         if shutil.which("clang"):
             chain(tap, folder, "clang", ["-O1"])
         stripped(tap, folder)
+        asks_no_server(tap, folder)
         told(tap, folder)
         children(tap, folder)
         own_runtime(tap, folder)
