@@ -253,6 +253,13 @@ def test_compressed():
                 file.records += file.pack("IHH", kind, 0, 8 + len(part)) + part
         told = imported(made("a.data", file.bytes()))
         check(f"records that zstd compressed ({kind})", told.returncode == 0 and stacks() == SIMPLE, (told, stacks()))
+    file = simple()
+    many = (file.pack("IHH", 14, 0, 0xfff8) + bytes(0xfff0)) * 1100 # switches between threads, which are skipped
+    packed = subprocess.run(["zstd", "-c"], input=many, capture_output=True, check=True).stdout
+    file.records += file.pack("IHH", 81, 0, 8 + len(packed)) + packed
+    told = imported(made("a.data", file.bytes()))
+    check("what is huge when unpacked is refused", told.returncode == 1 and "unpacked it has more than" in told.stderr and
+          len(told.stderr.splitlines()) == 1, told)
 
 
 def test_damaged():

@@ -8,7 +8,8 @@
 #include "exchange/import/perfdata/file.h"
 
 #define ATTR_FIRST 64u
-#define UNPACKED_MAX ((size_t)64 << 20) /* and a hundred times the file */
+#define UNPACKED_FREE ((size_t)64 << 20) /* beyond it at most a hundred times the file */
+#define UNPACKED_MAX ((size_t)G_MAXUINT32 / 2)
 #define PART_BYTES ((size_t)128 << 10)
 
 struct walk {
@@ -145,11 +146,12 @@ static bool unpack(struct walk *walk, uint64_t at, const uint8_t *packed, size_t
         }
         full = out.pos == PART_BYTES;
         g_byte_array_append(file->unpacked, part, (guint)out.pos);
-        if (file->unpacked->len > UNPACKED_MAX && file->unpacked->len / 100 > file->input->size) {
+        size_t most = MIN(MAX(UNPACKED_FREE, 100 * file->input->size), UNPACKED_MAX);
+        if (file->unpacked->len > most) {
             g_set_error(error, FM_ERROR, FM_ERROR_LIMIT,
-                        "%s: offset %" G_GUINT64_FORMAT ": unpacked it is more than a hundred "
-                        "times as large",
-                        file->input->name, (guint64)at);
+                        "%s: offset %" G_GUINT64_FORMAT ": unpacked it has more than %zu bytes, "
+                        "the most that are read of a file of this size",
+                        file->input->name, (guint64)at, most);
             return false;
         }
         if (in.pos == in.size && out.pos == 0)
