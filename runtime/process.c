@@ -235,6 +235,8 @@ __attribute__((destructor)) static void at_exit(void)
     if (fm_tls_v2.thread != NULL) {
         fm_held_flush(fm_tls_v2.thread);
         fm_ticks_settle_rest(fm_tls_v2.thread);
+        if (fm_process.unwinds != NULL)
+            fm_process.unwinds->tell(fm_tls_v2.thread);
     }
     fm_waiting_at_exit();
     fm_arena_close(FM_REC_CLOSED);

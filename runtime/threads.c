@@ -115,6 +115,8 @@ static void leave(struct fm_thread *thread)
     list_remove(thread);
     thread->leaving = true;
     fm_held_flush(thread);
+    if (fm_process.unwinds != NULL)
+        fm_process.unwinds->tell(thread);
     fm_waiting_end_thread(thread);
     thread->rec->end_monotonic_ns = fm_now_ns(CLOCK_MONOTONIC);
     __atomic_store_n(&thread->rec->state, FM_REC_THREAD_ENDED, __ATOMIC_RELEASE);
@@ -411,6 +413,8 @@ void fm_threads_after_fork(const char *old_base)
     thread->cpu_charged_ns = 0;
     fm_waiting_reset(thread);
     fm_traced_reset(thread);
+    if (fm_process.unwinds != NULL)
+        fm_process.unwinds->reset(thread);
     fm_held_thread_done(thread);
     struct fm_stack *stacks = thread->stacks, *current = thread->stack;
     fm_points_reset(thread);

@@ -511,10 +511,12 @@ void fm_held_free(struct fm_thread *thread, struct fm_rec_alloc *record,
     slack = slack == FM_CELL_SLACK ? block->further : slack;
     uint64_t bytes = usable > slack ? usable - slack : 0;
     struct fm_rec_held *rec = fm_held.rec;
+    bool by_callee = record != NULL && thread != NULL && fm_process.unwinds == NULL;
     if (block->value == 0 || block->inherited) {
-        if (record == NULL)
+        if (record == NULL && fm_process.unwinds == NULL)
             return;
-        record->frees++;
+        if (by_callee)
+            record->frees++;
         if (block->value == 0)
             free_foreign(&rec->unknown_frees, &rec->unknown_freed, usable);
         else
@@ -531,10 +533,12 @@ void fm_held_free(struct fm_thread *thread, struct fm_rec_alloc *record,
     uint64_t held_ns = block->born_ns != 0 ? fm_lifetime_count(thread, from, block->born_ns) : 0;
     if (counted)
         thread->held.delta -= (int64_t)bytes;
-    if (record != NULL && counted) {
+    if (by_callee) {
         free_known(thread, record, block, bytes, held_ns);
     } else {
         count_apart(thread, from, bytes);
+    }
+    if (!by_callee && fm_process.unwinds == NULL) {
         add(&rec->unseen_frees, 1);
         add(&rec->unseen_freed, bytes);
     }

@@ -10,6 +10,14 @@
 #include "../valgrind.h"
 #include "held/held.h"
 
+/* Whether contexts are those of unwound stacks. Then who frees a block is not recorded: that would
+ * take another walk. */
+#ifdef FATHOM_PRELOAD
+#define UNWINDS FM_LIKELY(fm_process.unwinds != NULL)
+#else
+#define UNWINDS false
+#endif
+
 #include <dlfcn.h>
 #include <emmintrin.h>
 #include <errno.h>
@@ -198,6 +206,10 @@ static inline __attribute__((always_inline)) struct fm_rec_alloc *record_at_hand
     const struct fm_tls *tls = &fm_tls_v2;
     if (FM_UNLIKELY(tls->heap_unusual != 0))
         return NULL;
+    if (UNWINDS) {
+        const struct fm_rec_csd *csd = fm_process.unwinds->charged(tls->thread, cfa);
+        return FM_LIKELY(csd != NULL && csd->alloc != 0) ? fm_at(csd->alloc) : NULL;
+    }
     const struct fm_rec_frame *frame = fm_stack_charged_quickly(tls, cfa);
     if (FM_UNLIKELY(frame == NULL))
         return NULL;
@@ -214,16 +226,30 @@ __attribute__((noinline, cold)) static void take_short_way(struct fm_tls *tls)
         tls->heap_off = 1;
 }
 
+static struct fm_rec_csd *charged_at(struct fm_thread *thread, uint64_t cfa)
+{
+    if (UNWINDS)
+        return fm_process.unwinds->charged(thread, cfa);
+    fm_stack_resume(thread, cfa);
+    return (struct fm_rec_csd *)fm_stack_charged(thread, cfa)->csd;
+}
+
+static bool is_recorded(const struct fm_tls *tls)
+{
+    return tls->thread != NULL && tls->inside == 0 && tls->bound != FM_BOUND_NONE && !program_has;
+}
+
 /* As above for all cases; NULL: nothing to do. */
 __attribute__((noinline)) static struct fm_rec_alloc *record_find(uint64_t cfa, void *block)
 {
     struct fm_tls *tls = &fm_tls_v2;
     struct fm_thread *thread = tls->thread;
-    if (thread == NULL || tls->inside != 0 || tls->bound == FM_BOUND_NONE || program_has)
+    if (!is_recorded(tls))
         return NULL;
-    fm_stack_resume(thread, cfa);
-    struct fm_rec_csd *csd = (struct fm_rec_csd *)fm_stack_charged(thread, cfa)->csd;
+    struct fm_rec_csd *csd = charged_at(thread, cfa);
     struct fm_rec_alloc *record;
+    if (FM_UNLIKELY(csd == NULL))
+        return NULL;
     if (FM_LIKELY(csd->alloc != 0))
         record = fm_at(csd->alloc);
     else if (thread->lost_linked && fm_arena_refuses(&thread->bump, RECORD_BYTES_MAX))
@@ -331,6 +357,12 @@ static inline struct fm_held_block take(const void *block)
 
 static void note_free(void *block, uint64_t cfa)
 {
+    if (UNWINDS && fm_held.map != NULL) {
+        struct fm_held_block known = fm_held_take(block);
+        if (known.value != 0 || is_recorded(&fm_tls_v2))
+            fm_held_free(fm_tls_v2.thread, NULL, &known, usable_bytes(block));
+        return;
+    }
     struct fm_rec_alloc *record = record_find(cfa, block);
     struct fm_held_block known = take(block);
     if (record != NULL || known.value != 0)
@@ -396,10 +428,36 @@ __attribute__((noinline)) static bool count_free_alone(struct fm_rec_alloc *reco
     return true;
 }
 
+/* As below where it is the callee that allocated the block that counts. */
+static inline bool count_free_of_owner(void *block)
+{
+    const struct fm_tls *tls = &fm_tls_v2;
+    if (FM_UNLIKELY(tls->heap_unusual != 0) || FM_UNLIKELY(fm_held.map == NULL))
+        return false;
+    uint32_t *at = fm_held_cell(block);
+    if (FM_UNLIKELY(at == NULL) || FM_UNLIKELY(*at == 0))
+        return false;
+    struct fm_thread_held *held = &tls->thread->held;
+    struct fm_rec_alloc *from = fm_cell_record(*at);
+    size_t slack = *at & FM_CELL_SLACK, word = chunk_word(block);
+    size_t bytes = chunk_usable(word) - slack;
+    int64_t delta = held->delta - (int64_t)bytes;
+    if (FM_UNLIKELY(from->thread != held->self) ||
+        FM_UNLIKELY(from->stamp != fm_held.epoch_quick) || FM_UNLIKELY(slack == FM_CELL_SLACK) ||
+        FM_UNLIKELY((word & CHUNK_MAPPED) != 0) || FM_UNLIKELY(delta < held->low))
+        return false;
+    *at = 0;
+    held->delta = delta;
+    pair_add(&from->own_frees, bytes);
+    return true;
+}
+
 /* Counts the free of a block if nothing about it is unusual. Uses few values at a time, since each
  * saved register is a store. */
 static inline __attribute__((always_inline)) bool count_free_quickly(void *block, uint64_t cfa)
 {
+    if (UNWINDS)
+        return count_free_of_owner(block);
     struct fm_rec_alloc *record = record_at_hand(cfa);
     if (FM_UNLIKELY(record == NULL))
         return false;

@@ -21,6 +21,8 @@ enum fm_unwind_result {
     FM_UNWIND_CUT    /* the stack cannot be followed further */
 };
 
+#define FM_UNWIND_SINCE_LOST UINT32_MAX
+
 /* The state of a walk. Besides memory, the next step depends only on ip, sp, bp and exact. So
  * frames with the same state and the same words after ip_slot and bp_slot have the same callers. */
 struct fm_unwind {
@@ -29,6 +31,8 @@ struct fm_unwind {
     bool exact;       /* ip was interrupted; else it is a return address: look up ip - 1 */
     bool guessed;     /* the last step was a guess */
     bool by_bp;       /* the last step depended on bp */
+    bool by_slots;    /* of memory, the last step depended on the words at the slots alone */
+    bool bp_lost;     /* the caller's bp is not known */
     uint64_t ip_slot; /* address from which the last step read ip; 0: not from the stack */
     uint64_t bp_slot; /* as above for bp; 0: bp is unchanged, or was not read from the stack */
     uint32_t guesses; /* so far */
@@ -36,7 +40,7 @@ struct fm_unwind {
     struct fm_unwind_memory memory;
     struct fm_unwind_registers all; /* registers of the frame `since` steps ago */
     bool all_exact;
-    uint32_t since; /* UINT32_MAX: steps from there cannot be repeated */
+    uint32_t since; /* FM_UNWIND_SINCE_LOST: steps from there cannot be repeated */
     uint32_t repeats;
 };
 
@@ -44,6 +48,10 @@ struct fm_unwind {
  * between low and high is read without asking the kernel; both may be 0. */
 void fm_unwind_begin(struct fm_unwind *walk, const struct fm_unwind_registers *registers,
                      uint64_t low, uint64_t high);
+/* As above, from a frame that has called: ip is its return address. Other registers are not known:
+ * if one is needed, the stack is cut. */
+void fm_unwind_begin_at(struct fm_unwind *walk, uint64_t ip, uint64_t sp, uint64_t bp, uint64_t low,
+                        uint64_t high);
 enum fm_unwind_result fm_unwind_step(struct fm_unwind *walk);
 
 /* Registers of the code that a signal interrupted. */

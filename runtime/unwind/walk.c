@@ -8,7 +8,6 @@
 #include <string.h>
 
 #define REPEATS_MAX 16u /* number of steps with all registers, in one walk */
-#define SINCE_LOST UINT32_MAX
 #define ALL_KNOWN ((1u << FM_UNWIND_REGISTERS) - 1)
 
 void fm_unwind_registers_of(const mcontext_t *context, struct fm_unwind_registers *ret)
@@ -31,17 +30,33 @@ static void go_on_from_all(struct fm_unwind *walk, bool exact)
     walk->since = 0;
 }
 
-void fm_unwind_begin(struct fm_unwind *walk, const struct fm_unwind_registers *registers,
-                     uint64_t low, uint64_t high)
+static void begin(struct fm_unwind *walk, uint64_t low, uint64_t high)
 {
-    walk->guessed = walk->by_bp = false;
+    walk->guessed = walk->by_bp = walk->by_slots = walk->bp_lost = false;
     walk->ip_slot = walk->bp_slot = 0;
     walk->guesses = walk->repeats = 0;
     low = (low + 7) & ~7ull;
     high = high & ~7ull;
     walk->memory = (struct fm_unwind_memory){.low = low, .high = high > low ? high : low};
+}
+
+void fm_unwind_begin(struct fm_unwind *walk, const struct fm_unwind_registers *registers,
+                     uint64_t low, uint64_t high)
+{
+    begin(walk, low, high);
     walk->all = *registers;
     go_on_from_all(walk, true);
+}
+
+void fm_unwind_begin_at(struct fm_unwind *walk, uint64_t ip, uint64_t sp, uint64_t bp, uint64_t low,
+                        uint64_t high)
+{
+    begin(walk, low, high);
+    walk->ip = ip;
+    walk->sp = sp;
+    walk->bp = bp;
+    walk->exact = false;
+    walk->since = FM_UNWIND_SINCE_LOST;
 }
 
 /* The kernel's frame is at the stack pointer, wherever the handler's stack was; the interrupted
@@ -91,7 +106,7 @@ static enum fm_unwind_result step_all(struct fm_unwind *walk)
 /* The step needs more than ip, sp and bp: repeats the steps from where all registers were known. */
 static enum fm_unwind_result step_again(struct fm_unwind *walk)
 {
-    if (walk->since == SINCE_LOST || walk->repeats++ == REPEATS_MAX)
+    if (walk->since == FM_UNWIND_SINCE_LOST || walk->repeats++ == REPEATS_MAX)
         return FM_UNWIND_CUT;
     for (; walk->since > 0; walk->since--)
         if (step_all(walk) != FM_UNWIND_FRAME)
@@ -119,7 +134,7 @@ static enum fm_unwind_result step_guessed(struct fm_unwind *walk)
     walk->guesses++;
     walk->guessed = true;
     walk->exact = false;
-    walk->since = SINCE_LOST;
+    walk->since = FM_UNWIND_SINCE_LOST;
     return walk->ip == 0 ? FM_UNWIND_END : FM_UNWIND_FRAME;
 }
 
@@ -128,10 +143,12 @@ static bool cfa_by_rule(struct fm_unwind *walk, fm_rule rule, uint64_t *ret)
     unsigned column = fm_rule_register(rule);
     uint64_t base = column == FM_UNWIND_RBP ? walk->bp : walk->sp;
     walk->by_bp = column == FM_UNWIND_RBP;
+    walk->by_slots = true;
     if (column != FM_UNWIND_RBP && column != FM_UNWIND_RSP) {
         if (walk->since != 0 || !fm_unwind_register_known(&walk->all, column))
             return false;
         base = walk->all.value[column];
+        walk->by_slots = false;
     }
     switch (fm_rule_kind_of(rule)) {
     case FM_RULE_OFFSET:
@@ -141,6 +158,7 @@ static bool cfa_by_rule(struct fm_unwind *walk, fm_rule rule, uint64_t *ret)
         *ret = base + ((walk->ip & 15) >= (uint64_t)fm_rule_offset(rule) ? 16 : 8);
         return true;
     default: /* FM_RULE_LOADED, FM_RULE_LOADED_8 */
+        walk->by_slots = false;
         if (!fm_unwind_word(&walk->memory, base + (uint64_t)fm_rule_offset(rule), ret))
             return false;
         *ret += fm_rule_kind_of(rule) == FM_RULE_LOADED_8 ? 8 : 0;
@@ -151,6 +169,7 @@ static bool cfa_by_rule(struct fm_unwind *walk, fm_rule rule, uint64_t *ret)
 static bool bp_by_rule(struct fm_unwind *walk, fm_rule rule, uint64_t cfa)
 {
     walk->bp_slot = 0;
+    walk->bp_lost = false;
     switch (fm_rule_bp_of(rule)) {
     case FM_RULE_BP_SAME:
         return true;
@@ -163,6 +182,7 @@ static bool bp_by_rule(struct fm_unwind *walk, fm_rule rule, uint64_t cfa)
         break;
     case FM_RULE_BP_LOST:
         walk->bp = 0;
+        walk->bp_lost = true;
         return true;
     }
     return fm_unwind_word(&walk->memory, walk->bp_slot, &walk->bp);
@@ -172,13 +192,15 @@ enum fm_unwind_result fm_unwind_step(struct fm_unwind *walk)
 {
     uint64_t cfa, ip;
     fm_rule rule = fm_unwind_rule_find(walk->ip - !walk->exact, walk->exact);
-    walk->guessed = false;
+    walk->guessed = walk->by_slots = false;
     switch (fm_rule_kind_of(rule)) {
     case FM_RULE_NONE:
         return step_guessed(walk);
     case FM_RULE_SIGNAL:
         return step_signal(walk);
     case FM_RULE_END:
+        walk->by_slots = true;
+        walk->by_bp = false;
         return FM_UNWIND_END;
     case FM_RULE_INTERPRETED:
         return step_again(walk);
@@ -194,6 +216,6 @@ enum fm_unwind_result fm_unwind_step(struct fm_unwind *walk)
     walk->ip = ip;
     walk->sp = cfa;
     walk->exact = false;
-    walk->since += walk->since != SINCE_LOST;
+    walk->since += walk->since != FM_UNWIND_SINCE_LOST;
     return ip == 0 ? FM_UNWIND_END : FM_UNWIND_FRAME;
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <ucontext.h>
 
+struct fm_rec_csd;
 struct fm_rec_frame;
 struct fm_thread;
 struct fm_unwound_start;
@@ -15,6 +16,11 @@ struct fm_unwound_actions {
      * NULL: no memory. Valid until the next call. */
     const struct fm_rec_frame *(*stack)(struct fm_thread *thread, const mcontext_t *registers,
                                         const struct fm_rec_frame *base);
+    /* The context of a call of one of ours, in front of libc's, with that CFA. The function has a
+     * frame pointer. NULL: nothing is recorded. */
+    struct fm_rec_csd *(*charged)(struct fm_thread *thread, uint64_t cfa);
+    void (*tell)(struct fm_thread *thread);  /* the header knows all stacks that were walked */
+    void (*reset)(struct fm_thread *thread); /* in a child of fork */
     void (*free)(struct fm_thread *thread);
     struct fm_unwound_start *(*start_new)(void *(*function)(void *), void *argument);
     void (*start_free)(struct fm_unwound_start *start);

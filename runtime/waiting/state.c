@@ -103,6 +103,8 @@ record_find_slowly(struct fm_thread *thread, struct fm_rec_csd *csd, unsigned ki
 static struct fm_rec_wait *record_find(struct fm_thread *thread, struct fm_rec_csd *csd,
                                        unsigned kind)
 {
+    if (FM_UNLIKELY(csd == NULL))
+        return NULL;
     const struct fm_wait_slot *slot = fm_wait_slot_of(thread, csd, kind);
     return FM_LIKELY(slot->key == fm_wait_key(csd, kind)) ? slot->record
                                                           : record_find_slowly(thread, csd, kind);
@@ -118,13 +120,25 @@ static inline struct fm_thread *recorded_thread(void)
     return recorded ? thread : NULL;
 }
 
+/* NULL: nothing is recorded. */
+static inline struct fm_rec_csd *charged_at(struct fm_thread *thread, uint64_t cfa)
+{
+    if (FM_UNLIKELY(fm_process.unwinds != NULL))
+        return fm_process.unwinds->charged(thread, cfa);
+    const struct fm_rec_frame *frame = fm_stack_charged_quickly(&fm_tls_v2, cfa);
+    if (FM_UNLIKELY(frame == NULL)) {
+        fm_stack_resume(thread, cfa);
+        frame = fm_stack_charged(thread, cfa);
+    }
+    return (struct fm_rec_csd *)frame->csd;
+}
+
 void fm_wait_count_slowly(unsigned kind, uint64_t cfa)
 {
     struct fm_thread *thread = recorded_thread();
     if (thread == NULL)
         return;
-    fm_stack_resume(thread, cfa);
-    struct fm_rec_csd *csd = (struct fm_rec_csd *)fm_stack_charged(thread, cfa)->csd;
+    struct fm_rec_csd *csd = charged_at(thread, cfa);
     struct fm_rec_wait *record = record_find(thread, csd, kind);
     if (record != NULL)
         fm_wait_add(&record->calls, 1);
@@ -213,16 +227,6 @@ static void open_wait(struct fm_thread *thread, struct fm_rec_wait *record,
     rec->wait_holder = holder;
     rec->wait_away = 0;
     __atomic_store_n(&rec->wait_since, fm_wait_clock_now(), __ATOMIC_RELEASE);
-}
-
-static inline struct fm_rec_csd *charged_at(struct fm_thread *thread, uint64_t cfa)
-{
-    const struct fm_rec_frame *frame = fm_stack_charged_quickly(&fm_tls_v2, cfa);
-    if (FM_UNLIKELY(frame == NULL)) {
-        fm_stack_resume(thread, cfa);
-        frame = fm_stack_charged(thread, cfa);
-    }
-    return (struct fm_rec_csd *)frame->csd;
 }
 
 /* A thread without hooks in its functions (for example a std::thread whose body was inlined into

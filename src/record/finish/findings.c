@@ -89,13 +89,13 @@ static void find_stacks(const struct fm_rec_header *header, struct fm_finish_not
                               header->frames_guessed == 1 ? "" : "s",
                               (guint64)header->stacks_guessed,
                               header->frames_guessed == 1 ? "is a guess" : "are guesses");
-    fm_notes_add(notes,
-                 "not built with `fathom cc`: calls are not counted, contexts are those of "
-                 "%" G_GUINT64_FORMAT " sampled stacks, %.1f %% of them complete%s",
-                 (guint64)header->stacks,
-                 100.0 * (double)fm_raw_less(header->stacks, header->stacks_cut) /
-                     (double)header->stacks,
-                 guessed);
+    fm_notes_add(
+        notes,
+        "not built with `fathom cc`: calls are not counted, contexts are those of "
+        "%" G_GUINT64_FORMAT " stacks (samples, allocations, waits), %.1f %% of them complete%s",
+        (guint64)header->stacks,
+        100.0 * (double)fm_raw_less(header->stacks, header->stacks_cut) / (double)header->stacks,
+        guessed);
 }
 
 void fm_findings_of_recording(const struct fm_raw_recording *recording, const char *again,

@@ -126,10 +126,26 @@ bool fm_raw_heap_read(struct fm_raw_heap_reading *reading, uint32_t ref, uint32_
     return true;
 }
 
+/* Of stacks that are unwound, those are not walked by which blocks are freed. */
+static void find_unseen_frees(struct fm_raw_recording *recording)
+{
+    struct fm_rec_held *held = &recording->held;
+    const GArray *heaps = recording->storage->heaps;
+    uint64_t frees = 0, freed = 0;
+    for (guint i = 0; i < heaps->len; i++) {
+        frees += g_array_index(heaps, struct fm_raw_heap, i).given_back;
+        freed += g_array_index(heaps, struct fm_raw_heap, i).given_back_bytes;
+    }
+    held->unseen_frees = fm_raw_less(frees, held->untold_blocks);
+    held->unseen_freed = fm_raw_less(freed, held->untold_bytes);
+}
+
 void fm_raw_heap_end(struct fm_raw_heap_reading *reading)
 {
     struct fm_raw_recording *recording = reading->recording;
     const GArray *flows = recording->storage->flows;
+    if ((recording->header.grade_flags & FM_REC_UNWOUND) != 0)
+        find_unseen_frees(recording);
     /* Nothing was allocated: that nothing is held is known, too. */
     if ((recording->header.grade_flags & FM_REC_WILL_HOLD) != 0 &&
         recording->storage->heaps->len <= 1)

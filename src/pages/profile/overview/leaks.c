@@ -333,7 +333,8 @@ static void add_beside(struct fm_page *page)
                "freed, but allocated where nothing was recorded");
     say_blocks(page, whole->inherited_blocks, whole->inherited_bytes,
                "freed, but allocated by the parent process");
-    say_blocks(page, whole->unseen_blocks, whole->unseen_bytes, "freed where nothing is recorded");
+    say_blocks(page, whole->unseen_blocks, whole->unseen_bytes,
+               "freed where it is not recorded who frees");
     say_blocks(page, whole->untold_blocks, whole->untold_bytes,
                "allocated without memory to note where");
     if (whole->dropped > 0) {
