@@ -204,8 +204,6 @@ def test_further_measure_alone(folder):
 
 KNOWN = {  # content: what is said
     b"PERFFILE" + bytes(100): ("perf's own file, of before 2011", "perf script reads it"),
-    b"heap profile:  1:  10 [ 1: 10] @ heap_v2/524288\n": ("a heap profile of gperftools", "--collapsed"),
-    b"heap_v2/524288\n  t*: 1: 10 [0: 0]\n": ("a heap profile of jemalloc", "jeprof --collapsed"),
     b"FLR\x00\x00\x02": ("Java's Flight Recorder", "jfrconv"),
     b'{"profileJSON":{},"symbolicationTable":{}}': ("a profile of Firefox of before 2013", "shows it"),
     b'{"some":"thing"}': ("JSON of another tool", "speedscope"),

@@ -52,12 +52,24 @@ static void read_line(struct fm_import_images *images, const char *line)
 {
     struct mapping mapping;
     char *end;
+    line += strspn(line, " ");
     mapping.low = g_ascii_strtoull(line, &end, 16);
     if (end == line || *end != '-')
         return;
     line = end + 1;
     mapping.high = g_ascii_strtoull(line, &end, 16);
-    if (end == line || strncmp(end, " ", 1) != 0 || mapping.high <= mapping.low)
+    if (end == line || mapping.high <= mapping.low)
+        return;
+    if (end[0] == ':') { /* gperftools' own: "7f01000-7f02000: /lib/libc.so.6" */
+        end += 1 + strspn(end + 1, " ");
+        g_autofree char *own = g_strchomp(g_strdup(end));
+        mapping.offset = 0;
+        mapping.image = own[0] == '\0' ? 0 : image_of(images, own);
+        if (own[0] != '\0')
+            g_array_append_val(images->mappings, mapping);
+        return;
+    }
+    if (end[0] != ' ')
         return;
     g_auto(GStrv) words = g_strsplit(end + 1, " ", 5); /* flags, offset, device, inode, path */
     if (g_strv_length(words) < 5 || strlen(words[0]) < 3 || words[0][2] != 'x')
