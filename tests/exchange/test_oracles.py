@@ -34,7 +34,7 @@ def package():
 
 
 def read(folder, *files):
-    told = must("node", str(pathlib.Path(__file__).parent / "speedscope.mjs"), str(folder), *files)
+    told = must("node", str(pathlib.Path(__file__).parent / "oracles/speedscope.mjs"), str(folder), *files)
     return json.loads(told.stdout)
 
 
@@ -122,11 +122,11 @@ def one(message, field):
 
 
 def check_otlp(folder, path):
-    """What protoc makes of the file, by the format's description beside this test."""
+    """What protoc makes of the file, by the format's description in the folder of this test."""
     out = os.path.join(folder, "x.otlp")
     must(fathom, "export", "--to=otlp", "-o", out, path)
     with open(out, "rb") as file:
-        told = subprocess.run(["protoc", "--decode=otlp_profiles.ProfilesData", "-I", pathlib.Path(__file__).parent,
+        told = subprocess.run(["protoc", "--decode=otlp_profiles.ProfilesData", "-I", pathlib.Path(__file__).parent / "oracles",
                                "otlp_profiles.proto"], stdin=file, capture_output=True, text=True)
     check("otlp: protoc reads it, and knows each field",
           told.returncode == 0 and not re.search(r"^\s*\d+[: ]", told.stdout, re.MULTILINE), told.stderr)
