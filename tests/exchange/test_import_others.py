@@ -6,6 +6,8 @@ usage: test_import_others.py FATHOM"""
 import gzip
 import json
 import os
+import pathlib
+import re
 import shutil
 import struct
 import sys
@@ -217,6 +219,15 @@ KNOWN = {  # content: what is said
 }
 
 
+def test_documented():
+    """Each format of the command has a row in docs/formats.md."""
+    listed = re.findall(r"^  ([a-z.]+)  +[^-]", run(fathom, "import", "--help").stdout, re.M)
+    page = pathlib.Path(__file__).resolve().parents[2] / "docs/formats.md"
+    rows = "".join(line.split("|")[1] for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("| `"))
+    missing = [name for name in listed if f"`{name}`" not in rows]
+    check("each format is documented", len(listed) > 10 and not missing, (listed, missing))
+
+
 def test_known(folder):
     for content, (what, helps) in KNOWN.items():
         path = made(folder, "file", content)
@@ -271,7 +282,7 @@ def test_ctf_2(folder):
 
 def main():
     for test in (test_perf_shapes, test_callgrind_numbers, test_gperftools, test_what_is_in_use, test_few_samples,
-                 test_further_measure_alone, test_known, test_nobody_is_sent_round, test_ctf_2):
+                 test_further_measure_alone, test_documented, test_known, test_nobody_is_sent_round, test_ctf_2):
         folder = tempfile.mkdtemp()
         try:
             test(folder)
