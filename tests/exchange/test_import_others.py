@@ -219,7 +219,7 @@ KNOWN = {  # content: what is said
 }
 
 
-def test_documented():
+def test_documented(_folder):
     """Each format of the command has a row in docs/formats.md."""
     listed = re.findall(r"^  ([a-z.]+)  +[^-]", run(fathom, "import", "--help").stdout, re.M)
     page = pathlib.Path(__file__).resolve().parents[2] / "docs/formats.md"
