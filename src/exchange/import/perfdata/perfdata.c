@@ -305,8 +305,9 @@ static char *program_of(struct reader *in, const struct fm_import_input *input)
         int32_t of = (int32_t)fm_perf_take_u32(&body.fields);
         if (of != pid || of != (int32_t)fm_perf_take_u32(&body.fields))
             continue;
+        g_autofree char *text = fm_perf_text(&body.fields);
         g_free(name);
-        name = fm_perf_text(&body.fields);
+        name = g_utf8_make_valid(text, -1);
     }
     return name != NULL && name[0] != '\0' ? name : (g_free(name), g_strdup(input->program));
 }
