@@ -181,7 +181,8 @@ void fm_cell_folded(struct fm_table *table, const char *title, const struct fm_h
  * the column's name with "_full" behind. NULL = nothing. */
 void fm_cell_full(struct fm_table *table, const char *text);
 /* After a cell: its number is unknown and at most this one, which is that of the page to which
- * query links. why: a sentence. In JSON a member named like the column with "_at_most". */
+ * query links. why: a sentence. In JSON a member named like the column with "_at_most", whose value
+ * is the query. NULL: there is no such page; in JSON `true`. */
 void fm_cell_at_most(struct fm_table *table, const struct fm_query *query, const char *why);
 /* The cell just added spans this many columns. */
 void fm_cell_span(struct fm_table *table, unsigned columns);

@@ -192,7 +192,9 @@ static void write_cells(struct fm_json *json, const struct fm_table *table, cons
             write_query(json, names[column].query, cells[i].link);
         if (cells[i].kind == CELL_PATH)
             fm_json_uint(json, names[column].depth, cells[i].form);
-        if (cells[i].most)
+        if (cells[i].most && cells[i].most->command == NULL)
+            fm_json_bool(json, names[column].most, true);
+        else if (cells[i].most)
             write_query(json, names[column].most, cells[i].most);
         else if (cells[i].full)
             fm_json_text(json, names[column].full, cells[i].full);

@@ -250,12 +250,14 @@ void fm_cell_full(struct fm_table *table, const char *text)
 
 void fm_cell_at_most(struct fm_table *table, const struct fm_query *query, const char *why)
 {
-    g_return_if_fail(query != NULL && why != NULL);
+    g_return_if_fail(why != NULL);
     if (table->row_count == 0 || table->rows[table->row_count - 1].cell_count == 0)
         return;
     struct link *link = fm_arena_alloc(&table->display->arena, sizeof *link);
 
-    fm_display_link(table->display, query, FM_AT_MOST, link);
+    *link = (struct link){.label = FM_AT_MOST};
+    if (query != NULL)
+        fm_display_link(table->display, query, FM_AT_MOST, link);
     table->cells[table->cell_count - 1].most = link;
     fm_cell_full(table, why);
 }

@@ -188,6 +188,50 @@ def inlining_breaks_nothing():
           not same[1]["calls total = +0"]["why"], same)
 
 
+RECURSION = """
+#include <stdlib.h>
+#define OWN __attribute__((noinline, noclone))
+static volatile long sink;
+static void *volatile kept;
+OWN int apply(int n);
+OWN void *take(int n) { return kept = malloc(n); }
+OWN int eval(int n) { free(take(10)); return n > 0 ? apply(n - 1) : 0; }
+OWN int apply(int n) {
+#ifdef MORE
+    free(take(5));
+#endif
+    return n > 0 ? eval(n - 1) : 1;
+}
+int main(void) { for (int i = 0; i < 20; i++) sink += eval(6); return 0; }
+"""
+
+
+def totals_inside_recursions_are_bounds():
+    """How many of a recursion's allocations were made below one of its functions is not recorded:
+    its limits have the recursion's, marked, and break only where that is enough."""
+    with open("recursion.c", "w") as file:
+        file.write(RECURSION)
+    runs = []
+    for name, options in (("less", []), ("more", ["-DMORE"])):
+        must(fathom, "cc", "-O1", "-g", *options, "recursion.c", "-o", name)
+        must(fathom, "record", "-q", "-o", name, "--", f"./{name}")
+        runs.append(name + ".data")
+    limits = ("allocations apply ≤ 140", "allocations apply ≤ 139", "allocations apply ≤ +10 %",
+              "allocations eval ≤ 139", "allocations eval ≤ 140", "allocations self apply ≤ 0")
+    status, rows, told = gate(f"--against={runs[0]}", *expect(*limits), runs[1])
+    verdicts = [rows[limit]["verdict"] for limit in limits]
+    check("a bound keeps a limit, and does not break an absolute one", status == 1 and verdicts ==
+          ["kept", "not told", "broken", "broken", "kept", "kept"], told)
+    bounds = [(rows[limit].get("before_at_most"), rows[limit].get("after_at_most"))
+              for limit in limits]
+    check("and is marked", bounds == [(True, True)] * 3 + [(None, None)] * 3 and
+          (rows[limits[0]]["before"], rows[limits[0]]["after"]) == (80, 140), told)
+    text = run(fathom, "check", f"--against={runs[0]}", *expect(*limits[:1]), runs[1]).stdout
+    check("in texts, too", "\u2264 80" in text and "\u2264 140" in text, text)
+    strict = gate(f"--against={runs[0]}", "--strict", *expect(limits[1]), runs[1])
+    check("with strictness what is not told is broken", strict[0] == 1, strict)
+
+
 LIMITS = """# what is allowed
 allocations total ≤ +0 %        # broken
 calls main › first ≤ +0 %
@@ -244,6 +288,7 @@ with tempfile.TemporaryDirectory() as folder:
     statuses(base, new)
     programs_that_do_not_repeat()
     inlining_breaks_nothing()
+    totals_inside_recursions_are_bounds()
     documents(base, new)
     os.chdir("/")
 end()

@@ -4,9 +4,11 @@
 recursions. The oracle has the stacks and nothing else; profiles are drawn at random.
 
 usage: test_totals.py FATHOM"""
+import html
 import json
 import os
 import random
+import re
 import sys
 import tempfile
 
@@ -269,6 +271,82 @@ def test_callgrind(folder):
           totals_of(data))
 
 
+# --- two profiles ---
+
+
+def limits_of(base, new, *limits):
+    """{limit: its row} of two profiles."""
+    told = run(fathom, "check", "--json", f"--against={base}", *(f"--expect={one}" for one in limits),
+               new)
+    return {row["cells"]["limit"]: row["cells"]
+            for row in json.loads(told.stdout)["tables"][0]["rows"]}
+
+
+def milliseconds(seconds):
+    return round(1000 * seconds)
+
+
+def any_of(stacks, names):
+    """What the stacks cost that hold one of these functions at least."""
+    return sum(cost for frames, cost in stacks if names & set(frames))
+
+
+def test_limits(folder):
+    differ, bounds = {}, 0
+    for seed in range(16):
+        sides = [draw(5000 + 2 * seed + side, nameless=False) for side in range(2)]
+        if seed % 4 == 0:  # one side without a recursion
+            sides[1] = [(list(dict.fromkeys(frames)), cost) for frames, cost in sides[1]]
+        files = [imported(folder, f"side{seed}.{side}", folded(stacks), "--unit=ms", "--program=p")
+                 for side, stacks in enumerate(sides)]
+        expected = [oracle(stacks) for stacks in sides]
+        names = sorted(set(expected[0]) | set(expected[1]))
+        rows = limits_of(*files, *(f"time {name} <= 1000 s" for name in names),
+                         "time f* <= 1000 s", "time * <= 1000 s")
+        for name in names:
+            row = rows[f"time {name} <= 1000 s"]
+            found = [milliseconds(row[side]) for side in ("before", "after")]
+            right = [totals.get(name, 0) for totals in expected]
+            if found != right or "before_at_most" in row:
+                differ[seed, name] = found, right
+        some, all_of_them = rows["time f* <= 1000 s"], rows["time * <= 1000 s"]
+        for side, stacks in zip(("before", "after"), sides):
+            right = any_of(stacks, {f"f{i}" for i in range(7)})
+            found, bound = milliseconds(some[side]), some.get(side + "_at_most", False)
+            bounds += bound
+            if found < right or (found > right and not bound):
+                differ[seed, side, "some"] = some, right
+            if milliseconds(all_of_them[side]) != sum(cost for _, cost in stacks):
+                differ[seed, side, "all"] = all_of_them
+    check("limits have the totals of all stacks that hold a function", differ == {}, differ)
+    check("and say of several in a recursion that the sum is a bound", bounds > 0)
+
+
+def titles_of(base, new):
+    """{function: lines below its name} of the boxes of a difference."""
+    page = said(fathom, "diff", "--html", base, new)
+    texts = [re.split("\n|\u240a", html.unescape(text)) for text in re.findall(r"<title>([^<]*)</title>", page)]
+    return {text[0]: text[1:] for text in texts}
+
+
+def test_difference(folder):
+    before = imported(folder, "before.folded", RECURSIVE, "--unit=ms", "--program=p")
+    after = imported(folder, "after.folded", "main;eval;apply;eval;apply;eval;leaf 1900\n"
+                     "main;eval 10\nmain;eval;apply;rest 50\n", "--unit=ms", "--program=p")
+    boxes = titles_of(before, after)
+    check("a recursion has a box of its own, in which those of its functions add up",
+          boxes["\u27f2\u00a0eval\u00a0+1"][0].startswith("100.0ms before, 2.0s after"), boxes)
+    check("whose functions have both, their part and their total",
+          boxes["apply"][0].startswith("its part of the recursion: 0 before, 50.0ms after") and
+          boxes["apply"][1] == "total: 90.0ms before, 1.9s after", boxes)
+    told = json.loads(said(fathom, "diff", "--json", before, after))
+    rows = {row["cells"]["function"]: row["cells"] for table in told["tables"]
+            if table["name"] == "times_with_callees" for row in table["rows"]}
+    check("functions inside a recursion are among those whose total changed",
+          "apply" in rows and milliseconds(rows["apply"]["before"]) == 90 and
+          milliseconds(rows["apply"]["after"]) == 1950, told["tables"])
+
+
 # --- pages ---
 
 
@@ -297,6 +375,8 @@ def main():
         test_pprof(folder)
         test_merge(folder)
         test_callgrind(folder)
+        test_limits(folder)
+        test_difference(folder)
         test_pages(folder)
     end()
 

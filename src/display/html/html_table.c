@@ -276,7 +276,7 @@ static void append_cell_content(const struct html *html, const struct cell *cell
         return;
     }
     if (cell->most) {
-        bool leads = fm_html_leads(html, cell->most);
+        bool leads = cell->most->command != NULL && fm_html_leads(html, cell->most);
         if (leads) {
             g_string_append(html->out, "<a class=\"most\"");
             fm_html_href(html, cell->most);

@@ -117,8 +117,11 @@ static void context_cells(struct view *v, const struct fm_cause_context *context
     for (int side = FM_BEFORE; side < FM_SIDES; side++)
         context->calls[side] >= 0 ? fm_cell_int(v->table, context->calls[side])
                                   : fm_cell_empty(v->table);
-    for (int side = FM_BEFORE; side < FM_SIDES; side++)
+    for (int side = FM_BEFORE; side < FM_SIDES; side++) {
         cell_value(v, v->causes.measure, (double)context->value[side]);
+        if (context->at_most[side])
+            fm_cell_at_most(v->table, NULL, "Of its recursion: its own was not recorded");
+    }
 }
 
 /* The sums of a cause, then the paths to the largest of its contexts. */
@@ -133,6 +136,7 @@ static void add_cause(struct view *v, const struct fm_cause *cause)
                                   ? -1
                                   : sum.calls[side] + contexts[i].calls[side];
             sum.value[side] += contexts[i].value[side];
+            sum.at_most[side] = sum.at_most[side] || contexts[i].at_most[side];
         }
     }
     fm_table_row(v->table, "cause", false);

@@ -2,6 +2,7 @@
 #include "pages/compare/difference.h"
 
 #include "runs/compare/timing.h"
+#include "runs/compare/totals.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -19,12 +20,16 @@ struct picture {
     enum fm_measure_id measure;
     struct fm_compare_values values;
     struct fm_flame *flame;
-    uint32_t *child_first, *children; /* children in the spanning tree */
+    struct fm_compare_totals totals[FM_SIDES];
+    /* Contexts in the spanning tree by those above; of a recursion, only those outside of it. */
+    uint32_t *child_first, *children;
+    uint32_t *member_first, *members; /* contexts of recursions, by those that entered them */
     double *width;                    /* [pd + 1]: the larger total, or that of the boxes below */
+    double *part_width;               /* [pd + 1]: of its part in its recursion */
     double whole, program;
     int64_t parts; /* common unit of both sides: this number of parts is one unit of the measure */
     /* [pd + 1], for sampled measures: chance does not explain the change; NULL = exact */
-    bool *told;
+    bool *told, *told_parts;
     unsigned boxes;
     bool cut;
 };
@@ -35,59 +40,97 @@ static uint32_t parent_of(const struct picture *p, uint32_t pd)
     return csd == 0 ? 0 : p->c->side[FM_BEFORE]->csd_caller[csd];
 }
 
-static double larger(const struct picture *p, uint32_t pd)
+/* A box: a context with all below it, or its part in its recursion. */
+struct box {
+    uint32_t pd;
+    bool part;
+};
+
+static int64_t value_of(const struct picture *p, struct box box, enum fm_side side)
 {
-    return (double)MAX(p->values.total[FM_BEFORE][pd], p->values.total[FM_AFTER][pd]);
+    return (box.part ? p->totals[side].part : p->values.total[side])[box.pd];
 }
 
-/* Children by parent, and widths from the leaves up. */
+static double amount_of(const struct picture *p, struct box box, enum fm_side side)
+{
+    return (double)value_of(p, box, side);
+}
+
+static double larger(const struct picture *p, struct box box)
+{
+    return MAX(amount_of(p, box, FM_BEFORE), amount_of(p, box, FM_AFTER));
+}
+
+/* Contexts by their keys, in the order of the tree. */
+static void index_by(const struct fm_compare *c, const uint32_t *keys, uint32_t **ret_first,
+                     uint32_t **ret)
+{
+    uint32_t count = c->side[FM_BEFORE]->pd_count, *first = g_new0(uint32_t, count + 2u);
+    uint32_t *by = g_new0(uint32_t, count + 1u);
+    for (uint32_t i = 0; i < c->order_count; i++)
+        first[keys[c->order[i]] + 1]++;
+    for (uint32_t pd = 1; pd <= count + 1u; pd++)
+        first[pd] += first[pd - 1];
+    g_autofree uint32_t *at = g_memdup2(first, (count + 2u) * sizeof *at);
+    for (uint32_t i = 0; i < c->order_count; i++)
+        by[at[keys[c->order[i]]]++] = c->order[i];
+    *ret_first = first;
+    *ret = by;
+}
+
+/* Widths from the leaves up. */
 static void measure_tree(struct picture *p)
 {
     const struct fm_compare *c = p->c;
     uint32_t count = c->side[FM_BEFORE]->pd_count;
-    p->child_first = g_new0(uint32_t, count + 2u);
-    p->children = g_new0(uint32_t, count + 1u);
+    g_autofree uint32_t *above = g_new0(uint32_t, count + 1u);
     p->width = g_new0(double, count + 1u);
-    g_autofree uint32_t *at = g_new0(uint32_t, count + 2u);
-    for (uint32_t i = 0; i < c->order_count; i++)
-        p->child_first[parent_of(p, c->order[i]) + 1]++;
-    for (uint32_t pd = 1; pd <= count + 1u; pd++)
-        p->child_first[pd] += p->child_first[pd - 1];
-    for (uint32_t pd = 0; pd <= count; pd++)
-        at[pd] = p->child_first[pd];
-    for (uint32_t i = 0; i < c->order_count; i++)
-        p->children[at[parent_of(p, c->order[i])]++] = c->order[i];
+    p->part_width = g_new0(double, count + 1u);
     for (uint32_t i = c->order_count; i > 0; i--) {
-        uint32_t pd = c->order[i - 1], parent = parent_of(p, pd);
-        p->width[pd] = MAX(p->width[pd], larger(p, pd));
-        if (parent != 0)
-            p->width[parent] += p->width[pd];
+        uint32_t pd = c->order[i - 1], head = c->head[pd];
+        above[pd] = fm_compare_crosses(c, pd) ? parent_of(p, pd) : 0;
+        p->part_width[pd] = MAX(p->part_width[pd], larger(p, (struct box){pd, head != 0}));
+        p->width[head == 0 ? pd : head] += p->part_width[pd];
+        if (above[pd] != 0) {
+            p->width[pd] = MAX(p->width[pd], larger(p, (struct box){pd, false}));
+            p->part_width[above[pd]] += p->width[pd];
+        }
     }
+    uint32_t root = c->side[FM_BEFORE]->root_pd;
+    p->width[root] = MAX(p->width[root], larger(p, (struct box){root, false}));
+    index_by(c, above, &p->child_first, &p->children);
+    index_by(c, c->head, &p->member_first, &p->members);
+}
+
+static double width_of(const struct picture *p, struct box box)
+{
+    return (box.part ? p->part_width : p->width)[box.pd];
 }
 
 static int compare_widths(const void *a, const void *b, void *user)
 {
-    const struct picture *p = user;
+    const double *width = user;
     uint32_t pa = *(const uint32_t *)a, pb = *(const uint32_t *)b;
-    if (p->width[pa] > p->width[pb])
+    if (width[pa] > width[pb])
         return -1;
-    if (p->width[pa] < p->width[pb])
+    if (width[pa] < width[pb])
         return 1;
     return pa < pb ? -1 : pa > pb;
 }
 
-static bool is_told(const struct picture *p, uint32_t pd, double before, double after)
+static bool is_told(const struct picture *p, struct box box, double before, double after)
 {
-    return p->told != NULL ? p->told[pd] : after > before || after < before;
+    const bool *told = box.part ? p->told_parts : p->told;
+    return told != NULL ? told[box.pd] : after > before || after < before;
 }
 
 /* Steps of a thousandth, a hundredth and a twentieth of the program. */
-static int step_of(const struct picture *p, uint32_t pd, double before, double after)
+static int step_of(const struct picture *p, struct box box, double before, double after)
 {
     double points = p->program > 0 ? 100 * fabs(after - before) / p->program : 0;
     int step = points >= 5 ? 3 : points >= 1 ? 2 : points >= 0.1 ? 1 : 0;
     g_assert(step >= 0 && step <= 3);
-    if (!is_told(p, pd, before, after))
+    if (!is_told(p, box, before, after))
         return 0;
     return after > before ? step : -step;
 }
@@ -100,38 +143,80 @@ static char *amount(const struct picture *p, double value)
                : fm_format_int(llround(scaled));
 }
 
-static char *title_of(const struct picture *p, uint32_t pd, const char *name, double before,
-                      double after)
+/* "90 ms", or "≤ 90 ms" where it is only known of the recursion. */
+static char *total_of(const struct picture *p, uint32_t pd, enum fm_side side)
 {
-    g_autofree char *was = amount(p, before), *is = amount(p, after);
+    char *text = amount(p, (double)p->totals[side].of[pd]);
+    if (!p->totals[side].at_most[pd])
+        return text;
+    char *most = g_strdup_printf("\u2264 %s", text);
+    g_free(text);
+    return most;
+}
+
+static void append_change(const struct picture *p, struct box box, GString *text)
+{
+    double before = amount_of(p, box, FM_BEFORE), after = amount_of(p, box, FM_AFTER);
     g_autofree char *difference = amount(p, fabs(after - before));
-    const int64_t *calls[FM_SIDES] = {p->values.calls[FM_BEFORE], p->values.calls[FM_AFTER]};
-    g_autofree char *calls_before = fm_format_int(calls[FM_BEFORE][pd]);
-    g_autofree char *calls_after = fm_format_int(calls[FM_AFTER][pd]);
-    g_autoptr(GString) text = g_string_new(name);
-    g_string_append_printf(text, "\n%s before, %s after", was, is);
-    if (is_told(p, pd, before, after)) {
+    if (is_told(p, box, before, after)) {
         g_string_append_printf(text, ": %s%s", after > before ? "+" : "\u2212", difference);
         if (before > 0)
             g_string_append_printf(text, ", %+.1f %%", 100 * (after / before - 1));
     } else {
         g_string_append(text, before < after || before > after ? ": within chance" : ": the same");
     }
+}
+
+static char *title_of(const struct picture *p, struct box box, const char *label)
+{
+    uint32_t pd = box.pd;
+    g_autofree char *was = amount(p, amount_of(p, box, FM_BEFORE));
+    g_autofree char *is = amount(p, amount_of(p, box, FM_AFTER));
+    g_autofree char *calls_before = fm_format_int(p->values.calls[FM_BEFORE][pd]);
+    g_autofree char *calls_after = fm_format_int(p->values.calls[FM_AFTER][pd]);
+    g_autoptr(GString) text = g_string_new(label);
+    bool overlaps = box.part && p->c->side[FM_BEFORE]->flavour == FM_FLAVOUR_C;
+    g_string_append_printf(text, "\n%s%s before, %s after",
+                           overlaps ? "its part of the recursion: " : "", was, is);
+    append_change(p, box, text);
+    if (overlaps) {
+        g_autofree char *total_before = total_of(p, pd, FM_BEFORE);
+        g_autofree char *total_after = total_of(p, pd, FM_AFTER);
+        g_string_append_printf(text, "\ntotal: %s before, %s after", total_before, total_after);
+    }
     if (p->values.known[pd])
         g_string_append_printf(text, "\n%s calls before, %s after", calls_before, calls_after);
     return g_string_free(g_steal_pointer(&text), FALSE);
 }
 
-static void add_box(struct picture *p, uint32_t pd, double x, double width, unsigned row)
+static bool is_recursion(const struct picture *p, struct box box)
+{
+    return !box.part && p->c->head[box.pd] == box.pd;
+}
+
+/* As in the flame graph of one profile: the function that entered a recursion, and how many others
+ * are in it. */
+static char *name_of(const struct picture *p, struct box box)
 {
     const struct fm_profile *graph = p->c->side[FM_BEFORE];
-    double before = (double)p->values.total[FM_BEFORE][pd];
-    double after = (double)p->values.total[FM_AFTER][pd];
+    const char *name = graph->ps[graph->pd_ps[box.pd]].unqualified_name;
+    if (!is_recursion(p, box))
+        return g_strdup(name);
+    g_autoptr(GHashTable) others = g_hash_table_new(NULL, NULL);
+    for (uint32_t i = p->member_first[box.pd]; i < p->member_first[box.pd + 1]; i++)
+        g_hash_table_add(others, GUINT_TO_POINTER(graph->pd_ps[p->members[i]]));
+    return g_strdup_printf("\u27f2\u00a0%s\u00a0+%u", name, g_hash_table_size(others) - 1);
+}
+
+static void add_box(struct picture *p, struct box box, double x, double width, unsigned row)
+{
+    uint32_t pd = box.pd;
+    double before = amount_of(p, box, FM_BEFORE), after = amount_of(p, box, FM_AFTER);
     bool fresh = p->values.calls[FM_BEFORE][pd] == 0 && before <= 0;
     bool gone = p->values.calls[FM_AFTER][pd] == 0 && after <= 0;
-    const char *name = graph->ps[graph->pd_ps[pd]].unqualified_name;
+    g_autofree char *name = name_of(p, box);
     g_autofree char *label = g_strdup_printf("%s%s", gone ? "\u2212" : fresh ? "+" : "", name);
-    g_autofree char *title = title_of(p, pd, name, before, after);
+    g_autofree char *title = title_of(p, box, name);
     g_autofree char *url = p->options->address ? p->options->address(p->options->user, pd) : NULL;
     fm_flame_add_box(p->flame,
                      &(struct fm_flame_box){
@@ -141,12 +226,15 @@ static void add_box(struct picture *p, uint32_t pd, double x, double width, unsi
                          .label = label,
                          .title = title,
                          .url = url,
-                         .colour = (unsigned)(FM_FLAME_SAME + step_of(p, pd, before, after)),
-                         .flags = gone    ? FM_BOX_GONE
-                                  : fresh ? FM_BOX_NEW
-                                          : 0,
+                         .colour = (unsigned)(FM_FLAME_SAME + step_of(p, box, before, after)),
+                         .flags = (gone    ? FM_BOX_GONE
+                                   : fresh ? FM_BOX_NEW
+                                           : 0) |
+                                  (box.part               ? FM_BOX_MEMBER
+                                   : is_recursion(p, box) ? FM_BOX_RECURSION
+                                                          : 0),
                          .own = p->values.own[FM_AFTER][pd] / p->parts,
-                         .total = p->values.total[FM_AFTER][pd] / p->parts,
+                         .total = value_of(p, box, FM_AFTER) / p->parts,
                          .calls = p->values.known[pd] ? p->values.calls[FM_AFTER][pd] : 0,
                      });
     p->boxes++;
@@ -165,31 +253,45 @@ static void add_joined(struct picture *p, unsigned count, double x, double width
     p->boxes++;
 }
 
-/* Places a context, then its callees, widest first. Its own cost is the free part at the right. */
-static void place(struct picture *p, uint32_t pd, double x, unsigned row)
+static void place(struct picture *p, struct box box, double x, unsigned row);
+
+/* Places boxes beside each other, widest first. */
+static void place_row(struct picture *p, uint32_t *pds, uint32_t count, bool parts, double x,
+                      unsigned row)
 {
-    uint32_t first = p->child_first[pd], count = p->child_first[pd + 1] - first, joined = 0;
+    uint32_t joined = 0;
     double rest = 0;
-    if (row >= ROWS_MAX || p->boxes >= BOXES_MAX) {
-        p->cut = true;
-        return;
-    }
-    add_box(p, pd, x, p->width[pd] / p->whole, row);
     if (count > 1)
-        g_qsort_with_data(&p->children[first], (int)count, sizeof(uint32_t), compare_widths, p);
+        g_qsort_with_data(pds, (int)count, sizeof *pds, compare_widths,
+                          parts ? p->part_width : p->width);
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t child = p->children[first + i];
-        double width = p->width[child] / p->whole;
+        const struct box box = {pds[i], parts};
+        double width = width_of(p, box) / p->whole;
         if (width * WIDTH_PX >= SEPARATE_PX) {
-            place(p, child, x, row + 1);
+            place(p, box, x, row);
             x += width;
         } else if (width > 0) {
             joined++;
             rest += width;
         }
     }
-    if (rest * WIDTH_PX >= NARROWEST_PX && row + 1 < ROWS_MAX)
-        add_joined(p, joined, x, rest, row + 1);
+    if (rest * WIDTH_PX >= NARROWEST_PX && row < ROWS_MAX)
+        add_joined(p, joined, x, rest, row);
+}
+
+/* Places a context, then its callees, or the functions of its recursion. Its own cost is the free
+ * part at the right. */
+static void place(struct picture *p, struct box box, double x, unsigned row)
+{
+    bool members = is_recursion(p, box);
+    const uint32_t *index = members ? p->member_first : p->child_first;
+    uint32_t first = index[box.pd], count = index[box.pd + 1] - first;
+    if (row >= ROWS_MAX || p->boxes >= BOXES_MAX) {
+        p->cut = true;
+        return;
+    }
+    add_box(p, box, x, width_of(p, box) / p->whole, row);
+    place_row(p, &(members ? p->members : p->children)[first], count, members, x, row + 1);
 }
 
 /* Adds the path to the focus, each step a link. */
@@ -240,12 +342,15 @@ bool fm_difference_add(struct fm_list *to, const struct fm_compare *compare,
     fm_compare_values_init(&p.values, compare, p.measure);
     struct fm_timing timing;
     if (fm_timing_init(&timing, compare, p.measure)) {
-        p.told = fm_timing_contexts(&timing);
+        p.told = fm_timing_contexts(&timing, &p.told_parts);
         fm_timing_done(&timing);
     }
+    for (int side = FM_BEFORE; side < FM_SIDES; side++)
+        fm_compare_totals_init(&p.totals[side], compare, (enum fm_side)side, p.measure, &p.values);
     measure_tree(&p);
     uint32_t root = root_of(&p);
-    p.whole = p.width[root];
+    const struct box top = {root, fm_compare_is_inside(compare, root)};
+    p.whole = width_of(&p, top);
     p.program = (double)MAX(fm_compare_total(compare, p.measure, FM_BEFORE),
                             fm_compare_total(compare, p.measure, FM_AFTER));
     bool any = p.whole > 0;
@@ -259,15 +364,21 @@ bool fm_difference_add(struct fm_list *to, const struct fm_compare *compare,
                     "more or less, in parts of the program; hatched: of one run alone, + new, "
                     "\u2212 gone.");
         p.flame = fm_add_flame(to, "difference", label);
-        place(&p, root, 0, 0);
+        place(&p, top, 0, 0);
         add_legend(p.flame);
         if (p.cut)
             fm_add_text(to, "What lies deeper is left out.");
     }
     fm_compare_values_done(&p.values);
+    for (int side = FM_BEFORE; side < FM_SIDES; side++)
+        fm_compare_totals_done(&p.totals[side]);
     g_free(p.told);
+    g_free(p.told_parts);
     g_free(p.child_first);
     g_free(p.children);
+    g_free(p.member_first);
+    g_free(p.members);
     g_free(p.width);
+    g_free(p.part_width);
     return any;
 }

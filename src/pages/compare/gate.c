@@ -49,8 +49,12 @@ static void row(struct fm_table *table, const struct fm_judgement *it)
     fm_cell_string(table, fm_verdict_word(it->verdict),
                    it->verdict >= FM_VERDICT_BROKEN ? FM_STYLE_BOLD : FM_STYLE_PLAIN);
     fm_cell_string(table, it->limit->text, FM_STYLE_PLAIN);
-    value(table, it, it->has_before, it->value[FM_BEFORE]);
-    value(table, it, true, it->value[FM_AFTER]);
+    for (int side = FM_BEFORE; side < FM_SIDES; side++) {
+        bool known = side == FM_AFTER || it->has_before;
+        value(table, it, known, it->value[side]);
+        if (known && it->at_most[side] && it->verdict != FM_VERDICT_ERROR)
+            fm_cell_at_most(table, NULL, "Of its recursion: its own was not recorded");
+    }
     text(table, differs ? NULL : change);
     value(table, it, true, it->allowed);
     text(table, it->why);

@@ -391,6 +391,18 @@ void fm_profile_set_inclusive(struct fm_profile *profile, struct fm_inclusive_in
 
 /* Which pds belong to a recursion of several functions; [pd_count + 1], g_free(). O(nodes). */
 bool *fm_profile_recursions(const struct fm_profile *profile);
+/* By which pd the recursion that each pd belongs to was entered; 0 = it belongs to none.
+ * [pd_count + 1], g_free(). O(nodes). */
+uint32_t *fm_profile_recursion_heads(const struct fm_profile *profile);
+
+/* The tree by which contexts are reached from the root, breadth first. */
+struct fm_tree {
+    uint32_t *order, count; /* pds that the root reaches, callers first */
+    uint32_t *above; /* [pd + 1] from where it is reached; the root: itself; 0 = not at all */
+    uint32_t *heads; /* [pd + 1] as fm_profile_recursion_heads() says */
+};
+void fm_profile_tree_init(struct fm_tree *tree, const struct fm_profile *profile);
+void fm_profile_tree_done(struct fm_tree *tree);
 
 /* Reads a profile, version 8 or 9, either flavour. On success the caller owns *ret;
  * fm_profile_free(). Everything that the comment at the top of this file promises has been

@@ -33,7 +33,8 @@ struct term {
 struct search {
     const struct fm_compare *c;
     struct fm_compare_values v;
-    int64_t *left[FM_SIDES]; /* [pd + 1] calls: with those that are left out */
+    int64_t *left[FM_SIDES];                   /* [pd + 1] calls: with those that are left out */
+    struct fm_compare_totals totals[FM_SIDES]; /* to be shown: terms are made of the tree's */
     enum fm_measure_id measure;
     GArray *terms;
     uint32_t *up, *down; /* [pd + 1] the outermost CALLS, APPEARED or VANISHED term above it that
@@ -355,8 +356,9 @@ static struct fm_cause_context context_of(const struct search *s, const struct t
             term->kind == FM_CAUSE_REPLACED && side == FM_BEFORE ? term->old_pd : term->pd;
         context.of[side] = pd;
         context.calls[side] = s->v.known[pd] ? s->v.calls[side][pd] : -1;
-        context.value[side] =
-            term->kind == FM_CAUSE_SELF ? s->v.own[side][pd] : s->v.total[side][pd];
+        bool own = term->kind == FM_CAUSE_SELF;
+        context.value[side] = own ? s->v.own[side][pd] : s->totals[side].adds[pd];
+        context.at_most[side] = !own && s->totals[side].at_most[pd];
     }
     return context;
 }
@@ -463,6 +465,8 @@ void fm_causes_find(const struct fm_compare *compare, enum fm_measure_id measure
     join_replaced(&s);
     join_sites(&s);
     set_against(&s);
+    for (int side = FM_BEFORE; side < FM_SIDES; side++)
+        fm_compare_totals_init(&s.totals[side], compare, (enum fm_side)side, measure, &s.v);
     *ret = (struct fm_causes){
         .measure = measure,
         .difference = difference,
@@ -473,8 +477,10 @@ void fm_causes_find(const struct fm_compare *compare, enum fm_measure_id measure
     g_free(s.up);
     g_free(s.down);
     g_free(s.settled);
-    g_free(s.left[FM_BEFORE]);
-    g_free(s.left[FM_AFTER]);
+    for (int side = FM_BEFORE; side < FM_SIDES; side++) {
+        g_free(s.left[side]);
+        fm_compare_totals_done(&s.totals[side]);
+    }
     fm_compare_values_done(&s.v);
 }
 

@@ -59,6 +59,7 @@ struct fm_compare {
     uint64_t quanta_parts;
     double variation;      /* as the options say */
     uint32_t *clique_size; /* [pd + 1] contexts in its recursion; 1 = it is in none */
+    uint32_t *head;        /* [pd + 1] the context that entered its recursion; 0 = it is in none */
     uint32_t *tree_csd;    /* [pd + 1] leads to the pd in the spanning tree, breadth first; 0 */
     uint32_t *order;       /* pds that the root reaches, parents before children */
     uint32_t order_count;
@@ -109,6 +110,20 @@ void fm_compare_values_done(struct fm_compare_values *values);
  * the level that both have. ret_out: how many calls of each side that were. */
 void fm_compare_values_leave_out(struct fm_compare_values *values, const struct fm_compare *compare,
                                  int64_t ret_out[FM_SIDES]);
+
+/* Totals of all contexts on one side, of a measure whose values are known. */
+struct fm_compare_totals {
+    int64_t *of;   /* [pd + 1] the cost of all stacks that contain the context, each counted once */
+    int64_t *adds; /* [pd + 1] its part in the sum over all contexts of its function */
+    int64_t *part; /* [pd + 1] its own code and what it calls outside of its recursion: the parts of
+                      a recursion add up to its total */
+    bool *at_most; /* [pd + 1] it was not recorded: `of` and `adds` are those of its recursion */
+};
+void fm_compare_totals_init(struct fm_compare_totals *totals, const struct fm_compare *compare,
+                            enum fm_side side, enum fm_measure_id measure,
+                            const struct fm_compare_values *values);
+void fm_compare_totals_done(struct fm_compare_totals *totals);
+
 /* Whether both profiles have the measure and it means something to a reader. */
 bool fm_compare_has(const struct fm_compare *compare, enum fm_measure_id measure);
 /* Amount of a measure per independent sample: 0 if each event was counted or measured. */
@@ -150,6 +165,7 @@ struct fm_cause_context {
     double net;              /* difference after subtracting its opposite parts */
     int64_t calls[FM_SIDES]; /* -1: not counted */
     int64_t value[FM_SIDES]; /* SELF: own cost, else total */
+    bool at_most[FM_SIDES];  /* that total is its recursion's */
     uint32_t against;        /* how many smaller differences below are set against it */
 };
 

@@ -40,5 +40,9 @@ bool fm_compare_is_inlined(const struct fm_compare *compare, uint32_t pd, uint32
  * one that contains it in the other build; g_free. */
 uint32_t *fm_compare_homes(const struct fm_compare *compare);
 
+/* How many quanta of the common graph are one of the run. */
+uint64_t fm_compare_factor(const struct fm_compare *compare, enum fm_side side,
+                           const struct fm_profile *run);
+
 /* Finds the causes that chance does not explain, of a sampled measure. False: it is not sampled. */
 bool fm_causes_judge(struct fm_causes *causes, const struct fm_compare *compare);

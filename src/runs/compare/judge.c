@@ -10,7 +10,7 @@ struct judging {
     double *ticks; /* [cause][run] */
 };
 
-static void collect(void *user, unsigned run, const double *own, const double *total)
+static void collect(void *user, unsigned run, const struct fm_timing_ticks *ticks)
 {
     struct judging *j = user;
     enum fm_side side = run < j->t->model.side[FM_BEFORE].runs ? FM_BEFORE : FM_AFTER;
@@ -19,7 +19,7 @@ static void collect(void *user, unsigned run, const double *own, const double *t
         double sum = 0;
         for (guint k = 0; k < cause->contexts->len; k++) {
             uint32_t pd = g_array_index(cause->contexts, struct fm_cause_context, k).of[side];
-            sum += cause->kind == FM_CAUSE_SELF ? own[pd] : total[pd];
+            sum += cause->kind == FM_CAUSE_SELF ? ticks->own[pd] : ticks->tree[pd];
         }
         j->ticks[(size_t)i * j->t->runs + run] = sum;
     }

@@ -117,11 +117,18 @@ struct laying {
     uint64_t ticks; /* quanta of the graph a second */
 };
 
-/* Quanta of a run in those of the graph: as many times as the other side has runs. */
+/* As many times as the other side has runs. */
 static uint64_t factor_of(const struct laying *l, const struct fm_profile *run)
 {
     uint64_t ticks = run->ticks_per_second;
     return product(ticks == 0 ? 1 : l->ticks / ticks, l->c->run_count[!l->side]);
+}
+
+uint64_t fm_compare_factor(const struct fm_compare *c, enum fm_side side,
+                           const struct fm_profile *run)
+{
+    const struct laying l = {c, side, c->side[side]->ticks_per_second};
+    return factor_of(&l, run);
 }
 
 static void add_column(const struct fm_column *from, const struct fm_profile *run,
@@ -467,6 +474,7 @@ bool fm_compare_new_runs(const struct fm_compare_runs sides[FM_SIDES],
         find_only(c, &pairs);
         index_callees(c);
         span(c);
+        c->head = fm_profile_recursion_heads(c->side[FM_BEFORE]);
         fm_compare_find_levels(c, &pairs);
     }
     fm_pairs_done(&pairs);
@@ -504,6 +512,7 @@ void fm_compare_free(struct fm_compare *c)
         g_free(c->runs[side]);
     }
     g_free(c->clique_size);
+    g_free(c->head);
     g_array_unref(c->matches);
     g_ptr_array_unref(c->notes);
     g_free(c->tree_csd);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "runs/compare/internal.h"
+#include "runs/compare/totals.h"
 #include "runs/sampled/tails.h"
 
 /* part of all calls: a larger difference is other work, not another machine */
@@ -205,22 +206,76 @@ static void add_column(const struct fm_timing *t, enum fm_side side, double *own
             (double)fm_profile_own(p, csd, t->measure) * t->scale / t->tick[side];
 }
 
+/* [pd + 1] as struct fm_compare_totals has them. */
+struct sums {
+    double *own, *tree, *total, *adds, *part;
+};
+
+/* Ticks of the run, or quanta of the measure, for one of its records. */
+static double tick_of(const struct fm_timing *t, unsigned run)
+{
+    enum fm_side side;
+    unsigned number;
+    const struct fm_profile *of = run_of(t, run, &side, &number);
+    if (t->measure != FM_QUANTA)
+        return t->tick[side] / t->scale;
+    return t->model.side[side].tick[number] *
+           (of->ticks_per_second > 0 ? (double)of->ticks_per_second : 1);
+}
+
+static void add_up(const struct fm_timing *t, unsigned run, const struct sums *s)
+{
+    const struct fm_compare *c = t->c;
+    const struct fm_profile *p = c->side[FM_BEFORE];
+    size_t size = (p->pd_count + 1u) * sizeof(double);
+    enum fm_side side;
+    unsigned number = run;
+    struct fm_compare_records records;
+    memcpy(s->tree, s->own, size);
+    memcpy(s->part, s->own, size);
+    for (uint32_t at = c->order_count; at-- > 1;) {
+        uint32_t pd = c->order[at], above = p->csd_caller[c->tree_csd[pd]];
+        s->tree[above] += s->tree[pd];
+        s->part[above] += fm_compare_crosses(c, pd) ? s->tree[pd] : 0;
+    }
+    double each = tick_of(t, run);
+    run_of(t, run, &side, &number);
+    fm_compare_records_init(&records, c, side, number, t->measure);
+    for (uint32_t pd = 1; pd <= p->pd_count; pd++) {
+        double record = (double)records.values[pd] / each;
+        double whole = fmax(s->tree[c->head[pd] == 0 ? pd : c->head[pd]], s->part[pd]);
+        if (p->flavour != FM_FLAVOUR_C)
+            s->total[pd] = s->part[pd];
+        else if (!fm_compare_is_inside(c, pd))
+            s->total[pd] = s->tree[pd];
+        else
+            s->total[pd] = records.states[pd] == FM_RECORD_UNKNOWN
+                               ? whole
+                               : fmin(fmax(record, s->part[pd]), whole);
+        s->adds[pd] =
+            records.states[pd] == FM_RECORD_KNOWN ? fmin(record, s->total[pd]) : s->total[pd];
+    }
+    fm_compare_records_done(&records);
+}
+
 void fm_timing_each_run(const struct fm_timing *t, fm_timing_collect_fn collect, void *user)
 {
-    const struct fm_profile *p = t->c->side[FM_BEFORE];
-    size_t count = p->pd_count + 1u;
-    g_autofree double *own = g_new(double, count), *total = g_new(double, count);
+    size_t count = t->c->side[FM_BEFORE]->pd_count + 1u;
+    const struct sums s = {g_new(double, count), g_new0(double, count), g_new0(double, count),
+                           g_new0(double, count), g_new0(double, count)};
+    const struct fm_timing_ticks ticks = {s.own, s.tree, s.total, s.adds, s.part};
     for (unsigned run = 0; run < t->runs; run++) {
-        memset(own, 0, count * sizeof *own);
+        memset(s.own, 0, count * sizeof *s.own);
         if (t->measure == FM_QUANTA)
-            add_run(t, run, own);
+            add_run(t, run, s.own);
         else
-            add_column(t, (enum fm_side)run, own);
-        memcpy(total, own, count * sizeof *own);
-        for (uint32_t at = t->c->order_count; at-- > 1;) {
-            uint32_t pd = t->c->order[at];
-            total[p->csd_caller[t->c->tree_csd[pd]]] += total[pd];
-        }
-        collect(user, run, own, total);
+            add_column(t, (enum fm_side)run, s.own);
+        add_up(t, run, &s);
+        collect(user, run, &ticks);
     }
+    g_free(s.own);
+    g_free(s.tree);
+    g_free(s.total);
+    g_free(s.adds);
+    g_free(s.part);
 }

@@ -36,9 +36,14 @@ bool fm_timing_init(struct fm_timing *ret, const struct fm_compare *compare,
                     enum fm_measure_id measure);
 void fm_timing_done(struct fm_timing *timing);
 
-/* Ticks of all contexts in one run: own, and with all below in the spanning tree. [pd + 1] */
-typedef void (*fm_timing_collect_fn)(void *user, unsigned run, const double *own,
-                                     const double *total);
+/* Ticks of all contexts in one run. [pd + 1] each */
+struct fm_timing_ticks {
+    const double *own;
+    const double *tree; /* with all below in the spanning tree */
+    /* As those of struct fm_compare_totals. */
+    const double *total, *adds, *part;
+};
+typedef void (*fm_timing_collect_fn)(void *user, unsigned run, const struct fm_timing_ticks *ticks);
 void fm_timing_each_run(const struct fm_timing *timing, fm_timing_collect_fn collect, void *user);
 
 /* --- tables --- */
@@ -69,12 +74,13 @@ void fm_timing_table_done(struct fm_timing_table *table);
 
 /* Own time of each function. */
 void fm_timing_functions(const struct fm_timing *timing, struct fm_timing_table *ret);
-/* Total time of functions that do not lead to one with a significant own change. own: the table of
- * own times. */
+/* Total time of functions that do not lead to one with a significant own change; not of those whose
+ * total inside a recursion was not recorded. own: the table of own times. */
 void fm_timing_callers(const struct fm_timing *timing, const struct fm_timing_table *own,
                        struct fm_timing_table *ret);
-/* told[pd]: whether the total of each context changed significantly; g_free. */
-bool *fm_timing_contexts(const struct fm_timing *timing);
+/* told[pd]: whether what is below each context in the spanning tree changed significantly; g_free.
+ * ret_parts: the same of the contexts' parts in their recursions. */
+bool *fm_timing_contexts(const struct fm_timing *timing, bool **ret_parts);
 
 /* The whole program by its clock: judged only if both sides together have enough ticks. */
 void fm_timing_whole(const struct fm_timing *timing, struct fm_sampled_whole *ret);

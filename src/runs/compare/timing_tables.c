@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "runs/compare/timing.h"
+#include "runs/compare/totals.h"
 #include "runs/sampled/tails.h"
 
 /* The linker's placement alone changes each function's time between two builds by as much, and no
@@ -97,18 +98,18 @@ void fm_timing_table_done(struct fm_timing_table *table)
 
 struct by_function {
     const struct fm_timing *t;
-    const bool *heads; /* NULL: own times; else totals of the marked contexts */
-    double *ticks;     /* [ps][run] */
+    bool totals;   /* else own times */
+    double *ticks; /* [ps][run] */
 };
 
-static void collect_functions(void *user, unsigned run, const double *own, const double *total)
+static void collect_functions(void *user, unsigned run, const struct fm_timing_ticks *of)
 {
     struct by_function *f = user;
     const struct fm_compare *c = f->t->c;
     const struct fm_profile *p = c->side[FM_BEFORE];
     for (uint32_t at = 0; at < c->order_count; at++) {
         uint32_t pd = c->order[at];
-        double ticks = f->heads == NULL ? own[pd] : f->heads[pd] ? total[pd] : 0;
+        double ticks = f->totals ? of->adds[pd] : of->own[pd];
         f->ticks[(size_t)p->pd_ps[pd] * f->t->runs + run] += ticks;
     }
 }
@@ -142,14 +143,32 @@ static uint32_t parent_of(const struct fm_compare *c, uint32_t pd)
     return csd == 0 ? 0 : c->side[FM_BEFORE]->csd_caller[csd];
 }
 
+/* Functions inside recursions whose totals some run did not record. */
+static void exclude_unknown(const struct fm_timing *t, bool *excluded)
+{
+    const struct fm_compare *c = t->c;
+    const struct fm_profile *p = c->side[FM_BEFORE];
+    for (unsigned i = 0; i < t->runs; i++) {
+        enum fm_side side = i < t->model.side[FM_BEFORE].runs ? FM_BEFORE : FM_AFTER;
+        struct fm_compare_records records;
+        fm_compare_records_init(&records, c, side,
+                                side == FM_BEFORE ? i : i - t->model.side[FM_BEFORE].runs,
+                                t->measure);
+        for (uint32_t pd = 1; pd <= p->pd_count; pd++) {
+            if (fm_compare_is_inside(c, pd) && records.states[pd] == FM_RECORD_UNKNOWN)
+                excluded[p->pd_ps[pd]] = true;
+        }
+        fm_compare_records_done(&records);
+    }
+}
+
 void fm_timing_callers(const struct fm_timing *t, const struct fm_timing_table *own,
                        struct fm_timing_table *ret)
 {
     const struct fm_compare *c = t->c;
     const struct fm_profile *p = c->side[FM_BEFORE];
     g_autofree bool *told = g_new0(bool, p->ps_count + 1u);
-    g_autofree bool *leads = g_new0(bool, p->pd_count + 1u),
-                    *heads = g_new0(bool, p->pd_count + 1u);
+    g_autofree bool *leads = g_new0(bool, p->pd_count + 1u);
     bool *excluded = g_new0(bool, p->ps_count + 1u);
     for (guint i = 0; i < own->rows->len; i++) {
         const struct fm_timing_row *row = &g_array_index(own->rows, struct fm_timing_row, i);
@@ -160,72 +179,85 @@ void fm_timing_callers(const struct fm_timing *t, const struct fm_timing_table *
         leads[pd] = leads[pd] || told[p->pd_ps[pd]];
         excluded[p->pd_ps[pd]] = excluded[p->pd_ps[pd]] || leads[pd];
         leads[above] = leads[above] || leads[pd];
-        /* Within a recursion, the tree has the total below its first function only. */
-        heads[pd] =
-            c->clique_size[pd] <= 1 || above == 0 || c->clique_size[above] != c->clique_size[pd];
     }
-    struct by_function f = {.t = t, .heads = heads};
+    exclude_unknown(t, excluded);
+    struct by_function f = {.t = t, .totals = true};
     table_of_functions(&f, excluded, ret);
 }
 
 /* --- contexts --- */
 
+/* Rows: contexts with all below them in the tree, then contexts' parts in their recursions. */
 struct by_context {
     const struct fm_timing *t;
-    double *sums;  /* [pd + 1]: of all runs */
-    uint32_t *row; /* [pd + 1]: of those with ticks enough, + 1 */
-    double *ticks; /* [row][run] */
+    uint32_t count; /* contexts + 1 */
+    double *sums;   /* [row]: of all runs */
+    uint32_t *row;  /* [row]: of those with ticks enough, + 1 */
+    double *ticks;  /* [row][run] */
 };
 
-static void sum_contexts(void *user, unsigned run, const double *own, const double *total)
+static double context_ticks(const struct by_context *b, const struct fm_timing_ticks *of,
+                            uint32_t row)
 {
-    struct by_context *b = user;
-    (void)run, (void)own;
-    for (uint32_t pd = 1; pd <= b->t->c->side[FM_BEFORE]->pd_count; pd++)
-        b->sums[pd] += total[pd];
+    return row < b->count ? of->tree[row] : of->part[row - b->count];
 }
 
-static void collect_contexts(void *user, unsigned run, const double *own, const double *total)
+/* Elsewhere the part is all that is below the context. */
+static bool is_row(const struct by_context *b, uint32_t row)
+{
+    return row % b->count != 0 && (row < b->count || b->t->c->head[row - b->count] != 0);
+}
+
+static void sum_contexts(void *user, unsigned run, const struct fm_timing_ticks *of)
 {
     struct by_context *b = user;
-    (void)own;
-    for (uint32_t pd = 1; pd <= b->t->c->side[FM_BEFORE]->pd_count; pd++) {
-        if (b->row[pd] != 0)
-            b->ticks[(size_t)(b->row[pd] - 1) * b->t->runs + run] = total[pd];
+    (void)run;
+    for (uint32_t row = 0; row < 2 * b->count; row++)
+        b->sums[row] += is_row(b, row) ? context_ticks(b, of, row) : 0;
+}
+
+static void collect_contexts(void *user, unsigned run, const struct fm_timing_ticks *of)
+{
+    struct by_context *b = user;
+    for (uint32_t row = 0; row < 2 * b->count; row++) {
+        if (b->row[row] != 0)
+            b->ticks[(size_t)(b->row[row] - 1) * b->t->runs + run] = context_ticks(b, of, row);
     }
 }
 
-bool *fm_timing_contexts(const struct fm_timing *t)
+bool *fm_timing_contexts(const struct fm_timing *t, bool **ret_parts)
 {
-    uint32_t count = t->c->side[FM_BEFORE]->pd_count, rows = 0;
-    struct by_context b = {.t = t};
+    uint32_t rows = 0;
+    struct by_context b = {.t = t, .count = t->c->side[FM_BEFORE]->pd_count + 1u};
     struct fm_timing_table table;
-    bool *told = g_new0(bool, count + 1u);
-    g_autofree uint32_t *ids = NULL;
-    b.sums = g_new0(double, count + 1u);
-    b.row = g_new0(uint32_t, count + 1u);
+    bool *told[] = {g_new0(bool, b.count), g_new0(bool, b.count)};
+    b.sums = g_new0(double, (size_t)2 * b.count);
+    b.row = g_new0(uint32_t, (size_t)2 * b.count);
     fm_timing_each_run(t, sum_contexts, &b);
-    for (uint32_t pd = 1; pd <= count; pd++) {
-        if (b.sums[pd] >= FM_SAMPLED_LEAST_TICKS)
-            b.row[pd] = ++rows;
+    g_autofree uint32_t *ids = g_new(uint32_t, (size_t)2 * b.count);
+    for (uint32_t row = 0; row < 2 * b.count; row++) {
+        if (b.sums[row] < FM_SAMPLED_LEAST_TICKS)
+            continue;
+        ids[rows] = row;
+        b.row[row] = ++rows;
     }
-    ids = g_new(uint32_t, rows + 1u);
     b.ticks = g_new0(double, (size_t)rows * t->runs + 1u);
-    for (uint32_t pd = 1; pd <= count; pd++) {
-        if (b.row[pd] != 0)
-            ids[b.row[pd] - 1] = pd;
-    }
     fm_timing_each_run(t, collect_contexts, &b);
     fm_timing_table_init(&table, t, b.ticks, rows, ids, NULL, NULL);
     for (guint i = 0; i < table.rows->len; i++) {
         const struct fm_timing_row *row = &g_array_index(table.rows, struct fm_timing_row, i);
-        told[row->id] = row->told;
+        told[row->id / b.count][row->id % b.count] = row->told;
+    }
+    for (uint32_t pd = 1; pd < b.count; pd++) {
+        if (t->c->head[pd] == 0)
+            told[1][pd] = told[0][pd];
     }
     fm_timing_table_done(&table);
     g_free(b.sums);
     g_free(b.row);
     g_free(b.ticks);
-    return told;
+    *ret_parts = told[1];
+    return told[0];
 }
 
 /* --- the whole --- */

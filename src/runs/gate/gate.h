@@ -21,6 +21,8 @@ struct fm_judgement {
     double value[FM_SIDES]; /* in the displayed unit; a NEW limit: 0 and the new amount */
     bool has_before;        /* false: there is no base profile */
     bool estimated;         /* a limit of time */
+    bool at_most[FM_SIDES]; /* the value is an upper bound: the total of a function inside a
+                               recursion was not recorded, so it is that of the recursion */
     double allowed;         /* maximum (for >= minimum) value that keeps the limit */
     char *why;              /* reason, in a sentence; NULL: kept without remark */
     char *note;             /* further remarks; NULL = none */

@@ -19,8 +19,21 @@ GArray *fm_places_match(const struct fm_places *places, const struct fm_limit *l
 /* Whether the context, or one above it, is among the matches, which are sorted by id as
  * fm_places_match returns them. */
 bool fm_places_is_within(const struct fm_places *places, uint32_t pd, const GArray *matches);
-/* Keeps only contexts that are not below any of the others. */
-GArray *fm_places_outermost(const struct fm_places *places, const GArray *matches);
+/* Contexts whose totals add up to the cost of all stacks that contain one of the matches. */
+struct fm_stacks {
+    GArray *pds;  /* uint32_t, those of a recursion behind each other */
+    bool overlap; /* some stacks may contain several of them: the sum is an upper bound */
+};
+void fm_places_stacks(const struct fm_places *places, const GArray *matches, struct fm_stacks *ret);
+/* Adds up what each context adds to its function's total; a recursion counts once at most. whole:
+ * totals of the spanning tree. */
+int64_t fm_stacks_sum(const struct fm_stacks *stacks, const struct fm_compare *compare,
+                      const int64_t *adds, const int64_t *whole);
+double fm_stacks_sum_ticks(const struct fm_stacks *stacks, const struct fm_compare *compare,
+                           const double *adds, const double *whole);
+/* Whether that sum is an upper bound, if totals of these contexts are. */
+bool fm_stacks_is_at_most(const struct fm_stacks *stacks, const struct fm_compare *compare,
+                          const bool *at_most);
 /* Whether a procedure of the common graph is in a file or folder. */
 bool fm_places_is_in(const struct fm_places *places, uint32_t ps, const char *place);
 
@@ -31,6 +44,7 @@ struct fm_amount {
     int64_t value[FM_SIDES];
     int64_t calls[FM_SIDES]; /* divisor, at least 1 */
     bool uncounted;          /* it should be divided by calls, which were not counted */
+    bool at_most[FM_SIDES];  /* an upper bound, as fm_judgement.at_most */
 };
 
 /* Evaluates "after op bound" exactly, whatever the numbers. scale: bytes a word and the like. */
@@ -61,6 +75,7 @@ struct fm_timed {
     guint number; /* index of the judgement */
     enum fm_measure_id id;
     GArray *contexts; /* uint32_t; NULL = the whole program */
+    bool overlap;     /* as fm_stacks */
     bool self;
     double calls[FM_SIDES];
 };

@@ -13,6 +13,7 @@
 struct measured {
     enum fm_measure_id id;
     struct fm_compare_values values;
+    struct fm_compare_totals totals[FM_SIDES];
     struct fm_causes causes;
     bool has_causes;
     int64_t left_out[FM_SIDES]; /* calls that one build counts and the other inlines */
@@ -34,6 +35,8 @@ static void free_measured(void *data)
 {
     struct measured *m = data;
     fm_compare_values_done(&m->values);
+    for (int side = FM_BEFORE; side < FM_SIDES; side++)
+        fm_compare_totals_done(&m->totals[side]);
     if (m->has_causes)
         fm_causes_done(&m->causes);
     g_free(m);
@@ -51,6 +54,8 @@ static struct measured *measured(struct judging *j, enum fm_measure_id id)
     fm_compare_values_init(&m->values, j->compare, id);
     if (id == FM_COMPARE_CALLS)
         fm_compare_values_leave_out(&m->values, j->compare, m->left_out);
+    for (int side = FM_BEFORE; side < FM_SIDES; side++)
+        fm_compare_totals_init(&m->totals[side], j->compare, (enum fm_side)side, id, &m->values);
     g_ptr_array_add(j->measured, m);
     return m;
 }
@@ -69,17 +74,23 @@ static int64_t plus(int64_t a, int64_t b)
     return (int64_t)((uint64_t)a + (uint64_t)b);
 }
 
-static void sum_contexts(const struct fm_limit *limit, const struct measured *m,
-                         const GArray *found, const GArray *outermost, struct fm_amount *ret)
+static void sum_contexts(const struct fm_compare *c, const struct fm_limit *limit,
+                         const struct measured *m, const struct fm_stacks *stacks,
+                         struct fm_amount *ret)
 {
-    const GArray *of = limit->self ? found : outermost;
+    const GArray *of = stacks->pds;
     *ret = (struct fm_amount){.calls = {1, 1}};
     for (int side = FM_BEFORE; side < FM_SIDES; side++) {
+        const struct fm_compare_totals *totals = &m->totals[side];
         int64_t calls = 0;
+        if (!limit->self) {
+            ret->value[side] = fm_stacks_sum(stacks, c, totals->adds, m->values.total[side]);
+            ret->at_most[side] = fm_stacks_is_at_most(stacks, c, totals->at_most);
+        }
         for (guint i = 0; i < of->len; i++) {
             uint32_t pd = g_array_index(of, uint32_t, i);
-            ret->value[side] = plus(ret->value[side], limit->self ? m->values.own[side][pd]
-                                                                  : m->values.total[side][pd]);
+            if (limit->self)
+                ret->value[side] = plus(ret->value[side], m->values.own[side][pd]);
             calls = plus(calls, m->values.calls[side][pd]);
         }
         if (limit->per_call && calls > 0)
@@ -196,8 +207,9 @@ static uint32_t most_changed(const struct fm_limit *limit, const struct measured
     double most = -1;
     for (guint i = 0; i < found->len; i++) {
         uint32_t pd = g_array_index(found, uint32_t, i);
-        int64_t *const *values = limit->self ? m->values.own : m->values.total;
-        double change = fabs((double)values[FM_AFTER][pd] - (double)values[FM_BEFORE][pd]);
+        const int64_t *before = limit->self ? m->values.own[FM_BEFORE] : m->totals[FM_BEFORE].of;
+        const int64_t *after = limit->self ? m->values.own[FM_AFTER] : m->totals[FM_AFTER].of;
+        double change = fabs((double)after[pd] - (double)before[pd]);
         if (change > most) {
             most = change;
             best = pd;
@@ -215,13 +227,38 @@ static void take_values(struct fm_judgement *it, const struct fm_amount *amount,
     it->allowed = fm_bound_allowed(it->limit, it->value[FM_BEFORE]);
 }
 
-/* Judges exactly; sampled measures are judged later, when all limits are known. contexts: contexts
+/* An upper bound does not tell by how much an absolute limit is exceeded, nor a change from what
+ * is no bound, or the other way round. Else both are compared as they are. */
+static bool is_undecided(const struct fm_judgement *it)
+{
+    bool lower = it->limit->op == FM_AT_MOST || it->limit->op == FM_BELOW;
+    if (it->limit->bound != FM_BOUND_ABSOLUTE && it->has_before)
+        return it->at_most[FM_BEFORE] != it->at_most[FM_AFTER];
+    return it->at_most[FM_AFTER] && !(lower && it->verdict == FM_VERDICT_KEPT);
+}
+
+static void decide_at_most(struct judging *j, struct fm_judgement *it)
+{
+    if (it->verdict == FM_VERDICT_ERROR || (!it->at_most[FM_BEFORE] && !it->at_most[FM_AFTER]))
+        return;
+    if (is_undecided(it)) {
+        it->verdict = j->options->strict ? FM_VERDICT_BROKEN : FM_VERDICT_NOT_TOLD;
+        g_free(it->why);
+        it->why = g_strdup("its total inside a recursion was not recorded; the recursion's is an "
+                           "upper bound");
+    } else if (it->note == NULL) {
+        it->note = g_strdup("judged by the total of its recursion: its own was not recorded");
+    }
+}
+
+/* Judges exactly; sampled measures are judged later, when all limits are known. stacks: contexts
  * of the amount; NULL = the whole program. */
 static void judge_amount(struct judging *j, struct fm_judgement *it, enum fm_measure_id id,
-                         const struct fm_amount *amount, const GArray *contexts)
+                         const struct fm_amount *amount, const struct fm_stacks *stacks)
 {
     double scale = fm_compare_scale(j->compare, id);
     take_values(it, amount, scale);
+    memcpy(it->at_most, amount->at_most, sizeof it->at_most);
     it->estimated = fm_compare_sample(j->compare, id, FM_BEFORE) > 0 ||
                     fm_compare_sample(j->compare, id, FM_AFTER) > 0;
     if (it->estimated && it->limit->op == FM_EQUAL) {
@@ -232,7 +269,8 @@ static void judge_amount(struct judging *j, struct fm_judgement *it, enum fm_mea
         struct fm_timed timed = {
             .number = j->number,
             .id = id,
-            .contexts = contexts != NULL ? g_array_copy((GArray *)(uintptr_t)contexts) : NULL,
+            .contexts = stacks != NULL ? g_array_copy(stacks->pds) : NULL,
+            .overlap = stacks != NULL && stacks->overlap,
             .self = it->limit->self,
             .calls = {(double)amount->calls[FM_BEFORE], (double)amount->calls[FM_AFTER]}};
         g_array_append_val(j->timed, timed);
@@ -245,23 +283,28 @@ static void judge_path(struct judging *j, struct fm_judgement *it, enum fm_measu
 {
     struct measured *m = measured(j, id);
     struct fm_amount amount;
+    struct fm_stacks stacks;
     g_autoptr(GArray) found = fm_places_match(&j->places, it->limit);
-    g_autoptr(GArray) outermost = fm_places_outermost(&j->places, found);
     if (found->len == 0) {
         if (!it->limit->optional)
             set_error(it, g_strdup("no context of either profile has this path"));
         return;
     }
-    sum_contexts(it->limit, m, found, outermost, &amount);
+    if (it->limit->self)
+        stacks = (struct fm_stacks){.pds = g_array_ref(found)};
+    else
+        fm_places_stacks(&j->places, found, &stacks);
+    sum_contexts(j->compare, it->limit, m, &stacks, &amount);
     if (amount.uncounted) {
         set_error(it, g_strdup("how often it runs is not counted: it is inlined"));
-        return;
+    } else {
+        uint32_t pd;
+        judge_amount(j, it, id, &amount, &stacks);
+        show_context(j, it, most_changed(it->limit, m, stacks.pds));
+        if ((it->verdict == FM_VERDICT_BROKEN || it->estimated) && j->given[FM_BEFORE] != NULL)
+            it->cause = first_cause(j, id, found, &pd);
     }
-    judge_amount(j, it, id, &amount, it->limit->self ? found : outermost);
-    show_context(j, it, most_changed(it->limit, m, it->limit->self ? found : outermost));
-    uint32_t pd;
-    if ((it->verdict == FM_VERDICT_BROKEN || it->estimated) && j->given[FM_BEFORE] != NULL)
-        it->cause = first_cause(j, id, outermost, &pd);
+    g_array_unref(stacks.pds);
 }
 
 static void judge_new(struct judging *j, struct fm_judgement *it, enum fm_measure_id id)
@@ -463,6 +506,8 @@ static void judge_all(struct judging *j)
         g_array_append_val(j->ret->judgements, it);
     }
     fm_timed_judge(j->compare, j->timed, j->ret->judgements, j->options);
+    for (guint i = 0; i < j->ret->judgements->len; i++)
+        decide_at_most(j, &g_array_index(j->ret->judgements, struct fm_judgement, i));
 }
 
 bool fm_gate_judge(const struct fm_limits *limits, const struct fm_compare_runs *before,

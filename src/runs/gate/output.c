@@ -40,6 +40,13 @@ char *fm_judgement_text(const struct fm_judgement *it, double value)
     return fm_format_float(value, 2);
 }
 
+/* With a sign in front of an upper bound; g_free. */
+static char *value_text(const struct fm_judgement *it, enum fm_side side)
+{
+    g_autofree char *text = fm_judgement_text(it, it->value[side]);
+    return it->at_most[side] ? g_strdup_printf("\u2264 %s", text) : g_steal_pointer(&text);
+}
+
 char *fm_judgement_change(const struct fm_judgement *it)
 {
     double before = it->value[FM_BEFORE], change = it->value[FM_AFTER] - before;
@@ -61,8 +68,8 @@ static const struct fm_judgement *judgement(const struct fm_gate *gate, guint i)
 static char *report(const struct fm_judgement *it)
 {
     GString *text = g_string_new(NULL);
-    g_autofree char *before = fm_judgement_text(it, it->value[FM_BEFORE]);
-    g_autofree char *after = fm_judgement_text(it, it->value[FM_AFTER]);
+    g_autofree char *before = value_text(it, FM_BEFORE);
+    g_autofree char *after = value_text(it, FM_AFTER);
     g_autofree char *change = fm_judgement_change(it);
     if (it->verdict != FM_VERDICT_ERROR && it->has_before)
         g_string_append_printf(text, "%s -> %s (%s)", before, after, change);
@@ -216,6 +223,8 @@ static void append_result(struct fm_json *json, const struct fm_judgement *it)
         if (it->has_before)
             fm_json_double(json, "before", it->value[FM_BEFORE]);
         fm_json_double(json, "after", it->value[FM_AFTER]);
+        if (it->at_most[FM_BEFORE] || it->at_most[FM_AFTER])
+            fm_json_bool(json, "at_most", true);
         fm_json_double(json, "bound", it->allowed);
         fm_json_end(json);
     }
@@ -277,9 +286,8 @@ static void append_cell(GString *out, const char *text)
 
 static void append_row(GString *out, const struct fm_judgement *it)
 {
-    g_autofree char *before =
-        it->has_before ? fm_judgement_text(it, it->value[FM_BEFORE]) : g_strdup("");
-    g_autofree char *after = fm_judgement_text(it, it->value[FM_AFTER]);
+    g_autofree char *before = it->has_before ? value_text(it, FM_BEFORE) : g_strdup("");
+    g_autofree char *after = value_text(it, FM_AFTER);
     g_autofree char *change = fm_judgement_change(it);
     bool error = it->verdict == FM_VERDICT_ERROR;
     g_string_append_c(out, '|');

@@ -3,6 +3,7 @@
  * tree, as on pages: a recursion is entered once. */
 #include <string.h>
 
+#include "runs/compare/totals.h"
 #include "runs/gate/internal.h"
 
 static const struct fm_profile *graph(const struct fm_places *places)
@@ -179,13 +180,118 @@ bool fm_places_is_within(const struct fm_places *places, uint32_t pd, const GArr
     return pd != 0;
 }
 
-GArray *fm_places_outermost(const struct fm_places *places, const GArray *found)
+/* --- totals of contexts --- */
+
+static bool is_found(const GArray *found, uint32_t pd)
 {
-    GArray *outermost = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    return bsearch(&pd, found->data, found->len, sizeof pd, by_id) != NULL;
+}
+
+/* Whether all stacks of the context contain a match above it. *overlap: some may. */
+static bool is_contained(const struct fm_places *places, const GArray *found, uint32_t pd,
+                         bool *overlap)
+{
+    const struct fm_compare *c = places->compare;
+    const uint32_t *pd_ps = graph(places)->pd_ps;
+    for (uint32_t at = parent_of(c, pd); at != 0; at = parent_of(c, at)) {
+        if (!is_found(found, at))
+            continue;
+        if (!fm_compare_is_inside(c, at))
+            return true;
+        /* Of one function, contexts add what the others do not. */
+        *overlap = *overlap || pd_ps[at] != pd_ps[pd];
+    }
+    return false;
+}
+
+static int by_head(const void *left, const void *right, void *user)
+{
+    const uint32_t *a = left, *b = right, *head = user;
+    if (head[*a] != head[*b])
+        return head[*a] < head[*b] ? -1 : 1;
+    return *a < *b ? -1 : *a > *b;
+}
+
+/* Several functions of one recursion may be on one stack, wherever the tree has them. */
+static bool mixes_functions(const struct fm_places *places, const GArray *pds)
+{
+    const struct fm_compare *c = places->compare;
+    const uint32_t *pd_ps = graph(places)->pd_ps;
+    for (guint i = 1; i < pds->len; i++) {
+        uint32_t pd = g_array_index(pds, uint32_t, i), last = g_array_index(pds, uint32_t, i - 1);
+        if (fm_compare_is_inside(c, pd) && c->head[pd] == c->head[last] && pd_ps[pd] != pd_ps[last])
+            return true;
+    }
+    return false;
+}
+
+void fm_places_stacks(const struct fm_places *places, const GArray *found, struct fm_stacks *ret)
+{
+    *ret = (struct fm_stacks){.pds = g_array_new(FALSE, FALSE, sizeof(uint32_t))};
     for (guint i = 0; i < found->len; i++) {
         uint32_t pd = g_array_index(found, uint32_t, i);
-        if (!fm_places_is_within(places, parent_of(places->compare, pd), found))
-            g_array_append_val(outermost, pd);
+        if (!is_contained(places, found, pd, &ret->overlap))
+            g_array_append_val(ret->pds, pd);
     }
-    return outermost;
+    g_array_sort_with_data(ret->pds, by_head, places->compare->head);
+    ret->overlap = ret->overlap || mixes_functions(places, ret->pds);
+}
+
+/* The end of the run of contexts of one recursion; each other context is a run of its own. */
+static guint end_of_run(const struct fm_stacks *s, const struct fm_compare *c, guint from)
+{
+    uint32_t head = c->head[g_array_index(s->pds, uint32_t, from)];
+    guint end = from + 1;
+    while (head != 0 && end < s->pds->len && c->head[g_array_index(s->pds, uint32_t, end)] == head)
+        end++;
+    return end;
+}
+
+int64_t fm_stacks_sum(const struct fm_stacks *s, const struct fm_compare *c, const int64_t *adds,
+                      const int64_t *whole)
+{
+    uint64_t all = 0;
+    for (guint i = 0, end; i < s->pds->len; i = end) {
+        uint32_t pd = g_array_index(s->pds, uint32_t, i);
+        uint64_t sum = 0;
+        end = end_of_run(s, c, i);
+        for (guint k = i; k < end; k++)
+            sum += (uint64_t)adds[g_array_index(s->pds, uint32_t, k)];
+        if (c->head[pd] != 0)
+            sum = MIN(sum, (uint64_t)whole[c->head[pd]]);
+        all += sum;
+    }
+    return (int64_t)all;
+}
+
+double fm_stacks_sum_ticks(const struct fm_stacks *s, const struct fm_compare *c,
+                           const double *adds, const double *whole)
+{
+    double all = 0;
+    for (guint i = 0, end; i < s->pds->len; i = end) {
+        uint32_t pd = g_array_index(s->pds, uint32_t, i);
+        double sum = 0;
+        end = end_of_run(s, c, i);
+        for (guint k = i; k < end; k++)
+            sum += adds[g_array_index(s->pds, uint32_t, k)];
+        all += c->head[pd] != 0 ? MIN(sum, whole[c->head[pd]]) : sum;
+    }
+    return all;
+}
+
+bool fm_stacks_is_at_most(const struct fm_stacks *s, const struct fm_compare *c,
+                          const bool *at_most)
+{
+    for (guint i = 0, end; i < s->pds->len; i = end) {
+        bool entered = false, unknown = false;
+        end = end_of_run(s, c, i);
+        for (guint k = i; k < end; k++) {
+            uint32_t pd = g_array_index(s->pds, uint32_t, k);
+            entered = entered || c->head[pd] == pd;
+            unknown = unknown || at_most[pd];
+        }
+        if (unknown && !entered) /* all stacks of a recursion contain what entered it */
+            return true;
+    }
+    return s->overlap;
 }

@@ -31,7 +31,7 @@ static const struct fm_timed *timed_at(const struct judging *j, guint i)
     return &g_array_index(j->timed, struct fm_timed, i);
 }
 
-static void collect(void *user, unsigned run, const double *own, const double *total)
+static void collect(void *user, unsigned run, const struct fm_timing_ticks *ticks)
 {
     struct judging *j = user;
     for (guint i = 0; i < j->timed->len; i++) {
@@ -39,10 +39,11 @@ static void collect(void *user, unsigned run, const double *own, const double *t
         double sum = 0;
         if (timed->id != j->timing->measure || timed->contexts == NULL)
             continue;
-        for (guint k = 0; k < timed->contexts->len; k++) {
-            uint32_t pd = g_array_index(timed->contexts, uint32_t, k);
-            sum += timed->self ? own[pd] : total[pd];
-        }
+        const struct fm_stacks stacks = {timed->contexts, timed->overlap};
+        if (!timed->self)
+            sum = fm_stacks_sum_ticks(&stacks, j->timing->c, ticks->adds, ticks->tree);
+        for (guint k = 0; timed->self && k < timed->contexts->len; k++)
+            sum += ticks->own[g_array_index(timed->contexts, uint32_t, k)];
         j->ticks[(size_t)i * j->timing->runs + run] = sum;
     }
 }

@@ -70,7 +70,7 @@ static void join(struct walk *walk, uint32_t csd)
     }
 }
 
-bool *fm_profile_recursions(const struct fm_profile *profile)
+void fm_profile_tree_init(struct fm_tree *tree, const struct fm_profile *profile)
 {
     size_t pds = profile->pd_count + (size_t)1;
     struct walk walk = {.profile = profile,
@@ -80,17 +80,41 @@ bool *fm_profile_recursions(const struct fm_profile *profile)
                         .groups = g_new0(uint32_t, pds),
                         .several = g_new0(bool, pds),
                         .closing = g_array_new(FALSE, FALSE, sizeof(uint32_t))};
-    bool *ret = g_new0(bool, pds);
     reach_all(&walk);
     for (guint i = 0; i < walk.closing->len; i++)
         join(&walk, g_array_index(walk.closing, uint32_t, i));
-    for (uint32_t i = 0; i < walk.count; i++)
-        ret[walk.order[i]] = walk.several[group_of(&walk, walk.order[i])];
-    g_free(walk.order);
-    g_free(walk.above);
+    *tree = (struct fm_tree){walk.order, walk.count, walk.above, g_new0(uint32_t, pds)};
+    for (uint32_t i = 0; i < walk.count; i++) {
+        uint32_t group = group_of(&walk, walk.order[i]);
+        tree->heads[walk.order[i]] = walk.several[group] ? group : 0;
+    }
     g_free(walk.depth);
     g_free(walk.groups);
     g_free(walk.several);
     g_array_unref(walk.closing);
+}
+
+void fm_profile_tree_done(struct fm_tree *tree)
+{
+    g_clear_pointer(&tree->order, g_free);
+    g_clear_pointer(&tree->above, g_free);
+    g_clear_pointer(&tree->heads, g_free);
+}
+
+uint32_t *fm_profile_recursion_heads(const struct fm_profile *profile)
+{
+    struct fm_tree tree;
+    fm_profile_tree_init(&tree, profile);
+    uint32_t *ret = g_steal_pointer(&tree.heads);
+    fm_profile_tree_done(&tree);
+    return ret;
+}
+
+bool *fm_profile_recursions(const struct fm_profile *profile)
+{
+    g_autofree uint32_t *heads = fm_profile_recursion_heads(profile);
+    bool *ret = g_new(bool, profile->pd_count + (size_t)1);
+    for (size_t pd = 0; pd <= profile->pd_count; pd++)
+        ret[pd] = heads[pd] != 0;
     return ret;
 }

@@ -70,6 +70,10 @@ static void assert_cliques(const struct fm_compare *c)
         uint32_t clique = a->pd_clique[pd];
         g_assert_cmpuint(c->clique_size[pd], ==,
                          a->clique_first[clique + 1] - a->clique_first[clique]);
+        if (c->clique_size[pd] > 1)
+            g_assert_cmpuint(c->head[pd], ==, fm_analysis_clique_entry(a, clique));
+        else
+            g_assert_cmpuint(c->head[pd], ==, 0);
     }
 }
 
