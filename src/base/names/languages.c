@@ -357,7 +357,7 @@ bool fm_name_read_java(struct fm_name_reader *in, struct fm_name *name)
         else if (first == 0)
             first = name->scope.count + 1;
         if (strcmp(part, "<init>") == 0 && *before != '\0')
-            part = (char *)before;
+            part = (char *)(uintptr_t)before;
         for (char *dollar = lambda == NULL ? part + 1 : NULL; dollar != NULL && *part != '\0';) {
             char *next = strchr(dollar, '$');
             if (next == NULL || next[1] == '\0')

@@ -252,8 +252,9 @@ static char variant_code(const char *raw, char *kind)
 {
     for (const char *at = raw; *at != '\0';) {
         if (g_ascii_isdigit(*at)) {
-            guint64 size = g_ascii_strtoull(at, (char **)&at, 10);
-            at += MIN(size, strlen(at));
+            char *behind = NULL;
+            guint64 size = g_ascii_strtoull(at, &behind, 10);
+            at = behind + MIN(size, strlen(behind));
         } else if ((*at == 'C' || *at == 'D') && g_ascii_isdigit(at[1]) && at > raw + 2 &&
                    strchr("EBI", at[2]) != NULL && at[2] != '\0') {
             *kind = *at;
@@ -292,7 +293,9 @@ static const char *mangled_text(struct fm_name_pool *pool, const char *text)
     at += *at == 'N';
     at += strspn(at, "KVrRO");
     while (g_ascii_isdigit(*at)) {
-        guint64 size = g_ascii_strtoull(at, (char **)&at, 10);
+        char *behind = NULL;
+        guint64 size = g_ascii_strtoull(at, &behind, 10);
+        at = behind;
         if (size == 0 || size > strlen(at))
             break;
         bool version = g_str_has_prefix(at, "debian") || g_str_has_prefix(at, "__cxx11") ||

@@ -45,7 +45,8 @@ static bool is_name_without_types(const struct fm_ps *proc, const char *text)
 /* A C function's linker name is usually the plain one, which others may have, too. */
 static enum how named(const struct fm_profile *profile, const struct fm_ps *proc, const char *text)
 {
-    if (strcmp(text, proc->unqualified_name) == 0 || strcmp(text, proc->name) == 0)
+    if (strcmp(text, proc->unqualified_name) == 0 || strcmp(text, proc->name) == 0 ||
+        strcmp(text, proc->short_name) == 0)
         return PLAINLY;
     if (strcmp(text, proc->qualified_name) == 0 || strcmp(text, proc->raw_name) == 0 ||
         is_name_in_module(profile, proc, proc->unqualified_name, text) ||
@@ -89,12 +90,14 @@ static GArray *alike(const struct fm_profile *profile, const uint32_t *ps, uint3
     for (uint32_t i = 0; i < count; i++) {
         g_hash_table_add(names, (char *)(uintptr_t)profile->ps[ps[i]].name);
         g_hash_table_add(names, (char *)(uintptr_t)profile->ps[ps[i]].unqualified_name);
+        g_hash_table_add(names, (char *)(uintptr_t)profile->ps[ps[i]].short_name);
     }
     for (uint32_t other = 1; other <= profile->ps_count; other++) {
         const struct fm_ps *proc = &profile->ps[other];
         if (g_hash_table_contains(names, proc->name) ||
             g_hash_table_contains(names, proc->raw_name) ||
-            g_hash_table_contains(names, proc->unqualified_name))
+            g_hash_table_contains(names, proc->unqualified_name) ||
+            g_hash_table_contains(names, proc->short_name))
             g_array_append_val(found, other);
     }
     return found;
@@ -114,7 +117,8 @@ char **fm_digest_spellings(const struct fm_profile *profile, const uint32_t *ps,
     g_autoptr(GArray) among = alike(profile, ps, count);
     for (uint32_t i = 0; i < count; i++) {
         g_autofree char *with_file = fm_digest_name_with_file(profile, ps[i]);
-        const char *const tried[] = {profile->ps[ps[i]].unqualified_name, with_file,
+        const char *const tried[] = {profile->ps[ps[i]].short_name,
+                                     profile->ps[ps[i]].unqualified_name, with_file,
                                      profile->ps[ps[i]].qualified_name};
         for (unsigned t = 0; t < G_N_ELEMENTS(tried) && !spellings[i]; t++) {
             if (means_one(profile, among, tried[t]))
@@ -183,7 +187,9 @@ static void collect(const struct fm_analysis *a, const char *text, enum fm_measu
             with_file = fm_digest_name_with_file(a->profile, ps);
         if (with_file != NULL)
             name = with_file;
-        if (match_of(name, lower, &match)) {
+        if (match_of(name, lower, &match) ||
+            match_of(a->profile->ps[ps].short_name, lower, &match) ||
+            match_of(a->profile->ps[ps].name, lower, &match)) {
             struct fm_digest_found found = found_proc(a, ps, measure, match);
             g_array_append_val(to, found);
         }

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/names/names.h"
 #include "base/text/cxx_name.h"
 
 static const char *special_prefix(const char *name)
@@ -184,6 +185,39 @@ static void tell_apart(struct fm_profile *profile)
     }
 }
 
+/* Names of plain C are their own short form. */
+static bool is_plain(const char *name)
+{
+    while (g_ascii_isalnum(*name) || *name == '_')
+        name++;
+    return *name == '\0';
+}
+
+static void shorten(struct fm_profile *profile)
+{
+    g_autofree struct fm_name_source *sources =
+        g_new0(struct fm_name_source, profile->ps_count + 1u);
+    g_autofree uint32_t *of = g_new0(uint32_t, profile->ps_count + 1u);
+    g_autoptr(GHashTable) plain = g_hash_table_new(g_str_hash, g_str_equal);
+    size_t count = 0;
+    for (uint32_t i = 1; i <= profile->ps_count; i++) {
+        const struct fm_ps *ps = &profile->ps[i];
+        if (is_plain(ps->name)) {
+            g_hash_table_add(plain, (char *)(uintptr_t)ps->name);
+            continue;
+        }
+        of[count] = i;
+        sources[count++] = (struct fm_name_source){
+            .text = ps->name, .raw = ps->raw_name, .file = ps->file, .line = ps->line};
+    }
+    g_auto(GStrv) texts = fm_names_apart(sources, count);
+    for (size_t i = 0; i < count; i++) {
+        struct fm_ps *ps = &profile->ps[of[i]];
+        if (strcmp(texts[i], ps->unqualified_name) != 0 && !g_hash_table_contains(plain, texts[i]))
+            ps->short_name = fm_strings_add(profile->storage->strings, texts[i]);
+    }
+}
+
 void fm_names_settle(struct fm_profile *profile)
 {
     g_return_if_fail(profile != NULL);
@@ -196,7 +230,10 @@ void fm_names_settle(struct fm_profile *profile)
         struct fm_ps *ps = &profile->ps[i];
         bool brief = counts != NULL && is_alone(counts, behind_folders(ps));
         ps->brief_name = brief ? behind_folders(ps) : ps->qualified_name;
+        ps->short_name = ps->unqualified_name;
     }
+    if (profile->flavour == FM_FLAVOUR_C)
+        shorten(profile);
 }
 
 /* --- both --- */

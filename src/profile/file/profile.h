@@ -94,6 +94,9 @@ struct fm_ps {
     uint32_t point_count;
     const char *raw_name;         /* "list.append/3-0"; C: the linker's name */
     const char *unqualified_name; /* "append/3-0"; C: "insert"; C++: shortened, text/cxx_name.h */
+    const char *short_name;       /* what pages show: unqualified_name; C++: "Node::eval", in full
+                                     in name; base/names, told apart within the profile. Not the
+                                     pointer unqualified_name: no other function has it */
     const char *qualified_name;   /* "list.append/3-0"; C: "src/btree.c:insert"; unlike all others
                                      unless the linker's names are alike, too */
     const char *brief_name;       /* the end of qualified_name; C: from the last part of the path,

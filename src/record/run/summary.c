@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "profile/analysis/analysis.h"
+#include "base/names/names.h"
 #include "base/text/shell.h"
 #include "base/console/say.h"
 #include "profile/digest/run/held.h"
@@ -71,6 +72,8 @@ static char *folded(const char *name)
 static char *short_name(const struct fm_profile *profile, uint32_t ps)
 {
     g_assert(ps >= 1 && ps <= profile->ps_count);
+    if (profile->ps[ps].short_name != profile->ps[ps].unqualified_name)
+        return fm_name_elide(profile->ps[ps].short_name, NAME_BYTES);
     const char *name = profile->ps[ps].brief_name;
     char *brief = folded(name);
     for (uint32_t i = 1; strcmp(brief, name) != 0 && i <= profile->ps_count; i++) {

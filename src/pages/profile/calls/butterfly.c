@@ -257,7 +257,7 @@ static void add_call_row(struct side *side, const struct fm_neighbour *row)
     bool itself = row->kind == FM_NEIGHBOUR_ITSELF;
     const char *name = row->ps == 0 ? "the program's start"
                        : itself     ? "itself"
-                                    : profile->ps[row->ps].unqualified_name;
+                                    : profile->ps[row->ps].short_name;
     uint32_t line = row->css ? profile->css[row->css].line : 0;
     g_autofree char *place =
         line > 0 ? fm_name_place(page, fm_css_file(profile, row->css), line) : g_strdup("");
@@ -371,7 +371,7 @@ static void add_callees(struct side *side)
 {
     const GArray *rows = side->both->callees;
     int64_t sum = fm_butterfly_callees_total(side->both);
-    const char *name = side->page->profile->ps[side->ps].unqualified_name;
+    const char *name = side->page->profile->ps[side->ps].short_name;
     g_autofree char *itself = g_strdup_printf("%s itself", name);
     fm_add_heading(side->page->body, "Callees");
     if (rows->len == 0) {

@@ -43,8 +43,7 @@ static void add_who(struct fm_page *page, struct fm_table *table, const struct f
     switch (page->query.command.group) {
     case FM_GROUP_CALL_SITE:
     case FM_GROUP_PROC:
-        name =
-            g_strdup(caller->ps == 0 ? row->name : page->profile->ps[caller->ps].unqualified_name);
+        name = g_strdup(caller->ps == 0 ? row->name : page->profile->ps[caller->ps].short_name);
         if (row->file[0]) {
             g_free(place);
             place = fm_name_place(page, row->file, row->line);

@@ -36,7 +36,7 @@ static void add_node(struct graph_view *view, struct fm_graph *to, const struct 
     g_autofree char *amount = fm_measured_text(&view->measured, node->total);
     fm_graph_add_node(to, &(struct fm_graph_node){
                               .id = node->ps,
-                              .label = proc->unqualified_name,
+                              .label = proc->short_name,
                               .place = proc->file[0] ? place : NULL,
                               .amount = amount,
                               .query = &link,
@@ -104,7 +104,7 @@ static void add_functions(struct graph_view *view)
         fm_measured_cell(table, &view->measured, node->own);
         fm_calls_cell(table, view->page->profile, node->calls, node->inlined);
         const struct fm_path_part parts[] = {
-            {proc->unqualified_name, &link, node->focus ? FM_PART_STRONG : 0},
+            {proc->short_name, &link, node->focus ? FM_PART_STRONG : 0},
             {place, NULL, FM_PART_NOTE}};
         fm_cell_path(table, parts, proc->file[0] ? 2 : 1, 0);
     }
@@ -146,9 +146,8 @@ static void add_calls(struct graph_view *view)
             fm_cell_ratio(table, (double)edge->calls / (double)calls);
         else
             fm_cell_empty(table);
-        const struct fm_path_part parts[] = {
-            {page->profile->ps[edge->from].unqualified_name, &from, 0},
-            {page->profile->ps[edge->to].unqualified_name, &to, 0}};
+        const struct fm_path_part parts[] = {{page->profile->ps[edge->from].short_name, &from, 0},
+                                             {page->profile->ps[edge->to].short_name, &to, 0}};
         fm_cell_path(table, parts, 2, 0);
     }
     if (edges->len > EDGES_SHOWN) {

@@ -409,7 +409,7 @@ bool fm_page_proc_callers(struct fm_page *page, GError **error)
     page->module = proc->decl_module;
     bool window = page->query.compact && page->profile->flavour == FM_FLAVOUR_C;
     fm_page_begin(page, "proc_callers",
-                  window ? g_strdup_printf("Callers of %s", proc->unqualified_name)
+                  window ? g_strdup_printf("Callers of %s", proc->short_name)
                          : g_strdup_printf("The %s calling %s", groups[command->group],
                                            proc->qualified_name));
     if (window)

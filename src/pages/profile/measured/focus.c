@@ -33,7 +33,7 @@ char *fm_node_label(const struct fm_profile *profile, const struct fm_digest_nod
         node->kind == FM_NODE_WHOLE || (node->ps >= 1 && node->ps <= profile->ps_count), NULL);
     if (node->kind == FM_NODE_WHOLE)
         return g_strdup("the whole program");
-    const char *name = profile->ps[node->ps].unqualified_name;
+    const char *name = profile->ps[node->ps].short_name;
     if (node->kind == FM_NODE_RECURSION)
         return g_strdup_printf("\u27f2\u00a0%s\u00a0+%" PRIu32, name, node->procs - 1);
     if (node->recurses)

@@ -82,8 +82,7 @@ static void add_path_cell(struct fm_page *page, struct fm_table *table, uint32_t
         g_ptr_array_add(labels, fm_clique_label(a, route->steps[i]));
         parts[count++] = (struct fm_path_part){labels->pdata[labels->len - 1], NULL, 0};
     }
-    parts[count++] =
-        (struct fm_path_part){a->profile->ps[ps].unqualified_name, &link, FM_PART_STRONG};
+    parts[count++] = (struct fm_path_part){a->profile->ps[ps].short_name, &link, FM_PART_STRONG};
     fm_cell_path(table, parts, count, 0);
 }
 
@@ -253,7 +252,7 @@ static void add_functions_table(struct fm_page *page, const struct fm_measured *
             fm_measured_cell(table, measured, total);
             fm_total_at_most(page, table, &cost, measured->measure);
             fm_calls_cell(table, page->profile, cost.calls, cost.inlined);
-            const struct fm_path_part parts[] = {{proc->unqualified_name, &link, 0},
+            const struct fm_path_part parts[] = {{proc->short_name, &link, 0},
                                                  {file, NULL, FM_PART_NOTE}};
             fm_cell_path(table, parts, file[0] ? 2 : 1, 0);
         }
@@ -302,7 +301,7 @@ unsigned fm_add_hot_recursions(struct fm_page *page, const struct fm_measured *m
             "entered at %s",
             page->profile
                 ->ps[page->profile->pd_ps[fm_analysis_clique_entry(page->analysis, all[i].clique)]]
-                .unqualified_name);
+                .short_name);
         fm_table_row(table, "recursion", false);
         if (fm_measured_is_soft(measured, all[i].total))
             fm_row_soft(table);

@@ -15,7 +15,7 @@
 static void append_label(GString *out, const struct fm_analysis *a, uint32_t clique)
 {
     uint32_t procs = fm_digest_clique_procs(a, clique);
-    const char *name = a->profile->ps[fm_digest_clique_name(a, clique)].unqualified_name;
+    const char *name = a->profile->ps[fm_digest_clique_name(a, clique)].short_name;
     if (procs > 1)
         g_string_append(out, "\u27f2\u00a0");
     g_string_append(out, name);
@@ -46,7 +46,7 @@ char *fm_clique_path(const struct fm_analysis *a, uint32_t clique, unsigned step
     const uint32_t *cliques = far != NULL ? far : near;
     GString *out = g_string_new(NULL);
     if (total == 0) /* the runtime, a thread */
-        g_string_append(out, a->profile->ps[fm_digest_clique_name(a, clique)].unqualified_name);
+        g_string_append(out, a->profile->ps[fm_digest_clique_name(a, clique)].short_name);
     uint32_t tail = steps_max > 1 ? steps_max - 1 : 1;
     for (uint32_t i = 0; i < total; i++) {
         if (total > steps_max && i == (steps_max > 1 ? 1 : 0)) {
@@ -67,9 +67,8 @@ char *fm_clique_spelling(const struct fm_analysis *a, uint32_t clique)
     uint32_t count = fm_digest_path(a, clique, cliques, SPELLED_STEPS_MAX);
     g_autoptr(GString) out = g_string_new(NULL);
     for (uint32_t i = 0; i < count && count <= SPELLED_STEPS_MAX; i++)
-        g_string_append_printf(
-            out, "%s%s", i ? "/" : "",
-            a->profile->ps[fm_digest_clique_name(a, cliques[i])].unqualified_name);
+        g_string_append_printf(out, "%s%s", i ? "/" : "",
+                               a->profile->ps[fm_digest_clique_name(a, cliques[i])].short_name);
     uint32_t *found = NULL, found_count = 0, total = 0;
     if (out->len > 0)
         fm_digest_named_paths(a, out->str, 2, &found, &found_count, &total);

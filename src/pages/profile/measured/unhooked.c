@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of code without hooks. */
+#include <string.h>
+
+#include "base/names/names.h"
 #include "profile/digest/run/unhooked.h"
 #include "pages/profile/measured/hot_tables.h"
 
@@ -13,7 +16,7 @@ static void add_row(struct fm_page *page, struct fm_table *table,
     struct fm_query link = fm_page_link(page, FM_CMD_PROC, file->caller);
     bool has_page = fm_profile_is_function(profile, file->caller);
     const struct fm_path_part caller[] = {
-        {profile->ps[file->caller].unqualified_name, has_page ? &link : NULL, 0}};
+        {profile->ps[file->caller].short_name, has_page ? &link : NULL, 0}};
     g_autofree char *name = fm_unhooked_file_name(file);
     fm_table_row(table, "unhooked", false);
     if (fm_measured_is_soft(measured, quanta))
@@ -22,10 +25,14 @@ static void add_row(struct fm_page *page, struct fm_table *table,
     fm_cell_bar(table, fm_measured_share(measured, quanta), fm_measured_share(measured, quanta));
     fm_cell_share(table, fm_measured_share(measured, quanta));
     fm_cell_string(table, name, FM_STYLE_PLAIN);
-    if (file->function[0] == '\0')
+    if (file->function[0] == '\0') {
         fm_cell_unknown(table);
-    else
-        fm_cell_string(table, file->function, FM_STYLE_PLAIN);
+    } else {
+        g_autofree char *brief = fm_name_short_text(file->function, NULL);
+        fm_cell_string(table, brief, FM_STYLE_PLAIN);
+        if (strcmp(brief, file->function) != 0)
+            fm_cell_full(table, file->function);
+    }
     fm_cell_path(table, caller, 1, 0);
 }
 

@@ -88,7 +88,7 @@ static void add_found_proc(struct fm_page *page, struct fm_table *table,
     add_cost(table, columns, found->own);
     add_cost(table, columns, found->total);
     fm_calls_cell(table, page->profile, cost.calls, cost.inlined);
-    fm_cell_link(table, &query, proc->unqualified_name, FM_STYLE_PLAIN);
+    fm_cell_link(table, &query, proc->short_name, FM_STYLE_PLAIN);
     fm_cell_full(table, fm_full_name_ps(page, found->ps));
     fm_cell_string(table, place, FM_STYLE_PLAIN);
 }

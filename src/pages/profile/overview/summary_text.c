@@ -88,8 +88,8 @@ static void append_held(const struct fm_page *page, GString *lead)
         g_autofree char *kept = fm_format_int((int64_t)held->ps_blocks);
         g_autofree char *made = fm_format_int((int64_t)held->ps_allocs);
         g_string_append_printf(lead, ", %s by %s, which kept %s of %s blocks",
-                               share >= 1 ? "all" : "nearly all",
-                               profile->ps[held->ps].unqualified_name, kept, made);
+                               share >= 1 ? "all" : "nearly all", profile->ps[held->ps].short_name,
+                               kept, made);
     }
     if (held->once_blocks > 0) {
         g_autofree char *more = fm_format_bytes_said((int64_t)held->once_bytes);

@@ -14,9 +14,11 @@ const char *fm_name_ps(const struct fm_page *page, uint32_t ps)
     case FM_QUALIFY_ALWAYS:
         return proc->qualified_name;
     case FM_QUALIFY_NEVER:
-        return proc->unqualified_name;
+        return proc->short_name;
     case FM_QUALIFY_WHEN_DIFFERENT:
-        return page->module && strcmp(page->module, proc->decl_module) == 0 ? proc->unqualified_name
+        if (page->profile->flavour == FM_FLAVOUR_C && proc->short_name != proc->unqualified_name)
+            return proc->short_name; /* no other function has it */
+        return page->module && strcmp(page->module, proc->decl_module) == 0 ? proc->short_name
                                                                             : proc->brief_name;
     }
     g_assert_not_reached();
@@ -27,7 +29,7 @@ const char *fm_full_name_ps(const struct fm_page *page, uint32_t ps)
     g_return_val_if_fail(ps >= 1 && ps <= page->profile->ps_count, NULL);
     const struct fm_ps *proc = &page->profile->ps[ps];
     bool shortened =
-        page->profile->flavour == FM_FLAVOUR_C && strcmp(proc->name, proc->unqualified_name) != 0;
+        page->profile->flavour == FM_FLAVOUR_C && strcmp(proc->name, proc->short_name) != 0;
     return shortened ? proc->name : NULL;
 }
 
@@ -88,9 +90,9 @@ void fm_function_crumbs(struct fm_page *page, uint32_t ps, const char *what)
     fm_add_link(crumbs, &files, page->terms->modules_title);
     fm_add_link(crumbs, &file, proc->decl_module);
     if (what == NULL) {
-        fm_add_text(crumbs, proc->unqualified_name);
+        fm_add_text(crumbs, proc->short_name);
         return;
     }
-    fm_add_link(crumbs, &function, proc->unqualified_name);
+    fm_add_link(crumbs, &function, proc->short_name);
     fm_add_text(crumbs, what);
 }

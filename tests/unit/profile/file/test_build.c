@@ -498,6 +498,9 @@ static void test_cxx_names(void)
         {{.decl_module = "b/util.c", .name = "help"}, "help", "b/util.c:help", "b/util.c:help"},
         {{.decl_module = "b/util.c", .name = "once"}, "once", "b/util.c:once", "util.c:once"},
     };
+    static const char *const shown[] = {
+        "the program", "f",    "g",    "g [__cxx11]", "t::t [complete]",
+        "t::t [base]", "help", "help", "once"};
     struct fm_build *build = fm_build_new(FM_FLAVOUR_C, "x");
     for (unsigned i = 0; i < G_N_ELEMENTS(cases); i++)
         fm_build_ps(build, &cases[i].ps);
@@ -509,6 +512,7 @@ static void test_cxx_names(void)
         g_assert_cmpstr(profile->ps[i + 1].unqualified_name, ==, cases[i].unqualified);
         g_assert_cmpstr(profile->ps[i + 1].qualified_name, ==, cases[i].qualified);
         g_assert_cmpstr(profile->ps[i + 1].brief_name, ==, cases[i].brief);
+        g_assert_cmpstr(profile->ps[i + 1].short_name, ==, shown[i]);
     }
 }
 
