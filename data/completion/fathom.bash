@@ -23,6 +23,9 @@ _fathom_values() # OPTION COMMAND
         --by)
             case $2 in
                 tree) echo time calls bytes allocs waiting ;;
+                functions) echo time total calls bytes allocs ;;
+                memory) echo allocated freed held peak ;;
+                recursion) echo auto time calls bytes allocs ;;
                 log) echo state type tree thread lock counter ;;
             esac ;;
         --from) if [ "$2" = import ]; then fathom import --help 2>/dev/null | sed -nE 's/^  ([a-z.]+)  +[^-].*/\1/p'; fi ;;

@@ -13,6 +13,9 @@ _fathom_values() { # OPTION COMMAND
     --by)
       case $2 in
         tree) print time calls bytes allocs waiting ;;
+        functions) print time total calls bytes allocs ;;
+        memory) print allocated freed held peak ;;
+        recursion) print auto time calls bytes allocs ;;
         log) print state type tree thread lock counter ;;
       esac ;;
     --to)

@@ -28,15 +28,19 @@ fm_cli_run fm_cmd_dump;
 fm_cli_run fm_cmd_export;
 fm_cli_run fm_cmd_feedback;
 fm_cli_run fm_cmd_finish;
+fm_cli_run fm_cmd_functions;
 fm_cli_run fm_cmd_import;
 fm_cli_run fm_cmd_log;
+fm_cli_run fm_cmd_memory;
 fm_cli_run fm_cmd_merge;
 fm_cli_run fm_cmd_procrep;
 fm_cli_run fm_cmd_record;
+fm_cli_run fm_cmd_recursion;
 fm_cli_run fm_cmd_report;
 fm_cli_run fm_cmd_top;
 fm_cli_run fm_cmd_tree;
 fm_cli_run fm_cmd_view;
+fm_cli_run fm_cmd_waits;
 
 /* Parses options with GLib: `fathom NAME [OPTION...] ARGUMENTS`, the description and the example
  * below the options in --help. Returns -1 to go on, else the exit status to return at once

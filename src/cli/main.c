@@ -18,6 +18,10 @@ static fm_cli_run list_commands;
 static const struct fm_cli_command commands[] = {
     {"view", fm_cmd_view, "serve the pages of profiles and open the browser"},
     {"report", fm_cmd_report, "print one page as text, JSON, CSV or HTML"},
+    {"functions", fm_cmd_functions, "print the most expensive functions"},
+    {"memory", fm_cmd_memory, "print who allocated, freed or held memory"},
+    {"waits", fm_cmd_waits, "print where the program waited"},
+    {"recursion", fm_cmd_recursion, "print functions that call each other"},
     {"tree", fm_cmd_tree, "print time, calls or memory as a tree of contexts"},
     {"check", fm_cmd_check, "verify a profile and make every page of it"},
     {"dump", fm_cmd_dump, "print every node of a profile"},
@@ -110,7 +114,14 @@ static int run(int argc, char **argv)
     if (source != NULL)
         return fm_console_usage(NULL, "there is no command '%s'\n%s", argv[0], source);
     if (g_file_test(argv[0], G_FILE_TEST_IS_REGULAR)) {
-        bool profile = fm_hint_file_kind(argv[0]) != FM_FILE_OTHER;
+        enum fm_hint_file_kind kind = fm_hint_file_kind(argv[0]);
+        bool profile = kind != FM_FILE_OTHER;
+        static char report[] = "report";
+        char *summary[] = {report, argv[0], NULL};
+        if (kind == FM_FILE_PROFILE && argc == 1) {
+            fm_cli_ask_no_server();
+            return fm_cmd_report(2, summary);
+        }
         bool bare = !profile && strchr(argv[0], '/') == NULL;
         g_autofree char *path = g_strconcat(bare ? "./" : "", argv[0], NULL);
         g_autofree char *word = fm_shell_word(path);

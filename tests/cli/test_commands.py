@@ -244,6 +244,40 @@ class Tree(unittest.TestCase):
             self.assertEqual(told.stdout, b"")
 
 
+class ShortNames(unittest.TestCase):
+    """Commands that are pages, with names that are easy to guess."""
+
+    def test_they_are_pages(self):
+        for command, query in (
+                (["functions", "--limit=3"], "top_procs/1-3/time/self/oa"),
+                (["functions", "--by=total", "--limit=2"], "top_procs/1-2/time/both/oa"),
+                (["functions", "--by=calls"], "top_procs/1-20/calls/self/oa"),
+                (["recursion", "--by=calls"], "recursions/calls")):
+            told = run(*command, PROFILE)
+            page = run("report", query, PROFILE)
+            self.assertEqual((told.returncode, told.stdout), (page.returncode, page.stdout), command)
+            self.assertEqual(told.returncode, 0, told.stderr)
+
+    def test_what_is_not_recorded(self):
+        for command, query in (("memory", "memory/allocated"), ("waits", "waits")):
+            told = run(command, PROFILE)
+            page = run("report", query, PROFILE)
+            self.assertEqual((told.returncode, told.stdout), (page.returncode, page.stdout), command)
+
+    def test_a_file_alone_is_its_summary(self):
+        told = run(PROFILE)
+        self.assertEqual(told.returncode, 0, told.stderr)
+        self.assertEqual(told.stdout, run("report", PROFILE).stdout)
+
+    def test_usage(self):
+        for arguments in (["functions"], ["functions", "--by=hours", PROFILE], ["functions", "--limit=0", PROFILE],
+                          ["memory", "--by=time", PROFILE], ["waits", PROFILE, "x"], ["recursion", "--by=x", PROFILE]):
+            told = run(*arguments)
+            self.assertEqual((told.returncode, told.stdout), (2, b""), arguments)
+            self.assertNotEqual(told.stderr, b"")
+        self.assertIn(b"expected one of allocated, freed, held, peak", run("memory", "--by=x", PROFILE).stderr)
+
+
 class Dump(unittest.TestCase):
     def test_sections(self):
         text = run("dump", PROFILE).stdout.decode()
