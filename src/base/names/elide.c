@@ -42,7 +42,7 @@ static void find_own(const char *text, const char **from, const char **to)
 static const char *forward(const char *at, const char *end, size_t characters)
 {
     while (characters-- > 0 && at < end)
-        at = g_utf8_next_char(at);
+        at += g_utf8_skip[(guchar)*at];
     return MIN(at, end);
 }
 
