@@ -91,7 +91,7 @@ def test_others():
     told = imported("--- threadz 1 ---\n\n--- Thread 1 (name: main/1) stack: ---\n  PC: 0x10: f(int)\n  0x20: main\n"
                     "--- Thread 2 (name: x/2) stack: ---\n  PC: 0x30: sleep\n  0x40: start\n      creator: 0x20\n"
                     "--- Thread 3 (name: y/3) stack: ---\n  [same as previous thread]\n")
-    check("threads", told.returncode == 0 and own("time_self_ticks", "time") == {"f(int)": 1, "sleep": 2}, told)
+    check("threads", told.returncode == 0 and own("time_self_ticks", "time") == {"f": 1, "sleep": 2}, told)
     told = imported("threadcreate profile: total 5\n3 @ 0x10 0x20\n#\t0x10\tmain.f+0x3\t/x.go:1\n2 @ 0x20\n")
     check("threads of Go", told.returncode == 0 and own("time_self_ticks", "time") == {"main.f": 3, "[unknown]": 2}, told)
 

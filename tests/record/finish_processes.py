@@ -438,10 +438,8 @@ def steered(tap, folder):
     lib.must([lib.FATHOM, "c++", "--exclude=/usr/include/", "g++", "-O1", "s.cc", "-o", "s"], folder)
     done = lib.record(["./s"], folder, name="s")
     lines = done.stderr.splitlines()
-    tap.check(any(line.endswith("  s.cc:table<...>::operator<(std::map<...> const&) const")
-                  for line in lines) and
-              any(line.endswith("  s.cc:table<...>::operator()(std::map<...> const&, "
-                                "std::vector<...> const&)") for line in lines),
+    tap.check(any(line.endswith("  table::operator<") for line in lines) and
+              any(line.endswith("  table::operator()") for line in lines),
               "long names are shortened in the summary", done.stderr)
     tap.check(any(line.startswith("phase load: ") for line in lines) and
               any(line.startswith("phase use: ") for line in lines) and
@@ -450,11 +448,8 @@ def steered(tap, folder):
     found = json.loads(lib.must([lib.FATHOM, "report", "--json", "top_procs/1-50/callseqs/self/oa", "s.data"],
                                 folder).stdout)
     cells = [row["cells"] for row in found["tables"][0]["rows"]]
-    less = [cell for cell in cells if "::operator<(" in cell["proc"]]
-    table = "table<std::string, std::vector<std::string>>"
-    tap.check(len(less) == 1 and less[0]["proc"].endswith(
-        f"{table}::operator<(std::map<std::string, std::vector<std::vector<std::string>>> const&) "
-        "const"), "pages show no default arguments of templates", less)
+    less = [cell for cell in cells if cell["proc"] == "table::operator<"]
+    tap.check(len(less) == 1, "pages show short names", cells)
     tap.check(len(less) == 1 and "std::allocator<char>" in less[0].get("proc_full", ""),
               "and the whole name beside", less)
     menu = json.loads(lib.must([lib.FATHOM, "report", "--json", "menu", "s.data"], folder).stdout)
