@@ -69,6 +69,7 @@ static void add_notes(struct joining *j, const struct fm_finish_notes *notes)
     }
     j->notes.calls += notes->calls;
     j->notes.samples += notes->samples;
+    j->notes.unwound = j->notes.unwound || notes->unwound;
     j->notes.threads += notes->threads;
     j->unfinished = j->unfinished || notes->live || notes->incomplete;
     j->count++;
@@ -268,7 +269,7 @@ static bool join_group(const struct fm_finishing *how, struct fm_group *group, u
             fm_run_finished(how, fm_group_member(group, i)->path, group->output);
     if (!ok || j.unfinished)
         members_stay(group);
-    *calls += j.notes.calls;
+    *calls += j.notes.calls + (j.notes.unwound ? j.notes.samples + 1 : 0);
     fm_merge_free(j.merge);
     fm_finish_notes_done(&j.notes);
     g_hash_table_unref(j.texts);

@@ -87,6 +87,21 @@ def known(tap, folder, compiler, flags):
     tap.check(" 0 broken" in checked, f"{what}: no invariant is broken", checked)
 
 
+def waits(tap, folder):
+    lib.must(["gcc", "-O1", "-g", "-fno-builtin", HERE / "known.c", "-o", "known", "-lpthread"], folder)
+    done = record(folder, "waits", ["./known", "waits"])
+    tap.same((done.returncode, done.stdout), (4, ""), "waits: output and status are the program's")
+    tap.check("not one call" not in done.stderr, "a program that forks is said to be recorded", done.stderr)
+    count, ns = paths_by(folder, "waits.data", "waits"), paths_by(folder, "waits.data", "wait_ns")
+    exact = {("main", "pause_short"): (20, 400), ("main", "pause_long"): (10, 300)}
+    tap.same({path: own(count, *path) for path in exact}, {path: calls for path, (calls, _) in exact.items()},
+             "each path has its waits")
+    short = {path: own(ns, *path) for path, (_, ms) in exact.items() if own(ns, *path) < ms * 1000000}
+    tap.same(short, {}, "which last as long as they must")
+    tap.check(own(count, "main", "reads") >= 1, "a read that waits is where it is called", count)
+    tap.check(own(count, "main", "contended") >= 1 and own(count, "holder") == 1, "so are a lock and its holder's pause", count)
+
+
 def counted(tap, folder):
     """Sums of programs of the system are those of a library that counts."""
     lib.must(["gcc", "-O1", "-fno-builtin", "-shared", "-fPIC", HERE / "counter.c", "-o", "counter.so"], folder)
@@ -127,6 +142,7 @@ def main():
         known(tap, folder, "gcc", ["-O0", "-no-pie"])
         if shutil.which("clang"):
             known(tap, folder, "clang", ["-O1", "-fno-omit-frame-pointer"])
+        waits(tap, folder)
         counted(tap, folder)
     return tap.done()
 
