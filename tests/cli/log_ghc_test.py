@@ -11,6 +11,7 @@ import sys
 import tempfile
 
 from patience import PATIENCE
+from tap import Tap, skip_all
 
 FATHOM, PROGRAM = sys.argv[1:3]
 FOLDER = pathlib.Path(tempfile.mkdtemp(prefix="fathom-ghc-"))
@@ -76,21 +77,13 @@ TESTS = [a_haskell_program_is_read_while_it_runs, ghc_events_reads_a_c_program]
 
 def main():
     if shutil.which("ghc") is None:
-        print("1..0 # SKIP ghc is not installed")
-        return 0
-    print(f"1..{len(TESTS)}")
-    failures = 0
+        skip_all("ghc is not installed")
+    tap = Tap()
     os.environ["LC_ALL"] = "C.UTF-8"
-    for number, test in enumerate(TESTS, 1):
-        try:
-            skipped = test()
-            print(f"ok {number} {test.__name__}" + (f" # SKIP {skipped}" if skipped else ""))
-        except Exception as error:  # a test that raises anything has failed
-            failures += 1
-            print(f"# {error!r}")
-            print(f"not ok {number} {test.__name__}")
+    for test in TESTS:
+        tap.case(test)
     shutil.rmtree(FOLDER)
-    return 1 if failures else 0
+    return tap.done()
 
 
 sys.exit(main())

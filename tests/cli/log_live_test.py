@@ -9,9 +9,9 @@ import signal
 import subprocess
 import sys
 import tempfile
-import traceback
 
 from patience import PATIENCE, wait_until
+from tap import Tap
 
 FATHOM, PROGRAM = sys.argv[1:3]
 FOLDER = pathlib.Path(tempfile.mkdtemp(prefix="fathom-live-"))
@@ -200,19 +200,11 @@ TESTS = [refusals, refusals_of_send, a_file, plain_streams, a_program_that_liste
 
 
 def main():
-    print(f"1..{len(TESTS)}")
-    failures = 0
-    for number, test in enumerate(TESTS, 1):
-        name = test.__name__.replace("_", " ")
-        try:
-            test()
-            print(f"ok {number} {name}")
-        except Exception:  # a test that raises anything has failed
-            failures += 1
-            print("# " + traceback.format_exc().replace("\n", "\n# "))
-            print(f"not ok {number} {name}")
+    tap = Tap()
+    for test in TESTS:
+        tap.case(test)
     subprocess.run(["rm", "-rf", FOLDER], check=True)
-    return 1 if failures else 0
+    return tap.done()
 
 
 sys.exit(main())

@@ -12,6 +12,7 @@ import sys
 import tempfile
 
 from patience import PATIENCE, wait_until
+from tap import Tap, skip_all
 
 FATHOM = sys.argv[1]
 PROGRAM = """
@@ -58,11 +59,6 @@ def library_paths(name):
     return [str(place / name) for place in places if (place / name).exists()]
 
 
-def skip(reason):
-    print(f"1..0 # SKIP {reason}")
-    sys.exit(0)
-
-
 def run(*command, **options):
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=PATIENCE,
                           **options)
@@ -72,14 +68,14 @@ def run(*command, **options):
 
 for tool in ("lttng", "lttng-sessiond", "cc"):
     if not shutil.which(tool):
-        skip(f"{tool} is not installed")
+        skip_all(f"{tool} is not installed")
 folder = pathlib.Path(tempfile.mkdtemp(prefix="fathom-lttng-"))
 source, program, trace = folder / "steps.c", folder / "steps", folder / "trace"
 source.write_text(PROGRAM)
 built = subprocess.run(["cc", "-o", program, source, "-llttng-ust", "-ldl"], capture_output=True)
 if built.returncode != 0:
     shutil.rmtree(folder)
-    skip("liblttng-ust-dev is not installed")
+    skip_all("liblttng-ust-dev is not installed")
 locker = folder / "locker"
 (folder / "locker.c").write_text(LOCKER)
 subprocess.run(["cc", "-o", locker, folder / "locker.c", "-lpthread"], check=True)
@@ -98,7 +94,7 @@ try:
 
     wait_until(answers, "lttng-sessiond answers, or has ended")
     if daemon.poll() is not None:
-        skip("lttng-sessiond does not start here")
+        skip_all("lttng-sessiond does not start here")
 
     def lttng(*arguments):
         run("lttng", "--no-sessiond", *arguments, env=environment)
@@ -130,14 +126,12 @@ try:
     run(program, env=environment)
     lttng("stop")
     lttng("destroy", "steps")
-    print("1..5")
+    tap = Tap()
     events = [json.loads(line) for line in run(FATHOM, "log", "cat", "--json", trace).splitlines()]
     steps = [event["fields"]["msg"] for event in events if event["type"] == "lttng_ust_tracef:event"]
-    good = steps == [f"step {i}" for i in range(1000)]
-    print("ok 1 - every event in order" if good else f"not ok 1 - {len(steps)} steps, {events[:2]}")
+    tap.check(steps == [f"step {i}" for i in range(1000)], "every event in order", f"{len(steps)} steps, {events[:2]}")
     fields = events[0]["fields"]
-    good = good and fields["vtid"] == fields["vpid"] > 0 and fields["procname"] == "steps"
-    print("ok 2 - contexts" if good else f"not ok 2 - {fields}")
+    tap.check(fields["vtid"] == fields["vpid"] > 0 and fields["procname"] == "steps", "contexts", fields)
     page = json.loads(run(FATHOM, "log", "stat", "--by", "tree", "--json", trace))
     rows = [row["cells"] for row in page["tables"][0]["rows"]]
     named, path = [], []
@@ -145,16 +139,13 @@ try:
         path = path[:row["depth"]] + [row["name"].strip()]
         if len(path) == 2 and path[0] == "thread":
             named.append(path[1])
-    good = good and named == ["steps"]
-    print("ok 3 - the thread is known" if good else f"not ok 3 - {named}")
+    tap.check(named == ["steps"], "the thread is known", named)
     page = json.loads(run(FATHOM, "log", "stat", "--by", "process", "--json", trace))
     rows = [row["cells"] for row in page["tables"][0]["rows"]]
     named = [(row["name"], row["threads"], row["events"] >= 1000) for row in rows]
-    good = good and named == [(f"steps (pid {fields['vpid']})", 1, True)]
-    print("ok 4 - the process is known" if good else f"not ok 4 - {named}")
-    good = good and locks_are_known()
-    print("ok 5 - locks" if good else "not ok 5 - locks")
-    sys.exit(0 if good else 1)
+    tap.check(named == [(f"steps (pid {fields['vpid']})", 1, True)], "the process is known", named)
+    tap.check(locks_are_known(), "locks")
+    sys.exit(tap.done())
 finally:
     if daemon.poll() is None:
         os.kill(daemon.pid, signal.SIGTERM)

@@ -16,6 +16,7 @@ import threading
 import time
 
 from patience import PATIENCE, wait_until
+from tap import Tap
 
 FATHOM, GENERATOR = sys.argv[1:3]
 SAMPLES = pathlib.Path(os.environ.get("FATHOM_SAMPLE_DATA", "/nonexistent")) / "eventlog"
@@ -505,20 +506,11 @@ TESTS = [stat_equals_the_expected_counts, stat_of_a_made_log, statistics_of_a_ma
 def main():
     subprocess.run([GENERATOR, "--events", "20000", "--caps", "3", "--block", "60000", LOG],
                    check=True)
-    print(f"1..{len(TESTS)}")
-    failures = 0
-    for number, test in enumerate(TESTS, 1):
-        name = test.__name__.replace("_", " ")
-        try:
-            skipped = test()
-            print(f"ok {number} {name}" + (f" # SKIP {skipped}" if skipped else ""))
-        except Exception as error:  # a test that raises anything has failed
-            failures += 1
-            import traceback
-            print("# " + traceback.format_exc().replace("\n", "\n# "))
-            print(f"not ok {number} {name}")
+    tap = Tap()
+    for test in TESTS:
+        tap.case(test)
     subprocess.run(["rm", "-rf", FOLDER], check=True)
-    return 1 if failures else 0
+    return tap.done()
 
 
 sys.exit(main())

@@ -15,6 +15,7 @@ import sys
 import tempfile
 
 from patience import PATIENCE
+from tap import Tap
 
 FATHOM, CTF_WRITE = sys.argv[1:3]
 FOLDER = pathlib.Path(tempfile.mkdtemp(prefix="fathom-log-threads-"))
@@ -431,15 +432,8 @@ def test_named():
 
 
 tests = [test_one_of_each, test_generated, test_named]
-print(f"1..{len(tests)}")
-failed = False
-for number, test in enumerate(tests, 1):
-    try:
-        test()
-        print(f"ok {number} - {test.__name__}")
-    except Exception as error:
-        failed = True
-        print(f"not ok {number} - {test.__name__}")
-        print("\n".join("# " + line for line in repr(error).splitlines()))
+tap = Tap()
+for test in tests:
+    tap.case(test)
 shutil.rmtree(FOLDER)
-sys.exit(failed)
+sys.exit(tap.done())

@@ -12,6 +12,7 @@ import sys
 import tempfile
 
 from patience import PATIENCE
+from tap import Tap
 
 FATHOM, CTF_WRITE, GENERATOR = sys.argv[1:4]
 FOLDER = pathlib.Path(tempfile.mkdtemp(prefix="fathom-log-trace-"))
@@ -201,15 +202,8 @@ def test_sync():
 
 tests = [test_cat_of_ctf, test_filters, test_stat, test_stat_by_covers_all, test_cut_metadata,
          test_hostile_texts, test_damage, test_sync]
-print(f"1..{len(tests)}")
-failed = False
-for number, test in enumerate(tests, 1):
-    try:
-        test()
-        print(f"ok {number} - {test.__name__}")
-    except Exception as error:
-        failed = True
-        print(f"not ok {number} - {test.__name__}")
-        print("\n".join("# " + line for line in repr(error).splitlines()))
+tap = Tap()
+for test in tests:
+    tap.case(test)
 shutil.rmtree(FOLDER)
-sys.exit(failed)
+sys.exit(tap.done())

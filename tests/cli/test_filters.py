@@ -11,6 +11,7 @@ import sys
 import tempfile
 
 from patience import PATIENCE
+from tap import Tap
 
 FATHOM, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2])
 FOLDER = pathlib.Path(tempfile.mkdtemp(prefix="fathom-filters-"))
@@ -119,19 +120,13 @@ TESTS = [every_shown_filter_accepts_something, quotes_change_nothing_but_what_ma
 
 
 def main():
-    print(f"1..{len(TESTS)}")
-    failed = 0
-    for number, test in enumerate(TESTS, 1):
-        try:
-            test()
-            print(f"ok {number} {test.__name__}")
-        except AssertionError as error:
-            failed += 1
-            print(f"not ok {number} {test.__name__}\n# {error}")
+    tap = Tap()
+    for test in TESTS:
+        tap.case(test)
     for path in FOLDER.iterdir():
         os.unlink(path)
     FOLDER.rmdir()
-    return 1 if failed else 0
+    return tap.done()
 
 
 if __name__ == "__main__":

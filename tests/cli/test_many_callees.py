@@ -15,17 +15,16 @@ import urllib.parse
 
 sys.path.insert(0, os.path.dirname(__file__))
 from command_lib import FATHOM, GENERATE
+from tap import Tap
 
 CALLEES = int(sys.argv[3]) if len(sys.argv) > 3 else 5000
 A_PAGE = 1000
 BYTES_MAX = 2 << 20
-number = 0
+tap = Tap()
 
 
 def check(good, what):
-    global number
-    number += 1
-    print(f"{'ok' if good else 'not ok'} {number} - {what}", flush=True)
+    tap.check(good, what)
 
 
 def page(profile, query, form):
@@ -134,8 +133,8 @@ def main():
             other_pages(profile, "calls" if c else "callseqs", c)
         check_all(os.path.join(folder, "few.data"))
         served_pages(os.path.join(folder, "many.data"))
-    print(f"1..{number}")
+    return tap.done()
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

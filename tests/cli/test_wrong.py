@@ -12,9 +12,10 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from patience import PATIENCE  # noqa: E402
+from tap import Tap
 
 FATHOM = os.path.abspath(sys.argv[1])
-number = failures = 0
+tap = Tap()
 
 HELLO = """
 #include <stdio.h>
@@ -25,10 +26,7 @@ OTHER = "__attribute__((noinline)) int {0}(int n) {{ return n + 1; }}\n"
 
 
 def check(name, holds, detail=""):
-    global number, failures
-    number += 1
-    failures += not holds
-    print(f"{'ok' if holds else 'not ok'} {number} {name}{'' if holds else ': ' + str(detail)[:2000]}")
+    tap.check(holds, name, detail)
 
 
 def run(*arguments):
@@ -143,5 +141,4 @@ with tempfile.TemporaryDirectory() as folder:
     compiling()
     two_programs()
     os.chdir("/")
-print(f"1..{number}")
-sys.exit(failures > 0)
+sys.exit(tap.done())

@@ -3,20 +3,17 @@
 import subprocess
 import sys
 
-number = failures = 0
+from tap import Tap
+
+results = Tap()
 
 
 def check(name, holds, detail=""):
-    global failures, number
-    number += 1
-    failures += not holds
-    print(f"{'ok' if holds else 'not ok'} {number} {name}{'' if holds else ': ' + str(detail)[:3000]}")
+    results.check(holds, name, detail)
 
 
 def skip(name, why):
-    global number
-    number += 1
-    print(f"ok {number} {name} # SKIP {why}")
+    results.skip(name, why)
 
 
 def run(*arguments, **more):
@@ -37,8 +34,7 @@ def said(*arguments):
 
 
 def end():
-    print(f"1..{number}")
-    sys.exit(failures > 0)
+    sys.exit(results.done())
 
 
 # --- pprof's protobuf ---

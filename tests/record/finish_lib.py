@@ -8,9 +8,9 @@ import os
 import pathlib
 import shutil
 import subprocess
-import sys
 
 import cached
+import tap
 from patience import wait_until
 
 FATHOM = os.environ["FATHOM"]
@@ -80,8 +80,7 @@ class Profile:
 
 def need(tool):
     if shutil.which(tool) is None:
-        print(f"1..0 # SKIP {tool} is not installed")
-        sys.exit(0)
+        tap.skip_all(f"{tool} is not installed")
 
 
 def run(command, folder, **options):
@@ -180,36 +179,9 @@ def waits_by_function(rec, executable, folder):
     return found, holders
 
 
-class Tap:
-    def __init__(self):
-        self.count, self.failed = 0, 0
-
-    def check(self, condition, what, detail=""):
-        self.count += 1
-        print(f"{'ok' if condition else 'not ok'} {self.count} - {what}", flush=True)
-        if not condition:
-            self.failed += 1
-            for line in str(detail).splitlines()[:60]:
-                print(f"# {line}")
-
-    def same(self, found, expected, what):
-        detail = "" if found == expected else "\n".join(
-            f"{key}: found {found.get(key)}, expected {expected.get(key)}"
-            for key in sorted(set(found) | set(expected), key=str)
-            if found.get(key) != expected.get(key)) if isinstance(found, dict) else (
-                f"found {found!r}, expected {expected!r}")
-        self.check(found == expected, what, detail)
-
+class Tap(tap.Tap):
     def between(self, inside, found, outside, what):
         """A duration, by what the program measured just inside and just outside of the call. The recording
         may have another clock, whose rate it measures itself."""
         self.check(inside * (1 - CLOCKS_DIFFER) <= found <= outside * (1 + CLOCKS_DIFFER), what,
                    f"{found:.0f}, not {inside:.0f} to {outside:.0f}")
-
-    def skip(self, what, why):
-        self.count += 1
-        print(f"ok {self.count} - {what} # SKIP {why}", flush=True)
-
-    def done(self):
-        print(f"1..{self.count}")
-        return 1 if self.failed else 0

@@ -111,14 +111,14 @@ def check(folder, seed, options):
 
 def main():
     cases = ((1, ["--grade=deep", "-O1"]), (2, ["--grade=deep", "-O2"]), (3, ["--grade=full", "-O1"]))
-    print(f"1..{len(cases)}")
+    tap = lib.Tap()
     with tempfile.TemporaryDirectory() as name:
         for number, (seed, options) in enumerate(cases, 1):
             folder = pathlib.Path(name) / str(number)
             folder.mkdir()
-            check(folder, seed, options)
-            print(f"ok {number} {' '.join(options)}: totals inside recursions are those of the paths", flush=True)
-    return 0
+            tap.case(check, folder, seed, options,
+                     name=f"{' '.join(options)}: totals inside recursions are those of the paths")
+    return tap.done()
 
 
 sys.exit(main())

@@ -13,7 +13,8 @@ import sys
 import tempfile
 import termios
 
-from harness import Skip, World, has_pending_reply, is_running, run_tests, state_of, wait_until_stopped
+from harness import World, has_pending_reply, is_running, run_tests, state_of, wait_until_stopped
+from tap import Skipped
 from patience import PATIENCE, wait_until
 
 
@@ -279,7 +280,7 @@ def fault_16_wall_clock_jumps():
     }
     """
     if "ASAN_OPTIONS" in os.environ and os.environ.get("FATHOM_SANITIZED") == "1":
-        raise Skip("a preloaded library does not go with AddressSanitizer")
+        raise Skipped("a preloaded library does not go with AddressSanitizer")
     with tempfile.TemporaryDirectory() as folder:
         library = os.path.join(folder, "jump.so")
         built = subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-o", library, "-"],
@@ -305,12 +306,12 @@ def fault_17_full_disk():
             w.expect_fresh()
             w.expect_quiet()
     if os.geteuid() != 0:
-        raise Skip("a small tmpfs needs root; failing system calls were injected")
+        raise Skipped("a small tmpfs needs root; failing system calls were injected")
     with world() as w:
         w.runtime.mkdir(mode=0o700)
         if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4k,nr_inodes=2,mode=0700", "tmpfs",
                            str(w.runtime)], capture_output=True).returncode != 0:
-            raise Skip("tmpfs cannot be mounted here; failing system calls were injected")
+            raise Skipped("tmpfs cannot be mounted here; failing system calls were injected")
         try:
             assert w.ask("marker=b").marker() == "b"
             wait_until(lambda: not w.processes(), "the child has ended")
@@ -335,7 +336,7 @@ def fault_18_runtime_directory_that_cannot_be_trusted():
         assert w.ask("marker=a").marker() == "a"
         assert w.processes() == []
     if os.geteuid() != 0:
-        raise Skip("a directory of another user needs root; links and modes were checked")
+        raise Skipped("a directory of another user needs root; links and modes were checked")
     with world() as w:
         w.runtime.mkdir(mode=0o700)
         os.chown(w.runtime, 12345, 12345)

@@ -15,6 +15,7 @@ import tempfile
 import time
 
 from patience import PATIENCE, wait_until
+from tap import Tap
 
 PROGRAM = sys.argv[1]
 IDLE_MS = 1_000_000_000
@@ -257,29 +258,13 @@ def has_pending_reply(server):
     return any(".reply." in target for target in descriptors(server).values())
 
 
-class Skip(Exception):
-    pass
-
-
 def run_tests(tests):
     """Runs them all, speaking TAP. tests: (name, function taking nothing)."""
     chosen = [word for word in sys.argv[2:] if not word.startswith("-")]
-    print(f"1..{len(tests)}")
-    failed = 0
-    for number, (name, function) in enumerate(tests, 1):
+    tap = Tap()
+    for name, function in tests:
         if chosen and not any(name.startswith(word) for word in chosen):
-            print(f"ok {number} - {name} # SKIP not chosen")
+            tap.skip(name, "not chosen")
             continue
-        try:
-            function()
-            print(f"ok {number} - {name}")
-        except Skip as reason:
-            print(f"ok {number} - {name} # SKIP {reason}")
-        except Exception as error:  # a failed assertion, a time-out, anything
-            failed += 1
-            print(f"not ok {number} - {name}")
-            import traceback
-            for line in traceback.format_exc().splitlines():
-                print(f"# {line}")
-        sys.stdout.flush()
-    return 1 if failed else 0
+        tap.case(function, name=name)
+    return tap.done()

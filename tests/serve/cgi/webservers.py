@@ -17,9 +17,11 @@ import socket
 import subprocess
 import sys
 import tempfile
+import traceback
 import urllib.parse
 
 from patience import PATIENCE, wait_until
+from tap import Tap
 
 FATHOM, GENERATOR = (os.path.abspath(name) for name in sys.argv[1:3])
 SERVERS = pathlib.Path(__file__).parent / "servers"
@@ -230,34 +232,26 @@ def settings(path):
 
 def main():
     place = Place()
-    failed = 0
-    print("1..5")
+    tap = Tap()
     try:
         expected = reference(place)
-        for number, name in enumerate(("busybox", "lighttpd", "apache2", "nginx"), 1):
+        for name in ("busybox", "lighttpd", "apache2", "nginx"):
             if missing(name):
-                print(f"ok {number} - {name} # SKIP {' and '.join(missing(name))} not installed")
+                tap.skip(name, f"{' and '.join(missing(name))} not installed")
                 continue
             try:
                 check(place, name, expected)
-                print(f"ok {number} - {name}: {len(QUERIES)} bodies equal the HTTP door's")
+                tap.check(True, f"{name}: {len(QUERIES)} bodies equal the HTTP door's")
             except Exception:
-                failed = 1
-                import traceback
-                print(f"not ok {number} - {name}")
-                for line in traceback.format_exc().splitlines():
-                    print(f"# {line}")
-                for log in place.folder.glob("*.log"):
-                    for line in log.read_text(errors="replace").splitlines()[-10:]:
-                        print(f"# {log.name}: {line}")
-            sys.stdout.flush()
+                logs = [f"{log.name}: {line}" for log in place.folder.glob("*.log")
+                        for line in log.read_text(errors="replace").splitlines()[-10:]]
+                tap.check(False, name, "\n".join([traceback.format_exc(), *logs]))
     finally:
         place.close()
     documented = (pathlib.Path(sys.argv[3]) / "docs" / "cgi.md").read_text()
     absent = [path.name for path in sorted(SERVERS.iterdir()) if settings(path) not in documented]
-    print(f"{'not ' if absent else ''}ok 5 - docs/cgi.md holds the configurations of these tests"
-          + (f": {', '.join(absent)} differ" if absent else ""))
-    return 1 if failed or absent else 0
+    tap.check(not absent, "docs/cgi.md holds the configurations of these tests", f"{', '.join(absent)} differ")
+    return tap.done()
 
 
 if __name__ == "__main__":

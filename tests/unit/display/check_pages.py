@@ -13,6 +13,8 @@ import json
 import subprocess
 import sys
 
+from tap import Tap
+
 VOID = {"meta", "link", "br", "wbr", "hr", "img", "input", "col"}
 CLOSED_BY_PARENT = {"p": {"p", "div", "ul", "table", "pre", "h1", "h2", "h3"}}
 
@@ -163,21 +165,16 @@ def check_text(data):
 def main(program):
     checks = {"html": check_html, "json": check_json, "csv": check_csv, "text": check_text}
     modes = [[], ["developer"], ["plain"], ["wide"]]
-    failed = number = 0
-    print(f"1..{len(checks) * len(modes)}")
+    tap = Tap()
     for name, check in checks.items():
         for mode in modes:
-            number += 1
             done = subprocess.run([program, name, *mode], check=True, capture_output=True)
             try:
                 errors = check(done.stdout)
             except ValueError as error:
                 errors = [str(error)]
-            print("not ok" if errors else "ok", number, "-", name, *mode)
-            for error in errors:
-                print("#", error)
-            failed += bool(errors)
-    return 1 if failed else 0
+            tap.check(not errors, " ".join([name, *mode]), "\n".join(errors))
+    return tap.done()
 
 
 sys.exit(main(*sys.argv[1:]))

@@ -15,6 +15,7 @@ import sys
 import tempfile
 
 from patience import PATIENCE
+from tap import Tap, skip_all
 
 ROWS = [("b.c", "1,234", "10.0ms"), ("a.c", "-5", "2.0s"), ("c<d>.c", "99", "3.0us")]
 ROWS += [(f"z{n}.c", str(n), "0") for n in range(10)]
@@ -100,8 +101,7 @@ def page(script):
 def main(script):
     browser = shutil.which("chromium") or shutil.which("chromium-browser")
     if not browser:
-        print("1..0 # SKIP chromium is not installed")
-        return 0
+        skip_all("chromium is not installed")
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "page.html"
         file.write_text(page(pathlib.Path(script).resolve()))
@@ -111,20 +111,14 @@ def main(script):
              f"--user-data-dir={folder}/profile", "--dump-dom", file.as_uri()],
             capture_output=True, text=True, timeout=PATIENCE)
     found = re.search(r'<pre id="result">(.+?)</pre>', done.stdout, re.S)
+    tap = Tap()
     if not found:
-        print("1..1\nnot ok 1 - the page's script ran to its end")
-        print("# " + done.stderr[-2000:].replace("\n", "\n# "))
-        return 1
+        tap.check(False, "the page's script ran to its end", done.stderr[-2000:])
+        return tap.done()
     seen = json.loads(html.unescape(found.group(1)))
-    print(f"1..{len(WANT)}")
-    failed = 0
-    for number, (name, want) in enumerate(WANT.items(), 1):
-        good = seen.get(name) == want
-        failed += not good
-        print("ok" if good else "not ok", number, "-", name)
-        if not good:
-            print(f"# saw {seen.get(name)!r}, expected {want!r}")
-    return 1 if failed else 0
+    for name, want in WANT.items():
+        tap.check(seen.get(name) == want, name, f"saw {seen.get(name)!r}, expected {want!r}")
+    return tap.done()
 
 
 sys.exit(main(*sys.argv[1:]))

@@ -20,6 +20,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, sys.argv[2])
 from runtime_rec import Rec  # noqa: E402
 
+from tap import Tap
+
 FLAGS = ["-g", "-finstrument-functions", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls",
          "-D_GNU_SOURCE"]
 PROGRAMS = ["recursion.c", "pointers.c", "callbacks.c", "signals.c", "jumps.c", "exceptions.cc",
@@ -261,15 +263,12 @@ def check(lib, src, log, compiler, level, program):
         return None
 
 
-def passes(number, lib, src, log, compiler, level, program):
+def judge(tap, lib, src, log, compiler, level, program):
     try:
         wrong = check(lib, src, log, compiler, level, program)
     except (subprocess.CalledProcessError, AssertionError, IndexError) as error:
         wrong = f"{type(error).__name__}: {error}"
-    print(f"{'not ok' if wrong else 'ok'} {number} - {program} {compiler} -O{level}", flush=True)
-    if wrong:
-        print("# " + wrong.replace("\n", "\n# "), flush=True)
-    return not wrong
+    tap.check(not wrong, f"{program} {compiler} -O{level}", wrong)
 
 
 def main():
@@ -279,11 +278,12 @@ def main():
     if size == "quick":
         compilers = compilers[:1]
     cases = [(c, l, p) for c in compilers for l in levels for p in PROGRAMS]
-    print(f"1..{len(cases)}", flush=True)
+    tap = Tap()
     with tempfile.TemporaryDirectory() as folder:
         log = build_log(folder)
-        passed = [passes(number, lib, src, log, *case) for number, case in enumerate(cases, 1)]
-    return 0 if all(passed) else 1
+        for case in cases:
+            judge(tap, lib, src, log, *case)
+    return tap.done()
 
 
 sys.exit(main())

@@ -15,14 +15,11 @@ import tempfile
 
 sys.path.insert(0, sys.argv[2])
 from patience import PATIENCE  # noqa: E402
+from tap import Skipped, Tap
 from runtime_rec import Rec  # noqa: E402
 
 LIB, SRC, INCLUDE = sys.argv[1:4]
 RUNTIME = os.path.join(INCLUDE, "..", "runtime")
-
-
-class Skipped(Exception):
-    pass
 
 
 def build(tmp, *more):
@@ -488,21 +485,11 @@ TESTS = [test_control, test_stopped_from_the_start, test_heap, test_ticks,
 
 
 def main():
-    print(f"1..{len(TESTS)}", flush=True)
-    failed = 0
+    tap = Tap()
     with tempfile.TemporaryDirectory() as tmp:
-        for number, test in enumerate(TESTS, 1):
-            exe = build(tmp, *runtime())
-            try:
-                test(tmp, exe)
-                print(f"ok {number} - {test.__name__}", flush=True)
-            except Skipped as reason:
-                print(f"ok {number} - {test.__name__} # SKIP {reason}", flush=True)
-            except (AssertionError, OSError, subprocess.SubprocessError, KeyError, ValueError) as error:
-                failed += 1
-                print(f"not ok {number} - {test.__name__}\n# {type(error).__name__} {error}",
-                      flush=True)
-    return 1 if failed else 0
+        for test in TESTS:
+            tap.case(test, tmp, build(tmp, *runtime()))
+    return tap.done()
 
 
 sys.exit(main())
