@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program that logs, for log_live_test.py: live_program ADDRESS|FILE THREADS EVENTS [TOKEN]. Each
+/* A program that logs, for test_log_live.py: live_program ADDRESS|FILE THREADS EVENTS [TOKEN]. Each
  * thread logs EVENTS counter values inside one span. With an address it prints the port (0 for a
  * path) and waits for the first client. With LIVE_STAY in the environment it exits when standard
  * input closes. */

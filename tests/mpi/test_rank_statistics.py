@@ -10,7 +10,7 @@ import random
 import sys
 import tempfile
 
-import finish_lib as lib
+import record_lib as lib
 import mpi_lib as mpi
 
 RANKS = 5

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-import finish_lib as lib
+import record_lib as lib
 import mpi_lib as mpi
 from patience import PATIENCE
 

@@ -9,7 +9,7 @@ import re
 import shlex
 import shutil
 
-import finish_lib as lib
+import record_lib as lib
 
 PROGRAMS = pathlib.Path(__file__).parent / "body_programs"
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]

@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 import body_lib as body
-import finish_lib as lib
+import record_lib as lib
 from patience import PATIENCE
 from runtime_rec import Rec
 
@@ -26,7 +26,7 @@ LEVELS = [["-O1"], ["-O2"], ["-O3"], ["-Os"], ["-O2", "-fPIC"], ["-O2", "-flto"]
 PROGRAMS = ["recursion.c", "mutual.c", "pointers.c", "sorting.c", "longjmp.c", "exceptions.cc",
             "threads.c", "inlining.c", "jumps.c", "unwinding.cc", "room.c", "arguments.c",
             "nested.c", "deep.c", "bodies.c", "bodies.cc", "names.c"]
-NOT_SEEN = {"handler", "eight", "eight_doubles"}  # body_callgrind.py
+NOT_SEEN = {"handler", "eight", "eight_doubles"}  # test_callgrind.py
 
 
 class Recorded:

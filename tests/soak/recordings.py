@@ -27,7 +27,7 @@ def main():
                    "FINISH_DUMP": str(build / "tests/record/finish_dump"), "PYTHONPATH": str(tests),
                    "FATHOM_RUNTIME": str(build / "runtime"), "PYTHONDONTWRITEBYTECODE": "1"}
     failed = 0
-    for script, times in (("finish_measured_kill.py", kills), ("finish_watching.py", readings)):
+    for script, times in (("test_measured_kill.py", kills), ("test_watching.py", readings)):
         print(f"# {script} {times}", flush=True)
         failed |= subprocess.run([sys.executable, tests / "running" / script, build / "tests/record/watch_race",
                                   times], env=environment, check=False).returncode != 0

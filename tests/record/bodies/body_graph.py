@@ -5,7 +5,7 @@ edges apart by addresses and a recording by places of the source; their closures
 import re
 
 import body_replay
-import finish_lib as lib
+import record_lib as lib
 
 NODE = re.compile(r"(csd|pd|ps|css)(\d+):$")
 FIELD = re.compile(r"\t(\w+) = (?:pd)?(.*)")

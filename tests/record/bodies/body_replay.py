@@ -11,7 +11,7 @@ import os
 import struct
 
 import body_lib as body
-import finish_lib as lib
+import record_lib as lib
 
 TRACE = os.environ.get("BODY_TRACE")
 STEP = struct.Struct("<3Q")

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Chains of calls that body_chains.py knows by heart. */
+/* Chains of calls that test_chains.py knows by heart. */
 #include <setjmp.h>
 #include <stdlib.h>
 

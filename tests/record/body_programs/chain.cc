@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chains of calls that body_chains.py knows by heart: exceptions.
+// Chains of calls that test_chains.py knows by heart: exceptions.
 #include "counted.h"
 
 namespace

@@ -5,7 +5,7 @@ import json
 import re
 import subprocess
 
-import finish_lib as lib
+import record_lib as lib
 from patience import PATIENCE, wait_until
 
 

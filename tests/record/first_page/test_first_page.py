@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The first page of programs that are recorded: which measure leads it, and what its first lines say."""
+import json
+import pathlib
+import sys
+import tempfile
+
+import record_lib as lib
+
+HOT = r"""
+static volatile unsigned long sink;
+__attribute__((noinline)) void buf_append(long rounds)
+{
+    for (long i = 0; i < rounds; i++)
+        sink += (unsigned long)i;
+}
+__attribute__((noinline)) void format_line(void) { buf_append(100000); }
+int main(void)
+{
+    for (int i = 0; i < 3000; i++)
+        format_line();
+    return 0;
+}
+"""
+FEW = r"""
+static volatile unsigned long sink;
+__attribute__((noinline)) void step(int i) { sink += (unsigned)i; }
+int main(void)
+{
+    for (int i = 0; i < 1000; i++)
+        step(i);
+    return 0;
+}
+"""
+SESSIONS = r"""
+#include <stdio.h>
+#include <stdlib.h>
+static void *kept[1200000];
+__attribute__((noinline)) void *open_session(void) { return malloc(60); }
+__attribute__((noinline)) void close_session(void *session) { free(session); }
+int main(void)
+{
+    setvbuf(stdout, malloc(1 << 21), _IOFBF, 1 << 21);
+    for (int i = 0; i < 1200000; i++)
+        kept[i] = open_session();
+    for (int i = 0; i < 400000; i++)
+        close_session(kept[3 * i]);
+    puts("done");
+    return 0;
+}
+"""
+TIDY = r"""
+#include <stdio.h>
+#include <stdlib.h>
+__attribute__((noinline)) void *make(void) { return malloc(100); }
+int main(void)
+{
+    for (int i = 0; i < 1000; i++)
+        free(make());
+    puts("done");
+    return 0;
+}
+"""
+# One thread holds a lock and sleeps, the other asks for it; enough work for samples.
+WAITING = r"""
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t big = PTHREAD_MUTEX_INITIALIZER;
+static volatile unsigned long sink;
+__attribute__((noinline)) void work(long rounds)
+{
+    for (long i = 0; i < rounds; i++)
+        sink += (unsigned long)i;
+}
+__attribute__((noinline)) void account(void)
+{
+    pthread_mutex_lock(&big);
+    usleep(800000);
+    pthread_mutex_unlock(&big);
+}
+static void *run(void *nothing) { account(); account(); return nothing; }
+int main(void)
+{
+    pthread_t threads[3];
+    for (int i = 0; i < 3; i++)
+        pthread_create(&threads[i], NULL, run, NULL);
+    work(60000000);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    return 0;
+}
+"""
+FLAT = "static volatile unsigned long sink;\n" + "".join(
+    f"__attribute__((noinline)) void stage_{i}(long rounds)\n{{\n    for (long i = 0; i < rounds; i++)\n"
+    f"        sink += (unsigned long)i * {i + 3};\n}}\n" for i in range(60)) + (
+        "int main(void)\n{\n    for (int i = 0; i < 10; i++) {\n" +
+        "".join(f"        stage_{i}(500000);\n" for i in range(60)) + "    }\n    return 0;\n}\n")
+MIB = 1 << 20
+
+
+class Page:
+    def __init__(self, folder, name, text, *libraries):
+        (folder / f"{name}.c").write_text(text)
+        lib.must([lib.FATHOM, "cc", "--grade=deep", "-O1", "-g", "-w", f"{name}.c", "-o", name, *libraries], folder)
+        lib.must([lib.FATHOM, "record", "-q", "-o", name, "--", f"./{name}"], folder)
+        told = lib.must([lib.FATHOM, "report", "--json", "menu", folder / f"{name}.data"], folder).stdout
+        page = json.loads(told)
+        self.headings = [one["text"] for one in page["text"] if one["kind"] == "heading"]
+        self.lines = [one["text"] for one in page["text"] if one["kind"] == "text"]
+        self.tables = [one["name"] for one in page["tables"]]
+        self.rows = {one["name"]: [row["cells"] for row in one["rows"]] for one in page["tables"]}
+
+    def says(self, words):
+        return any(words in line for line in self.lines)
+
+    def __str__(self):
+        return "\n".join([*self.headings, *self.lines, *self.tables])
+
+
+def last_step(row):
+    return row["path"][-1]["name"]
+
+
+def main():
+    tap = lib.Tap()
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        hot = Page(folder, "hot", HOT)
+        tap.check("Where the time goes" in hot.headings and hot.rows["hot_functions"][0]["path"][0]["name"] ==
+                  "buf_append" and not hot.says("No function stands out"), "one hot function: time leads", hot)
+        few = Page(folder, "few", FEW)
+        tap.check("Where the calls go (not time)" in few.headings and few.says("Too short for samples"),
+                  "too few samples: calls lead, and are said to be no time", few)
+        flat = Page(folder, "flat", FLAT)
+        tap.check("Where the time goes" in flat.headings and flat.says("No function stands out"),
+                  "flat: it says that the order is chance", flat)
+        kept = Page(folder, "sessions", SESSIONS)
+        tap.check(kept.says("45.8 MiB of it never freed, all by open_session, which kept 800,000 of 1,200,000 blocks; "
+                            "2.0 MiB more in 1 block, few in each place."),
+                  "memory grows: who kept how many of how many blocks", kept)
+        holders = kept.rows.get("hot_holders", [])
+        tap.check([last_step(row) for row in holders] == ["open_session"] and
+                  kept.tables.index("hot_holders") < kept.tables.index("hot_functions"),
+                  "and its table comes before the functions, without the buffer", (holders, kept))
+        tidy = Page(folder, "tidy", TIDY)
+        tap.check(not tidy.says("never freed") and "hot_holders" not in tidy.tables,
+                  "the buffer of a stream is no leak", tidy)
+        waiting = Page(folder, "waiting", WAITING, "-lpthread")
+        tap.check("Where the waiting goes" in waiting.headings, "waits for a lock: waiting leads", waiting)
+    return tap.done()
+
+
+sys.exit(main())
