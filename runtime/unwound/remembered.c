@@ -82,7 +82,7 @@ static uint32_t frames_of_words(const struct fm_walked_stack *stack, uint32_t fr
     return words > stack->end_words ? low + 1 : 0;
 }
 
-/* What the walk's last step says of the frame that it led to. */
+/* Flags of the frame that the walk's last step led to. */
 static inline uint32_t link_of(const struct fm_unwind *walk)
 {
     bool linked = walk->by_slots && !walk->guessed && walk->ip_slot != 0;

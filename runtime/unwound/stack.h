@@ -25,7 +25,7 @@ enum fm_walked_flags {
 /* A frame as a walk met it. */
 struct fm_walked {
     uint64_t ip, sp, bp;
-    uint64_t bp_slot; /* where the step that led here has read bp; 0: nowhere */
+    uint64_t bp_slot; /* address that the step to this frame read bp from; 0: none */
     uint32_t flags;
     uint32_t top;   /* number of contexts from the outermost frame to this one */
     uint32_t words; /* number of words of the last stack that show this frame and those outside */
@@ -54,7 +54,7 @@ struct fm_walked_stack {
     uint32_t end_words;  /* number of words that show that it ended there: 0 or 1 */
     uint32_t fresh_count;
     uint32_t guesses;
-    struct fm_walked frames[FM_UNWOUND_FRAMES_MAX]; /* of the last stack, outermost first */
+    struct fm_walked frames[FM_UNWOUND_FRAMES_MAX]; /* the last stack's, outermost first */
     /* outermost first, that of the end before them; of a frame ip's, then bp's where it matters */
     struct fm_walked_word words[2 * FM_UNWOUND_FRAMES_MAX + 1];
     struct fm_walked fresh[FM_UNWOUND_FRAMES_MAX]; /* met by this walk, innermost first */
@@ -62,7 +62,7 @@ struct fm_walked_stack {
     struct fm_rec_frame contexts[FM_UNWOUND_FRAMES_MAX + 2];
 };
 
-/* Where a walk begins: registers, or the frame that called one of ours with that CFA. */
+/* The start of a walk: registers, or the frame that called one of ours with that CFA. */
 struct fm_walk_from {
     const struct fm_unwind_registers *registers; /* NULL: */
     uint64_t cfa;
@@ -78,7 +78,7 @@ void fm_walked_keep_end(struct fm_walked_stack *stack, uint32_t count);
 
 extern const uint64_t fm_walked_never FM_HIDDEN; /* a word that is never what it was */
 
-/* Where the words of a frame are stored; returns the place behind them. */
+/* Stores the words of a frame; returns the place behind them. */
 static inline __attribute__((always_inline)) void fm_walked_add_words(struct fm_walked_stack *stack,
                                                                       struct fm_walked *frame,
                                                                       uint32_t outer_words,

@@ -55,7 +55,7 @@ static bool has_sanitizer(int fd, const struct segments *segments, const Elf64_P
 {
     Elf64_Dyn entry;
     uint64_t names = 0;
-    for (int round = 0; round < 2; round++) /* where the names are, first */
+    for (int round = 0; round < 2; round++) /* first the place of the names */
         for (uint64_t at = 0; at + sizeof entry <= dynamic->p_filesz; at += sizeof entry) {
             char name[16] = "";
             if (!read_all(fd, &entry, sizeof entry, dynamic->p_offset + at) ||

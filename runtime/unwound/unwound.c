@@ -5,12 +5,12 @@
 #include <errno.h>
 #include <string.h>
 
-/* Of events the stack is remembered; ticks, and events of handlers that interrupt another event,
- * walk theirs whole. */
+/* Events remember the stack. Ticks, and events of handlers that interrupt another event, walk
+ * theirs whole. */
 struct fm_unwound {
     struct fm_walked_stack *last, *whole;
     uint64_t busy;  /* CFA of the event that is being recorded; 0: none */
-    uint64_t epoch; /* of the rules by which the last stack was walked */
+    uint64_t epoch; /* the rules' when the last stack was walked */
     /* Not in the header yet: */
     uint32_t stacks, cut, guessed, frames_guessed;
 };
@@ -101,7 +101,7 @@ static struct fm_rec_pd *active_pd(const struct fm_rec_frame *guard, const struc
     return NULL;
 }
 
-/* What is made is made with signals blocked: ticks make edges, too. */
+/* Nodes are made with signals blocked, because ticks make edges, too. */
 struct making {
     struct fm_thread *thread;
     const struct fm_rec_frame *guard;

@@ -9,7 +9,7 @@
 /* Contexts are those of unwound stacks from now on. Before the process is started. */
 void fm_unwound_begin(void) FM_HIDDEN;
 
-/* Of this library, while it records another's code; else false. */
+/* Whether the address is in this library, while it records another's code. */
 static inline bool fm_unwound_is_own(uint64_t pc)
 {
     const struct fm_unwound_actions *own = fm_process.unwinds;

@@ -38,8 +38,7 @@ FM_WAIT_NEXT(CALLS)
         fm_tick_signal_look();                     \
         return result;                             \
     }
-/* Where contexts are of unwound stacks, the new thread begins in a function of ours: NULL where it
- * does not. */
+/* With contexts of unwound stacks the new thread begins in a function of ours; NULL: in its own. */
 static struct fm_unwound_start *own_start(void *(*function)(void *), void *argument)
 {
     bool unwinds = fm_process.unwinds != NULL && fm_process.state == FM_RECORDING;

@@ -136,7 +136,8 @@ static inline struct fm_rec_csd *charged_at(struct fm_thread *thread, uint64_t c
 void fm_wait_count_slowly(unsigned kind, uint64_t cfa)
 {
     struct fm_thread *thread = recorded_thread();
-    if (thread == NULL || fm_process.unwinds != NULL) /* what does not wait is not worth a walk */
+    if (thread == NULL ||
+        fm_process.unwinds != NULL) /* a call without a wait is not worth a walk */
         return;
     struct fm_rec_csd *csd = charged_at(thread, cfa);
     struct fm_rec_wait *record = record_find(thread, csd, kind);

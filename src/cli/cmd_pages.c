@@ -11,7 +11,7 @@ struct choice {
     const char *word, *query; /* as the option has it, as the query has it */
 };
 
-/* What a word stands for; NULL = there is no such word. The list ends with a NULL word. */
+/* The meaning of a word; NULL = there is no such word. The list ends with a NULL word. */
 static const char *chosen(const struct choice *choices, const char *word)
 {
     for (; choices->word != NULL; choices++)

@@ -92,7 +92,6 @@ def words():
     refused("a command with a wrong letter", ["reprot", "hello.data"], 2, "`fathom report` is meant")
     refused("another tool's command", ["compare", "a", "b"], 2, "`fathom diff` is meant")
     refused("a word like none", ["xyzzyxyzzy"], 2, "`fathom --help` lists them")
-    refused("a profile for a command", ["hello.data"], 2, "`fathom view hello.data`")
     refused("a program for a command", ["hello"], 2, "`fathom record -- ./hello`")
     refused("a source file for a command", ["hello.c"], 2, "fathom cc -g hello.c -o hello")
     refused("an option with a wrong letter", ["report", "--jsn", "hello.data"], 2,

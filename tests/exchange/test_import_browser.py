@@ -29,7 +29,8 @@ def rows():
 
 def cells_of(name):
     """Of the functions of that name, in whatever category."""
-    return [cells for cells in rows() if cells["proc"] == name or cells["proc"].endswith(":" + name)]
+    return [cells for cells in rows() if cells.get("proc_full") == name or
+            "proc_full" not in cells and (cells["proc"] == name or cells["proc"].endswith(":" + name))]
 
 
 def self_of(name, column=None):

@@ -39,7 +39,7 @@ def whole(measure):
 def functions(words="top_procs/1-5000/words/both/oa"):
     """{function without its file: cells}; functions of one name in several files are left out"""
     rows = json.loads(run(fathom, "report", "--json", words, "out.data").stdout)["tables"][0]["rows"]
-    names = [row["cells"]["proc"].split(":", 1)[-1].replace(", ", ",") for row in rows]
+    names = [(row["cells"].get("proc_full") or row["cells"]["proc"].split(":", 1)[-1]).replace(", ", ",") for row in rows]
     return {name: row["cells"] for name, row in zip(names, rows) if names.count(name) == 1}
 
 

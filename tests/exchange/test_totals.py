@@ -35,7 +35,7 @@ def totals_of(path, column="time_total_ticks", order="time"):
     found = {}
     for row in rows_of(f"top_procs/1-100000/{order}/both/oa", path):
         cells = row["cells"]
-        name = cells["proc"].split(":")[-1]
+        name = cells.get("proc_full") or cells["proc"].split(":")[-1]
         assert column + "_at_most" not in cells, cells
         found[name] = cells[column] if column in cells else round(1e9 * cells["time_total_seconds"])
     return found

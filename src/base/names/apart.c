@@ -117,8 +117,7 @@ static void apply(struct fm_named *const *group, size_t count)
     }
 }
 
-/* Of name spaces, parameters and arguments the one with the least text, if one of them is
- * enough. */
+/* The one with the least text among name spaces, parameters and arguments, if one is enough. */
 static bool apply_shortest(struct fm_name_pool *pool, struct fm_named *const *group, size_t count,
                            enum step from)
 {

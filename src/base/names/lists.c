@@ -7,7 +7,7 @@
 
 #define DEPTHS 3 /* of arguments, before a type is shown in full */
 
-/* What stands at each position, row by row: the text decides, NULL = nothing. */
+/* The text at each position, row by row; NULL = nothing. */
 struct cells {
     size_t rows, columns;
     struct fm_name_type **types; /* rows * columns */

@@ -86,7 +86,7 @@ struct fm_name {
 void fm_name_read(struct fm_name_pool *pool, const struct fm_name_source *source,
                   struct fm_name *name);
 
-/* What a text shows of a name, beyond the short form. */
+/* The parts of a name that a text shows beyond the short form. */
 struct fm_name_shown {
     bool unnamed_space, trait, conversion, quals, number, result, variant, clone, dropped, place,
         object, raw;
