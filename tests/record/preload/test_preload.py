@@ -43,7 +43,7 @@ def below(paths, *names):
     return sum(value for path, value in paths.items() if pattern.search(path))
 
 
-def chain(tap, folder, compiler, flags, part="8"):
+def chain(tap, folder, compiler, flags, part="2"):
     what = " ".join([compiler, *flags])
     lib.must([compiler, *flags, HERE / "chain.c", "-o", "chain", "-lpthread"], folder)
     plain = lib.run(["./chain", "3", "50"], folder)
