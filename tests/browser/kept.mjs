@@ -128,7 +128,7 @@ async function treeOneFile(browser) {
 
 async function withoutScripts(browser) {
   const page = await openFile(browser, file, { javaScriptEnabled: false });
-  assert.ok(await page.locator("#p0 svg rect").count() > 3);
+  assert.ok(await page.locator("#p0 svg rect").count() > 0); // few functions may have all the samples
   assert.ok(await page.locator(".part").count() >= 8);
   const links = page.locator("#p0 table.ranked a");
   const address = await links.first().getAttribute("href");
