@@ -180,7 +180,7 @@ def check_run(tap, folder, grade):
     rows = durations(folder, "out.data")
     tap.same(totals(rows, "outer"), (4, 4, 0), f"{grade}: each call, also those of threads, is timed")
     tap.same(totals(rows, "nap"), (7 + 4 + 4 + 1, 7 + 4 + 4 + 1, 0), f"{grade}: those within, too")
-    tap.same(totals(rows, "work::Parser::parse"), (5, 5, 0), f"{grade}: a recursion, of C++, by its whole name")
+    tap.same(totals(rows, "Parser::parse"), (5, 5, 0), f"{grade}: a recursion, of C++, chosen by its whole name")
     left = 0 if grade == "full" else 3  # gcc's own exit hooks run while frames are taken off
     tap.same(totals(rows, "thrower"), (3, 3, left), f"{grade}: left by exceptions")
     tap.same(totals(rows, "jumper"), (1, 1, 1), f"{grade}: left by longjmp")
