@@ -8,7 +8,8 @@
 #include "base/names/names.h"
 
 #define MARK "…"
-#define KEPT 6 /* characters of a scope's or list's middle that stay at each of its ends */
+#define KEPT \
+    ((size_t)6) /* characters of a scope's or list's middle that stay at each of its ends */
 
 /* The own name: from behind the last "::" or "." outside brackets, to its list. */
 static void find_own(const char *text, const char **from, const char **to)

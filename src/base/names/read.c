@@ -232,7 +232,10 @@ static void settle_rust(struct fm_name_reader *in, struct fm_name *name)
 /* Parameters of a coroutine's body stand in the type of its frame: f(f(int)::_Z1fi.Frame*). */
 static void settle_coroutine(struct fm_name *name)
 {
-    struct fm_name_component *own = &name->scope.components[name->scope.count - 1];
+    struct fm_name_component *own = name->scope.components;
+    if (own == NULL)
+        return;
+    own += name->scope.count - 1;
     if (own->parameters == NULL || own->parameters->count != 1)
         return;
     const struct fm_name_type *frame = own->parameters->types[0];

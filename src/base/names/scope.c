@@ -266,7 +266,10 @@ static size_t read_word(struct fm_name_reader *in, size_t start, size_t end,
 /* Uses the library's short names for a template, and for its constructors. */
 static void settle(struct fm_name_reader *in, struct fm_name_scope *scope)
 {
-    struct fm_name_component *c = &scope->components[scope->count - 1];
+    struct fm_name_component *c = scope->components;
+    if (c == NULL)
+        return;
+    c += scope->count - 1;
     struct fm_name_component *before = scope->count > 1 ? c - 1 : NULL;
     if (before != NULL && before->written != NULL && c->arguments == NULL) {
         bool tilde = c->text[0] == '~';
