@@ -67,7 +67,7 @@ static void read_features(struct fm_perf_file *file, uint64_t places)
 {
     const uint8_t *bits = file->input->bytes + 72;
     for (unsigned bit = 0; bit < FEATURES && is_inside(file, places, 16); bit++) {
-        uint64_t word = fm_perf_u64(file, bits + bit / 64 * 8);
+        uint64_t word = fm_perf_u64(file, bits + (size_t)(bit / 64) * 8);
         if ((word >> bit % 64 & 1) == 0)
             continue;
         uint64_t at = fm_perf_u64(file, file->input->bytes + places);
