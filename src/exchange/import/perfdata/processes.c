@@ -134,6 +134,8 @@ struct fm_perf_process *fm_perf_process_of(struct fm_perf_processes *processes, 
 
 static struct fm_perf_process *need_process(struct fm_perf_processes *processes, int32_t pid)
 {
+    if (pid == -1)
+        return &processes->kernel;
     struct fm_perf_process *process = fm_perf_process_of(processes, pid);
     if (process == NULL) {
         process = process_new();
