@@ -205,7 +205,7 @@ static double context_ticks(const struct by_context *b, const struct fm_timing_t
 /* Elsewhere the part is all that is below the context. */
 static bool is_row(const struct by_context *b, uint32_t row)
 {
-    return row % b->count != 0 && (row < b->count || b->t->c->head[row - b->count] != 0);
+    return row < b->count ? row != 0 : row != b->count && b->t->c->head[row - b->count] != 0;
 }
 
 static void sum_contexts(void *user, unsigned run, const struct fm_timing_ticks *of)
@@ -225,28 +225,36 @@ static void collect_contexts(void *user, unsigned run, const struct fm_timing_ti
     }
 }
 
-bool *fm_timing_contexts(const struct fm_timing *t, bool **ret_parts)
+/* Numbers the rows with ticks enough, of all runs; their count, and each one's row in ret_ids. */
+static uint32_t choose_contexts(struct by_context *b, uint32_t *ret_ids)
 {
     uint32_t rows = 0;
+    fm_timing_each_run(b->t, sum_contexts, b);
+    for (uint32_t row = 0; row < 2 * b->count; row++) {
+        if (b->sums[row] < FM_SAMPLED_LEAST_TICKS)
+            continue;
+        ret_ids[rows] = row;
+        b->row[row] = ++rows;
+    }
+    return rows;
+}
+
+bool *fm_timing_contexts(const struct fm_timing *t, bool **ret_parts)
+{
     struct by_context b = {.t = t, .count = t->c->side[FM_BEFORE]->pd_count + 1u};
     struct fm_timing_table table;
     bool *told[] = {g_new0(bool, b.count), g_new0(bool, b.count)};
     b.sums = g_new0(double, (size_t)2 * b.count);
     b.row = g_new0(uint32_t, (size_t)2 * b.count);
-    fm_timing_each_run(t, sum_contexts, &b);
     g_autofree uint32_t *ids = g_new(uint32_t, (size_t)2 * b.count);
-    for (uint32_t row = 0; row < 2 * b.count; row++) {
-        if (b.sums[row] < FM_SAMPLED_LEAST_TICKS)
-            continue;
-        ids[rows] = row;
-        b.row[row] = ++rows;
-    }
+    uint32_t rows = choose_contexts(&b, ids);
     b.ticks = g_new0(double, (size_t)rows * t->runs + 1u);
     fm_timing_each_run(t, collect_contexts, &b);
     fm_timing_table_init(&table, t, b.ticks, rows, ids, NULL, NULL);
     for (guint i = 0; i < table.rows->len; i++) {
         const struct fm_timing_row *row = &g_array_index(table.rows, struct fm_timing_row, i);
-        told[row->id / b.count][row->id % b.count] = row->told;
+        bool is_part = row->id >= b.count;
+        told[is_part][is_part ? row->id - b.count : row->id] = row->told;
     }
     for (uint32_t pd = 1; pd < b.count; pd++) {
         if (t->c->head[pd] == 0)
