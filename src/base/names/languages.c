@@ -338,8 +338,8 @@ bool fm_name_read_java(struct fm_name_reader *in, struct fm_name *name)
     const char *before = "";
     unsigned first = 0;
     for (unsigned i = 0; parts[i] != NULL; i++) {
-        char *part = parts[i] + (g_str_has_prefix(parts[i], "::") ? 2 : 0);
-        char *lambda = strstr(part, "$$Lambda");
+        const char *part = parts[i] + (g_str_has_prefix(parts[i], "::") ? 2 : 0);
+        char *lambda = strstr(parts[i], "$$Lambda");
         if (*part == '\0')
             continue;
         if (lambda != NULL) /* $$Lambda$14: numbered anew in each run */
@@ -352,14 +352,13 @@ bool fm_name_read_java(struct fm_name_reader *in, struct fm_name *name)
             name->call_marks = true;
             break;
         }
-        if (first == 0 && !g_ascii_isupper(part[0]))
-            first = 0;
-        else if (first == 0)
+        if (first == 0 && g_ascii_isupper(part[0]))
             first = name->scope.count + 1;
         if (strcmp(part, "<init>") == 0 && *before != '\0')
-            part = (char *)(uintptr_t)before;
-        for (char *dollar = lambda == NULL ? part + 1 : NULL; dollar != NULL && *part != '\0';) {
-            char *next = strchr(dollar, '$');
+            part = before;
+        for (const char *dollar = lambda == NULL ? part + 1 : NULL;
+             dollar != NULL && *part != '\0';) {
+            const char *next = strchr(dollar, '$');
             if (next == NULL || next[1] == '\0')
                 break;
             push(in, name, part, next, ".");

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Default template arguments and short names of the C++ library. */
+#include "base/names/library.h"
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
-
-#include "base/names/reader.h"
-
-#define ARGUMENTS_MAX 5
 
 /* Default values of template arguments, where they have one: ISO C++, and libstdc++'s for its
  * internal classes. $0 and $1 are the first arguments. */
 static const struct {
     const char *name;
-    const char *defaults[ARGUMENTS_MAX];
+    const char *defaults[FM_CXX_LIBRARY_ARGUMENTS];
 } templates[] = {
 #define SEQUENCE(name)                 \
     {                                  \
@@ -102,11 +102,11 @@ static const char *const basics[] = {"ios",          "istream",   "ostream",    
                                      "stringstream", "regex"};
 
 /* Whether text is the default `pattern`, with "$0" and "$1" replaced by the arguments. */
-static bool is_default(const char *pattern, const struct fm_name_list *arguments, const char *text)
+static bool is_default(const char *pattern, const char *const *arguments, const char *text)
 {
     for (; *pattern != '\0'; pattern++) {
         if (*pattern == '$') {
-            const char *argument = arguments->types[*++pattern - '0']->text;
+            const char *argument = arguments[*++pattern - '0'];
             if (!g_str_has_prefix(text, argument))
                 return false;
             text += strlen(argument);
@@ -117,25 +117,23 @@ static bool is_default(const char *pattern, const struct fm_name_list *arguments
     return *text == '\0';
 }
 
-void fm_name_use_defaults(const char *name, struct fm_name_list *arguments)
+unsigned fm_cxx_library_arguments(const char *name, const char *const *arguments, unsigned count)
 {
-    if (!g_str_has_prefix(name, "std::"))
-        return;
+    if (count > FM_CXX_LIBRARY_ARGUMENTS || !g_str_has_prefix(name, "std::"))
+        return count;
     for (size_t i = 0; i < G_N_ELEMENTS(templates); i++) {
         if (strcmp(templates[i].name, name) != 0)
             continue;
-        while (arguments->count > 1 && arguments->count <= ARGUMENTS_MAX) {
-            const char *pattern = templates[i].defaults[arguments->count - 1];
-            const char *last = arguments->types[arguments->count - 1]->text;
-            if (pattern == NULL || !is_default(pattern, arguments, last))
-                return;
-            arguments->count--;
+        for (; count > 1; count--) {
+            const char *pattern = templates[i].defaults[count - 1];
+            if (pattern == NULL || !is_default(pattern, arguments, arguments[count - 1]))
+                break;
         }
     }
+    return count;
 }
 
-const char *fm_name_library_word(const char *name, const struct fm_name_list *arguments,
-                                 struct fm_name_pool *pool)
+char *fm_cxx_library_word(const char *name, const char *argument)
 {
     static const struct {
         const char *argument, *prefix;
@@ -145,16 +143,13 @@ const char *fm_name_library_word(const char *name, const struct fm_name_list *ar
                       {"char16_t", "u16"},
                       {"char32_t", "u32"}};
     const char *kind = g_str_has_prefix(name, "std::basic_") ? name + strlen("std::basic_") : NULL;
-    for (size_t i = 0; kind != NULL && arguments->count == 1 && i < G_N_ELEMENTS(characters); i++) {
-        if (strcmp(arguments->types[0]->text, characters[i].argument) != 0)
+    for (size_t i = 0; kind != NULL && i < G_N_ELEMENTS(characters); i++) {
+        if (strcmp(argument, characters[i].argument) != 0)
             continue;
         bool known = strcmp(kind, "string") == 0 || strcmp(kind, "string_view") == 0;
         for (size_t k = 0; i < 2 && k < G_N_ELEMENTS(basics); k++)
             known = known || strcmp(kind, basics[k]) == 0;
-        GString *word = g_string_new(characters[i].prefix);
-        g_string_append(word, kind);
-        const char *kept = fm_name_keep(pool, word);
-        return known ? kept : NULL;
+        return known ? g_strconcat(characters[i].prefix, kind, NULL) : NULL;
     }
     return NULL;
 }

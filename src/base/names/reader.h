@@ -42,12 +42,6 @@ size_t fm_name_read_quals(struct fm_name_reader *in, size_t at, size_t end, cons
 /* Notes what the normal form drops. */
 void fm_name_drop(struct fm_name_reader *in, const char *text, size_t size);
 
-/* Drops default arguments of the standard library, and uses its short names; name is the
- * template's, with its scope. */
-void fm_name_use_defaults(const char *name, struct fm_name_list *arguments);
-const char *fm_name_library_word(const char *name, const struct fm_name_list *arguments,
-                                 struct fm_name_pool *pool);
-
 /* Readers of other languages; text has no clone any more. False: not of this form. */
 bool fm_name_read_go(struct fm_name_reader *in, struct fm_name *name);
 bool fm_name_read_swift(struct fm_name_reader *in, struct fm_name *name);

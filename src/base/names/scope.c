@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/names/reader.h"
+#include "base/names/library.h"
 
 #define DEPTH_MAX 200
 
@@ -282,11 +283,16 @@ static void settle(struct fm_name_reader *in, struct fm_name_scope *scope)
     if (c->arguments == NULL || scope->count != 2 || strcmp(scope->components[0].text, "std") != 0)
         return;
     g_autofree char *name = g_strconcat("std::", c->text, NULL);
-    fm_name_use_defaults(name, c->arguments);
-    const char *other = fm_name_library_word(name, c->arguments, in->pool);
+    const char *texts[FM_CXX_LIBRARY_ARGUMENTS];
+    if (c->arguments->count > G_N_ELEMENTS(texts))
+        return;
+    for (unsigned i = 0; i < c->arguments->count; i++)
+        texts[i] = c->arguments->types[i]->text;
+    c->arguments->count = fm_cxx_library_arguments(name, texts, c->arguments->count);
+    g_autofree char *other = c->arguments->count == 1 ? fm_cxx_library_word(name, texts[0]) : NULL;
     if (other != NULL) {
         c->written = c->text;
-        c->text = other;
+        c->text = fm_name_text(in->pool, other, strlen(other));
         c->arguments = NULL;
     }
 }

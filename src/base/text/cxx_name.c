@@ -5,103 +5,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define ARGUMENTS_MAX 5
+#include "base/names/library.h"
+
 #define DEPTH_MAX 200 /* maximum depth of brackets; compilers write less */
-
-/* Default values of template arguments, where they have one: ISO C++, and libstdc++'s for its
- * internal classes. $0 and $1 are the first arguments. */
-static const struct {
-    const char *name;
-    const char *defaults[ARGUMENTS_MAX];
-} templates[] = {
-#define SEQUENCE(name)                 \
-    {                                  \
-        name,                          \
-        {                              \
-            NULL, "std::allocator<$0>" \
-        }                              \
-    }
-#define SET(name)                                       \
-    {                                                   \
-        name,                                           \
-        {                                               \
-            NULL, "std::less<$0>", "std::allocator<$0>" \
-        }                                               \
-    }
-#define MAP(name)                                                                  \
-    {                                                                              \
-        name,                                                                      \
-        {                                                                          \
-            NULL, NULL, "std::less<$0>", "std::allocator<std::pair<$0 const, $1>>" \
-        }                                                                          \
-    }
-#define HASH_SET(name)                                                       \
-    {                                                                        \
-        name,                                                                \
-        {                                                                    \
-            NULL, "std::hash<$0>", "std::equal_to<$0>", "std::allocator<$0>" \
-        }                                                                    \
-    }
-#define HASH_MAP(name)                                        \
-    {                                                         \
-        name,                                                 \
-        {                                                     \
-            NULL, NULL, "std::hash<$0>", "std::equal_to<$0>", \
-                "std::allocator<std::pair<$0 const, $1>>"     \
-        }                                                     \
-    }
-#define CHARACTERS(name)                                       \
-    {                                                          \
-        name,                                                  \
-        {                                                      \
-            NULL, "std::char_traits<$0>", "std::allocator<$0>" \
-        }                                                      \
-    }
-    SEQUENCE("std::vector"),
-    SEQUENCE("std::deque"),
-    SEQUENCE("std::list"),
-    SEQUENCE("std::forward_list"),
-    SEQUENCE("std::_Vector_base"),
-    SEQUENCE("std::_Deque_base"),
-    SEQUENCE("std::_List_base"),
-    SET("std::set"),
-    SET("std::multiset"),
-    MAP("std::map"),
-    MAP("std::multimap"),
-    HASH_SET("std::unordered_set"),
-    HASH_SET("std::unordered_multiset"),
-    HASH_MAP("std::unordered_map"),
-    HASH_MAP("std::unordered_multimap"),
-    CHARACTERS("std::basic_string"),
-    CHARACTERS("std::basic_string_view"),
-    CHARACTERS("std::basic_ios"),
-    CHARACTERS("std::basic_istream"),
-    CHARACTERS("std::basic_ostream"),
-    CHARACTERS("std::basic_iostream"),
-    CHARACTERS("std::basic_streambuf"),
-    CHARACTERS("std::basic_filebuf"),
-    CHARACTERS("std::basic_ifstream"),
-    CHARACTERS("std::basic_ofstream"),
-    CHARACTERS("std::basic_fstream"),
-    CHARACTERS("std::basic_stringbuf"),
-    CHARACTERS("std::basic_istringstream"),
-    CHARACTERS("std::basic_ostringstream"),
-    CHARACTERS("std::basic_stringstream"),
-    CHARACTERS("std::istreambuf_iterator"),
-    CHARACTERS("std::ostreambuf_iterator"),
-    {"std::unique_ptr", {NULL, "std::default_delete<$0>"}},
-    {"std::stack", {NULL, "std::deque<$0>"}},
-    {"std::queue", {NULL, "std::deque<$0>"}},
-    {"std::priority_queue", {NULL, "std::vector<$0>", "std::less<$0>"}},
-    {"std::basic_regex", {NULL, "std::regex_traits<$0>"}},
-    {"std::match_results", {NULL, "std::allocator<std::sub_match<$0>>"}},
-    {"std::_Rb_tree", {NULL, NULL, NULL, "std::less<$0>", "std::allocator<$1>"}},
-};
-
-static const char *const basics[] = {"ios",          "istream",   "ostream",       "iostream",
-                                     "streambuf",    "filebuf",   "ifstream",      "fstream",
-                                     "ofstream",     "stringbuf", "istringstream", "ostringstream",
-                                     "stringstream", "regex"};
 
 struct reading {
     const char *at;
@@ -114,56 +20,6 @@ static void read_until(struct reading *in, GString *out, const char *ends);
 static bool is_letter(char c)
 {
     return g_ascii_isalnum(c) || c == '_' || c == '$';
-}
-
-/* Whether text is the default `pattern`, with "$0" and "$1" replaced by the arguments. */
-static bool is_default(const char *pattern, const GPtrArray *arguments, const char *text)
-{
-    g_autoptr(GString) expected = g_string_new(NULL);
-    for (; *pattern != '\0'; pattern++) {
-        if (*pattern == '$')
-            g_string_append(expected, g_ptr_array_index(arguments, (guint)(*++pattern - '0')));
-        else
-            g_string_append_c(expected, *pattern);
-    }
-    return strcmp(expected->str, text) == 0;
-}
-
-static void drop_defaults(const char *name, GPtrArray *arguments)
-{
-    for (size_t i = 0; i < G_N_ELEMENTS(templates); i++) {
-        if (strcmp(templates[i].name, name) != 0)
-            continue;
-        while (arguments->len > 1 && arguments->len <= ARGUMENTS_MAX) {
-            const char *pattern = templates[i].defaults[arguments->len - 1];
-            const char *last = g_ptr_array_index(arguments, arguments->len - 1);
-            if (pattern == NULL || !is_default(pattern, arguments, last))
-                return;
-            g_ptr_array_set_size(arguments, (gint)arguments->len - 1);
-        }
-    }
-}
-
-/* The library's short name of a template with one argument; NULL = none. */
-static char *other_name(const char *name, const char *argument)
-{
-    static const struct {
-        const char *argument, *prefix;
-    } characters[] = {{"char", ""},
-                      {"wchar_t", "w"},
-                      {"char8_t", "u8"},
-                      {"char16_t", "u16"},
-                      {"char32_t", "u32"}};
-    const char *kind = g_str_has_prefix(name, "std::basic_") ? name + strlen("std::basic_") : NULL;
-    for (size_t i = 0; kind != NULL && i < G_N_ELEMENTS(characters); i++) {
-        if (strcmp(argument, characters[i].argument) != 0)
-            continue;
-        bool known = strcmp(kind, "string") == 0 || strcmp(kind, "string_view") == 0;
-        for (size_t k = 0; i < 2 && k < G_N_ELEMENTS(basics); k++)
-            known = known || strcmp(kind, basics[k]) == 0;
-        return known ? g_strdup_printf("std::%s%s", characters[i].prefix, kind) : NULL;
-    }
-    return NULL;
 }
 
 /* Reads template arguments after the opening bracket; out ends with the template's name. */
@@ -181,12 +37,12 @@ static void read_template(struct reading *in, GString *out)
     while (start > 0 && (is_letter(out->str[start - 1]) || out->str[start - 1] == ':'))
         start--;
     const char *name = out->str + start;
-    drop_defaults(name, arguments);
-    g_autofree char *other =
-        arguments->len == 1 ? other_name(name, g_ptr_array_index(arguments, 0)) : NULL;
+    const char *const *texts = (const char *const *)arguments->pdata;
+    g_ptr_array_set_size(arguments, (gint)fm_cxx_library_arguments(name, texts, arguments->len));
+    g_autofree char *other = arguments->len == 1 ? fm_cxx_library_word(name, texts[0]) : NULL;
     if (other != NULL) {
         g_string_truncate(out, start);
-        g_string_append(out, other);
+        g_string_append_printf(out, "std::%s", other);
         return;
     }
     for (guint i = 0; i < arguments->len; i++)

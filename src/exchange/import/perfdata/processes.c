@@ -136,7 +136,8 @@ static struct fm_perf_process *need_process(struct fm_perf_processes *processes,
 {
     if (pid == -1)
         return &processes->kernel;
-    struct fm_perf_process *process = fm_perf_process_of(processes, pid);
+    struct fm_perf_process *process =
+        g_hash_table_lookup(processes->processes, GINT_TO_POINTER(pid));
     if (process == NULL) {
         process = process_new();
         g_hash_table_insert(processes->processes, GINT_TO_POINTER(pid), process);
