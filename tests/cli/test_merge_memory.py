@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Profiles that would not fit into the address space together are merged within it, into the same
-bytes in any order and grouping: test_merge_memory.py FATHOM GENERATE"""
+bytes in any order and grouping; where memory ends is told: test_merge_memory.py FATHOM GENERATE
+NO_MEMORY_LIBRARY"""
 import os
 import pathlib
 import resource
@@ -23,7 +24,29 @@ def merge(fathom, output, inputs, limit=LIMIT):
                           env=dict(os.environ, MALLOC_ARENA_MAX="1"))
 
 
-def main(fathom, generate):
+def without_memory(fathom, no_memory, where, inputs):
+    """Memory ends at some allocation, small or large: in the reading thread, or while GLib makes a
+    text, which it then tries again without end."""
+    failures, refused, after = 0, 0, 400
+    output = where / "ended.data"
+    while True:
+        told = subprocess.run([fathom, "merge", "--allow-repeats", "-o", str(output), *inputs],
+                              capture_output=True, text=True,
+                              env=dict(os.environ, LD_PRELOAD=no_memory, NO_MEMORY_AFTER=str(after)))
+        if told.returncode == 0:
+            break
+        if told.returncode != 1 or "memory" not in told.stderr or output.exists():
+            print(f"after {after} allocations:", told.returncode, told.stderr)
+            failures += 1
+        refused += 1
+        after += 1 + after // 20
+    if refused < 20:
+        print("memory ended in", refused, "places only")
+        failures += 1
+    return failures
+
+
+def main(fathom, generate, no_memory):
     folder = tempfile.TemporaryDirectory(prefix="fathom-merge-")
     where = pathlib.Path(folder.name)
     inputs = []
@@ -67,6 +90,7 @@ def main(fathom, generate):
     if refused == 0:
         print("no limit was too small")
         failures += 1
+    failures += without_memory(fathom, no_memory, where, inputs[:2])
     left = [name for name in where.iterdir() if ".data.tmp" in name.name]
     if left:
         print("left behind:", left)
@@ -75,4 +99,4 @@ def main(fathom, generate):
     return 1 if failures else 0
 
 
-sys.exit(main(sys.argv[1], sys.argv[2]))
+sys.exit(main(*sys.argv[1:]))

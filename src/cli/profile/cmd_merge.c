@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Profiles added up into one; one alone in its canonical form. */
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -10,10 +9,10 @@
 #include <glib/gstdio.h>
 
 #include "base/files/helper.h"
-#include "base/files/unfinished.h"
 #include "base/files/writer.h"
 #include "base/error.h"
 #include "cli/cli.h"
+#include "cli/profile/merge_memory.h"
 #include "base/console/output.h"
 #include "runs/merge/bodies.h"
 #include "runs/ranks/merge_ranks.h"
@@ -22,7 +21,6 @@
 #include "runs/merge/merge.h"
 #include "runs/merge/told.h"
 
-#define PROBE_BYTES (64 << 10)
 #define PROFILE_VERSION 9
 
 struct merging {
@@ -65,6 +63,7 @@ struct reading {
 static gpointer read_file(gpointer data)
 {
     struct reading *reading = data;
+    fm_merge_memory_watch_reader();
     g_clear_pointer(&reading->added, fm_profile_free);
     if (!fm_profile_read(reading->path, NULL, &reading->profile, &reading->error))
         reading->profile = NULL;
@@ -279,45 +278,6 @@ static bool write_beside(const struct fm_merge_beside *beside, const struct fm_p
     return (beside->lines == NULL ||
             fm_source_map_write(beside->lines, profile, lines_path, error)) &&
            (beside->code == NULL || fm_machine_code_write(beside->code, profile, code_path, error));
-}
-
-/* GLib ends the process when memory cannot be had: with a message and the status of failures, not
- * with a core file; nor with what was written so far. */
-static void end_without_memory(void)
-{
-    static const char text[] = "fathom merge: not enough memory\n";
-    ssize_t ignored = write(STDERR_FILENO, text, sizeof text - 1);
-    (void)ignored;
-    fm_unfinished_remove();
-    _exit(FM_EXIT_FAILED);
-}
-
-static void tell_no_memory(const char *domain, GLogLevelFlags level, const char *message,
-                           gpointer user)
-{
-    if ((level & G_LOG_LEVEL_ERROR) == 0 ||
-        (strstr(message, "failed to allocate") == NULL && strstr(message, "memory") == NULL)) {
-        g_log_default_handler(domain, level, message, user);
-        return;
-    }
-    end_without_memory();
-}
-
-/* GLib's slices do not log that nothing is left to slice, they abort. */
-static void on_abort(int number)
-{
-    void *more = mmap(NULL, PROBE_BYTES, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (more == MAP_FAILED)
-        end_without_memory();
-    signal(number, SIG_DFL);
-    raise(number);
-}
-
-static void watch_memory(void)
-{
-    const struct sigaction action = {.sa_handler = on_abort};
-    g_log_set_default_handler(tell_no_memory, NULL);
-    sigaction(SIGABRT, &action, NULL);
 }
 
 static struct fm_merge_ranks ranks_options(const struct merging *o)
@@ -538,7 +498,7 @@ int fm_cmd_merge(int argc, char **argv)
         {"ranks-later", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &o.ranks_later, NULL, NULL},
         {NULL},
     };
-    watch_memory();
+    fm_merge_memory_watch();
     int status = fm_cli_parse(&argc, &argv, entries, "FILE|@LIST...",
                               "Adds up profiles of one program. The result does not depend on "
                               "their order or grouping. A single profile is written in its "
