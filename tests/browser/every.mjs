@@ -114,7 +114,8 @@ async function walk(browser, file, commands) {
       await resize(page, width, HEIGHT);
       const what = `${command} at ${width}, ${colorScheme}`;
       await check(assertFits(page, what));
-      if (width === 390 || width === 1400) await check(assertAccessible(page, what));
+      if (width !== 390 && width !== 1400) continue;
+      await check(assertAccessible(page, what));
       if (colorScheme === "light" && file === files[0]) await shot(page, shots, `every-${name}-${width}`);
     }
     await check(assertNames(page, command));

@@ -78,6 +78,14 @@ class Profile:
         return totals
 
 
+def shared_out(programs, ways, parts):
+    """[(program, way)]: each program with one of `parts` shares of the ways, the next with the next
+    share, so that each way meets many programs and neighbours in the list meet unlike ways. With
+    parts=1 all with all."""
+    return [(program, way) for i, program in enumerate(programs) for j, way in enumerate(ways)
+            if (i + j) % parts == 0]
+
+
 def need(tool):
     if shutil.which(tool) is None:
         tap.skip_all(f"{tool} is not installed")

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """C++ programs of several units at the default grade, made in the ways that programs are made: they
 link, behave as without hooks, and the calls are those that they count themselves.
-Arguments: quick or full."""
+Arguments: quick, full or all: full is every second way
+for each compiler."""
 import collections
 import pathlib
 import re
@@ -15,15 +16,14 @@ import record_lib as lib
 SOURCES = pathlib.Path(__file__).parent / "cplusplus_programs"
 SECTIONS = ["-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections"]
 QUICK = [("g++", ["-O2", *SECTIONS]), ("clang++", ["-O2"]), ("g++", ["-O2", "SHARED"])]
-FULL = [(compiler, [level]) for compiler in ("g++", "clang++")
-        for level in ("-O0", "-O1", "-O2", "-O3", "-Os", "-Og")]
-FULL += [(compiler, ["-O2", *ways]) for compiler in ("g++", "clang++")
-         for ways in (SECTIONS, ["-flto", *SECTIONS], ["-static"], ["-no-pie", "-fno-pie"],
-                      ["SHARED"], ["SHARED", "-fvisibility-inlines-hidden"], ["-fno-plt", "-Wl,-z,now"],
-                      ["-fcf-protection=full", "-fstack-protector-all"])]
-FULL += [("g++", ["-O3", "-flto"]), ("g++", ["-O2", "-freorder-blocks-and-partition"]),
-         ("g++", ["-O2", "-flto", "SHARED"]), ("clang++", ["-O2", "-flto=thin"]),
-         ("g++", ["-O2", "-fno-inline", "-fno-asynchronous-unwind-tables"])]
+LEVELS = [[level] for level in ("-O0", "-O1", "-O2", "-O3", "-Os", "-Og")]
+WAYS = LEVELS + [["-O2", *ways] for ways in (
+    SECTIONS, ["-flto", *SECTIONS], ["-static"], ["-no-pie", "-fno-pie"], ["SHARED"],
+    ["SHARED", "-fvisibility-inlines-hidden"], ["-fno-plt", "-Wl,-z,now"],
+    ["-fcf-protection=full", "-fstack-protector-all"])]
+ONCE = [("g++", ["-O3", "-flto"]), ("g++", ["-O2", "-freorder-blocks-and-partition"]),
+        ("g++", ["-O2", "-flto", "SHARED"]), ("clang++", ["-O2", "-flto=thin"]),
+        ("g++", ["-O2", "-fno-inline", "-fno-asynchronous-unwind-tables"])]
 
 
 def build(front, folder, flags, output):
@@ -81,7 +81,9 @@ def way(tap, compiler, flags, build=build):
 
 def main():
     tap = lib.Tap()
-    for compiler, flags in FULL if sys.argv[1:] == ["full"] else QUICK:
+    parts = {"quick": 0, "full": 2, "all": 1}[sys.argv[1]]
+    chosen = lib.shared_out(("g++", "clang++"), WAYS, parts) + ONCE if parts else QUICK
+    for compiler, flags in chosen:
         if shutil.which(compiler):
             way(tap, compiler, flags)
     for compiler in filter(shutil.which, ("g++", "clang++")):

@@ -54,9 +54,10 @@ def contexts(profile):
     return dict(result)
 
 
-def levels(tap, source):
+def levels(tap, source, chosen):
+    """The first is what the others are compared with."""
     first = None
-    for compiler, flags in LEVELS:
+    for compiler, flags in chosen:
         what = f"{source} {compiler} {' '.join(flags)}"
         with tempfile.TemporaryDirectory() as folder:
             command = lib.build(source, folder, compiler, flags)
@@ -263,8 +264,9 @@ def stripped(tap):
 
 def main():
     tap = lib.Tap()
+    ways = lib.shared_out(lib.CASES, LEVELS[1:], 1 if "--all" in sys.argv else 2)
     for source in lib.CASES:
-        levels(tap, source)
+        levels(tap, source, LEVELS[:1] + [way for program, way in ways if program == source])
     coroutines(tap)
     leaving(tap)
     sites(tap)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The default grade against an independent counter: valgrind's callgrind, on the same code without
 hooks, at several levels of optimisation. And: a second run has the same counts, the sum over
-contexts is the total. Arguments: programs, instead of all."""
+contexts is the total. Arguments: --all, for every program at every level."""
 import sys
 import tempfile
 
@@ -21,12 +21,6 @@ NOT_BY = {("nested.c", "clang")}
 # A signal's handler; and functions for instructions that valgrind's processor does not have, which
 # are not called there.
 NOT_SEEN = {"handler", "eight", "eight_doubles"}
-
-
-def levels(source):
-    for compiler, flags in LEVELS:
-        if compiler in body.COMPILERS and (source, compiler) not in NOT_BY:
-            yield compiler, flags
 
 
 def machine_edges(program):
@@ -61,8 +55,8 @@ def compare(tap, source, compiler, flags):
 def main():
     lib.need("valgrind")
     tap = lib.Tap()
-    for source in sys.argv[1:] or PROGRAMS:
-        for compiler, flags in levels(source):
+    for source, (compiler, flags) in lib.shared_out(PROGRAMS, LEVELS, 1 if "--all" in sys.argv else 2):
+        if compiler in body.COMPILERS and (source, compiler) not in NOT_BY:
             compare(tap, source, compiler, flags)
     return tap.done()
 
