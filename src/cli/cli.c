@@ -4,6 +4,7 @@
 
 #include "base/text/distance.h"
 #include "cli/cli.h"
+#include "profile/measures/measures.h"
 
 /* GLib takes "--switch=no" for "--switch". The name of such an option, or NULL. */
 static const char *switch_with_value(const GOptionEntry *entries, char **arguments)
@@ -97,4 +98,12 @@ bool fm_cli_parse_percent(const char *text, double *ret)
         return false;
     *ret = percent;
     return true;
+}
+
+int fm_cli_refuse_measure(const char *command, const char *word, const char *also)
+{
+    g_autoptr(GString) words = g_string_new(also);
+    for (unsigned i = 0; i < G_N_ELEMENTS(fm_tree_words); i++)
+        g_string_append_printf(words, "%s%s", words->len > 0 ? ", " : "", fm_tree_words[i]);
+    return fm_console_usage(command, "--by=%s: expected one of %s", word, words->str);
 }

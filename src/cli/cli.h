@@ -30,6 +30,7 @@ fm_cli_run fm_cmd_feedback;
 fm_cli_run fm_cmd_finish;
 fm_cli_run fm_cmd_functions;
 fm_cli_run fm_cmd_import;
+fm_cli_run fm_cmd_lines;
 fm_cli_run fm_cmd_log;
 fm_cli_run fm_cmd_memory;
 fm_cli_run fm_cmd_merge;
@@ -54,3 +55,6 @@ void fm_cli_ask_no_server(void);
 
 /* A percentage as an option's value, 0 to 100 with or without its sign: "1%", "0.5". */
 bool fm_cli_parse_percent(const char *text, double *ret);
+
+/* Says which words --by takes, `also` among them unless it is empty. Returns the exit status. */
+int fm_cli_refuse_measure(const char *command, const char *word, const char *also);

@@ -5,28 +5,7 @@
 #include "cli/cli.h"
 #include "cli/page_output.h"
 
-#define FUNCTIONS_MAX 20
-
-struct choice {
-    const char *word, *query; /* as the option has it, as the query has it */
-};
-
-/* The meaning of a word; NULL = there is no such word. The list ends with a NULL word. */
-static const char *chosen(const struct choice *choices, const char *word)
-{
-    for (; choices->word != NULL; choices++)
-        if (strcmp(choices->word, word) == 0)
-            return choices->query;
-    return NULL;
-}
-
-static int refuse(const char *command, const struct choice *choices, const char *word)
-{
-    g_autoptr(GString) words = g_string_new(NULL);
-    for (const struct choice *choice = choices; choice->word != NULL; choice++)
-        g_string_append_printf(words, "%s%s", choice == choices ? "" : ", ", choice->word);
-    return fm_console_usage(command, "--by=%s: expected one of %s", word, words->str);
-}
+#define ROWS 20
 
 static int print_page(const struct fm_page_output *output, const char *text, const char *path)
 {
@@ -41,16 +20,17 @@ static int print_page(const struct fm_page_output *output, const char *text, con
 
 int fm_cmd_functions(int argc, char **argv)
 {
-    static const struct choice choices[] = {{"time", "time/self"},     {"total", "time/both"},
-                                            {"calls", "calls/self"},   {"bytes", "words/self"},
-                                            {"allocs", "allocs/self"}, {NULL, NULL}};
-    char *by = NULL;
-    int limit = FUNCTIONS_MAX;
+    g_autofree char *by = NULL;
+    int limit = ROWS;
+    enum fm_query_measure measure = FM_QUERY_BY_AUTO;
     struct fm_page_output output;
     fm_page_output_init(&output, "functions");
     const GOptionEntry entries[] = {
         {"by", 'b', 0, G_OPTION_ARG_STRING, &by,
-         "Order by time (default), total (time with callees), calls, bytes or allocs", "MEASURE"},
+         "Order by the function's own time, calls, bytes, allocs, waiting, live (bytes held at the "
+         "end) or peak, or by total (time with callees); default: time from 20 samples on, else "
+         "calls",
+         "MEASURE"},
         {"limit", 0, 0, G_OPTION_ARG_INT, &limit, "Print N functions (default: 20)", "N"},
         {0},
     };
@@ -60,82 +40,142 @@ int fm_cmd_functions(int argc, char **argv)
         "running program, give NAME.rec or pid:N as FILE.",
         "fathom functions prog.data\n"
         "  fathom functions --by=calls --limit=50 prog.data");
-    const char *order = chosen(choices, by == NULL ? "time" : by);
+    bool total = g_strcmp0(by, "total") == 0;
+    if (total)
+        measure = FM_QUERY_BY_TIME;
     if (status < 0 && argc != 2)
         status = fm_console_usage("functions", "expected one FILE; see --help");
-    if (status < 0 && order == NULL)
-        status = refuse("functions", choices, by);
-    if (status < 0 && limit < 1)
-        status = fm_console_usage("functions", "--limit: expected at least 1");
+    if (status < 0 && by != NULL && !total && !fm_tree_measure_find(by, &measure))
+        status = fm_cli_refuse_measure("functions", by, "total");
+    if (status < 0 && (limit < 1 || limit > (int)FM_QUERY_ROWS_MAX))
+        status = fm_console_usage("functions", "--limit: expected a number from 1 to %u, not %d",
+                                  FM_QUERY_ROWS_MAX, limit);
     if (status < 0) {
-        g_autofree char *query = g_strdup_printf("top_procs/1-%d/%s/oa", limit, order);
+        g_autofree char *query = g_strdup_printf("functions/%s/%s/%d", fm_tree_words[measure],
+                                                 total ? "both" : "self", limit);
         status = print_page(&output, query, argv[1]);
     }
-    g_free(by);
     fm_page_output_done(&output);
     return status;
 }
 
-/* A page with one option, --by. */
-static int print_by(int argc, char **argv, const char *command, const struct choice *choices,
-                    const char *by_help, const char *description, const char *example)
+int fm_cmd_lines(int argc, char **argv)
 {
-    char *by = NULL;
+    int limit = ROWS;
     struct fm_page_output output;
-    fm_page_output_init(&output, command);
-    const GOptionEntry entries[] = {{"by", 'b', 0, G_OPTION_ARG_STRING, &by, by_help, "MEASURE"},
-                                    {0}};
-    int status = fm_cli_parse(&argc, &argv,
-                              fm_page_output_entries(&output, by_help == NULL ? NULL : entries),
-                              "FILE", description, example);
-    const char *query = chosen(choices, by == NULL ? choices[0].word : by);
+    fm_page_output_init(&output, "lines");
+    const GOptionEntry entries[] = {
+        {"limit", 0, 0, G_OPTION_ARG_INT, &limit, "Print N lines (default: 20)", "N"},
+        {0},
+    };
+    int status = fm_cli_parse(
+        &argc, &argv, fm_page_output_entries(&output, entries), "FILE",
+        "Prints the source lines of a profile that took the most CPU time, without the calls that\n"
+        "they make, with their text where the source is at hand. For a running program, give\n"
+        "NAME.rec or pid:N as FILE.",
+        "fathom lines prog.data\n"
+        "  fathom lines --limit=50 prog.data");
     if (status < 0 && argc != 2)
-        status = fm_console_usage(command, "expected one FILE; see --help");
-    if (status < 0 && query == NULL)
-        status = refuse(command, choices, by);
-    if (status < 0)
+        status = fm_console_usage("lines", "expected one FILE; see --help");
+    if (status < 0 && (limit < 1 || limit > (int)FM_QUERY_ROWS_MAX))
+        status = fm_console_usage("lines", "--limit: expected a number from 1 to %u, not %d",
+                                  FM_QUERY_ROWS_MAX, limit);
+    if (status < 0) {
+        g_autofree char *query = g_strdup_printf("lines/%d", limit);
         status = print_page(&output, query, argv[1]);
-    g_free(by);
+    }
     fm_page_output_done(&output);
     return status;
+}
+
+/* NULL: there is no such. */
+static const char *memory_page(const char *by)
+{
+    switch (by == NULL ? FM_WORDS : fm_measure_find(by)) {
+    case FM_WORDS:
+        return "memory/allocated";
+    case FM_FREED_BYTES:
+        return "memory/freed";
+    case FM_LIVE_BYTES:
+        return "memory/held";
+    case FM_PEAK_BYTES:
+        return "memory/peak";
+    default:
+        return NULL;
+    }
 }
 
 int fm_cmd_memory(int argc, char **argv)
 {
-    static const struct choice choices[] = {{"allocated", "memory/allocated"},
-                                            {"freed", "memory/freed"},
-                                            {"held", "memory/held"},
-                                            {"peak", "memory/peak"},
-                                            {NULL, NULL}};
-    return print_by(
-        argc, argv, "memory", choices,
-        "Order by allocated (default), freed, held (at the end) or peak",
+    g_autofree char *by = NULL;
+    struct fm_page_output output;
+    fm_page_output_init(&output, "memory");
+    const GOptionEntry entries[] = {
+        {"by", 'b', 0, G_OPTION_ARG_STRING, &by,
+         "Order by allocated (default), freed, held (at the end) or peak", "MEASURE"},
+        {0},
+    };
+    int status = fm_cli_parse(
+        &argc, &argv, fm_page_output_entries(&output, entries), "FILE",
         "Prints which call paths allocated memory, freed it, or held it. For a running\n"
         "program, give NAME.rec or pid:N as FILE.",
         "fathom memory prog.data\n"
         "  fathom memory --by=held prog.data");
+    const char *page = memory_page(by);
+    if (status < 0 && argc != 2)
+        status = fm_console_usage("memory", "expected one FILE; see --help");
+    if (status < 0 && page == NULL)
+        status =
+            fm_console_usage("memory", "--by=%s: expected one of allocated, freed, held, peak", by);
+    if (status < 0)
+        status = print_page(&output, page, argv[1]);
+    fm_page_output_done(&output);
+    return status;
 }
 
 int fm_cmd_waits(int argc, char **argv)
 {
-    static const struct choice choices[] = {{"time", "waits"}, {NULL, NULL}};
-    return print_by(
-        argc, argv, "waits", choices, NULL,
+    struct fm_page_output output;
+    fm_page_output_init(&output, "waits");
+    int status = fm_cli_parse(
+        &argc, &argv, fm_page_output_entries(&output, NULL), "FILE",
         "Prints where a program waited: for locks and who held them, input and output,\n"
         "sleep. For a running program, give NAME.rec or pid:N as FILE.",
         "fathom waits prog.data");
+    if (status < 0 && argc != 2)
+        status = fm_console_usage("waits", "expected one FILE; see --help");
+    if (status < 0)
+        status = print_page(&output, "waits", argv[1]);
+    fm_page_output_done(&output);
+    return status;
 }
 
 int fm_cmd_recursion(int argc, char **argv)
 {
-    static const struct choice choices[] = {
-        {"auto", "recursions/auto"},     {"time", "recursions/time"},
-        {"calls", "recursions/calls"},   {"bytes", "recursions/bytes"},
-        {"allocs", "recursions/allocs"}, {NULL, NULL}};
-    return print_by(argc, argv, "recursion", choices,
-                    "Order by auto (default: time from 20 samples on, else calls), time, calls,\n"
-                    "                            bytes or allocs",
-                    "Prints the recursions of a profile: functions that call each other, as one.",
-                    "fathom recursion prog.data\n"
-                    "  fathom recursion --by=calls prog.data");
+    g_autofree char *by = NULL;
+    enum fm_query_measure measure = FM_QUERY_BY_AUTO;
+    struct fm_page_output output;
+    fm_page_output_init(&output, "recursion");
+    const GOptionEntry entries[] = {
+        {"by", 'b', 0, G_OPTION_ARG_STRING, &by,
+         "Order by time, calls, bytes, allocs, live or peak (default: time from 20 samples on, "
+         "else calls)",
+         "MEASURE"},
+        {0},
+    };
+    int status =
+        fm_cli_parse(&argc, &argv, fm_page_output_entries(&output, entries), "FILE",
+                     "Prints the recursions of a profile: functions that call each other, as one.",
+                     "fathom recursion prog.data\n"
+                     "  fathom recursion --by=calls prog.data");
+    if (status < 0 && argc != 2)
+        status = fm_console_usage("recursion", "expected one FILE; see --help");
+    if (status < 0 && by != NULL && !fm_tree_measure_find(by, &measure))
+        status = fm_cli_refuse_measure("recursion", by, "");
+    if (status < 0) {
+        g_autofree char *query = g_strdup_printf("recursions/%s", fm_tree_words[measure]);
+        status = print_page(&output, query, argv[1]);
+    }
+    fm_page_output_done(&output);
+    return status;
 }

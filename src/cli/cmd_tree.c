@@ -33,6 +33,9 @@ static int tree(const struct tree_options *options, const struct fm_page_output 
 {
     GError *error = NULL;
     struct fm_query query = {0};
+    enum fm_query_measure measure;
+    if (options->by != NULL && !fm_tree_measure_find(options->by, &measure))
+        return fm_cli_refuse_measure("tree", options->by, "");
     g_autofree char *text = query_text(options);
     if (!fm_command_parse(text, &query.command, &error))
         return fm_console_fail("tree", error);

@@ -13,7 +13,7 @@
 #include "profile/digest/flame_cache.h"
 #include "profile/digest/hottest.h"
 #include "profile/digest/identity/identities.h"
-#include "profile/digest/source_index.h"
+#include "profile/digest/lines/source_index.h"
 
 #define NODES_A_STEP 200000
 #define NODES_LARGE (1u << 20) /* profiles with more nodes are checked in a second thread */

@@ -8,7 +8,7 @@
 #include "profile/file/source_texts.h"
 #include "mercury/procrep/procrep.h"
 
-struct fm_source_index;    /* profile/digest/source_index.h */
+struct fm_source_index;    /* profile/digest/lines/source_index.h */
 struct fm_site_cache;      /* profile/digest/calls/site_cache.h */
 struct fm_flame_cache;     /* profile/digest/flame_cache.h */
 struct fm_identities;      /* profile/digest/identity/identities.h */

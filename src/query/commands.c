@@ -77,7 +77,7 @@ const struct fm_command_form fm_command_forms[FM_CMD_COUNT] = {
     [FM_CMD_TOP_PROCS] = {.name = "top_procs",
                           .shape = FM_SHAPE_TOP,
                           .example = "top_procs/1-100/time/self/oa",
-                          .aliases = {{"top"}, {"functions"}},
+                          .aliases = {{"top"}},
                           .in_file = 1,
                           .in_folder = VARIANTS},
     [FM_CMD_PROC_STATIC_COVERAGE] = {.name = "proc_static_coverage",
@@ -211,6 +211,17 @@ const struct fm_command_form fm_command_forms[FM_CMD_COUNT] = {
                     .named = true,
                     .example = "asm/main",
                     .in_folder = ALL},
+    [FM_CMD_FUNCTIONS] = {.name = "functions",
+                          .shape = FM_SHAPE_FUNCTIONS,
+                          .example = "functions/auto/self/20",
+                          .samples = {"functions/auto/self/20", "functions/auto/both/20"},
+                          .in_folder = VARIANTS},
+    [FM_CMD_LINES] = {.name = "lines",
+                      .shape = FM_SHAPE_ROWS,
+                      .example = "lines/20",
+                      .samples = {"lines/20"},
+                      .in_file = 1,
+                      .in_folder = VARIANTS},
 };
 
 struct fm_number_form fm_command_number(const struct fm_command_form *form)

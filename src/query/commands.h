@@ -7,18 +7,20 @@
 
 /* Arguments behind the word of a command. */
 enum fm_command_shape {
-    FM_SHAPE_PLAIN,   /* nothing */
-    FM_SHAPE_NUMBER,  /* /N; of some /N/PAGE */
-    FM_SHAPE_ROOT,    /* /no or /PERCENT */
-    FM_SHAPE_CALLERS, /* /PS/GROUP/BUNCH/SIZE/CONTOUR */
-    FM_SHAPE_MODULE,  /* /NAME, which is all that follows */
-    FM_SHAPE_TOP,     /* /LIMIT/KIND/DESC/SCOPE */
-    FM_SHAPE_TEXT,    /* /TEXT, which is all that follows */
-    FM_SHAPE_TREE,    /* /MEASURE/DIR/DEPTH/FOCUS */
-    FM_SHAPE_FLAME,   /* /MEASURE/DIR/FLAGS/FOCUS */
-    FM_SHAPE_MEASURE, /* /MEASURE */
-    FM_SHAPE_GRAPH,   /* /MEASURE/FOCUS */
-    FM_SHAPE_MEMORY,  /* /SIDE */
+    FM_SHAPE_PLAIN,     /* nothing */
+    FM_SHAPE_NUMBER,    /* /N; of some /N/PAGE */
+    FM_SHAPE_ROOT,      /* /no or /PERCENT */
+    FM_SHAPE_CALLERS,   /* /PS/GROUP/BUNCH/SIZE/CONTOUR */
+    FM_SHAPE_MODULE,    /* /NAME, which is all that follows */
+    FM_SHAPE_TOP,       /* /LIMIT/KIND/DESC/SCOPE */
+    FM_SHAPE_TEXT,      /* /TEXT, which is all that follows */
+    FM_SHAPE_TREE,      /* /MEASURE/DIR/DEPTH/FOCUS */
+    FM_SHAPE_FLAME,     /* /MEASURE/DIR/FLAGS/FOCUS */
+    FM_SHAPE_MEASURE,   /* /MEASURE */
+    FM_SHAPE_GRAPH,     /* /MEASURE/FOCUS */
+    FM_SHAPE_MEMORY,    /* /SIDE */
+    FM_SHAPE_FUNCTIONS, /* /MEASURE/DESC/ROWS */
+    FM_SHAPE_ROWS,      /* /ROWS */
 };
 
 /* The node that a page is about, by its number. */

@@ -83,6 +83,15 @@ static bool parse_number(struct piece piece, const char *part, const char *what,
     return true;
 }
 
+static bool fail_word(struct piece piece, const char *part, const struct fm_words *words,
+                      GError **error)
+{
+    g_autoptr(GString) expected = g_string_new("one of");
+    for (unsigned i = 0; i < words->count; i++)
+        g_string_append_printf(expected, "%s %s", i ? "," : "", words->words[i]);
+    return fail(error, part, piece, expected->str);
+}
+
 static bool parse_word(struct piece piece, const char *part, const struct fm_words *words,
                        unsigned *ret, GError **error)
 {
@@ -92,12 +101,7 @@ static bool parse_word(struct piece piece, const char *part, const struct fm_wor
             return true;
         }
     }
-    GString *expected = g_string_new("one of");
-    for (unsigned i = 0; i < words->count; i++)
-        g_string_append_printf(expected, "%s %s", i ? "," : "", words->words[i]);
-    fail(error, part, piece, expected->str);
-    g_string_free(expected, TRUE);
-    return false;
+    return fail_word(piece, part, words, error);
 }
 
 static bool parse_flag(struct piece piece, const char *part, const struct fm_words *words,
@@ -226,12 +230,28 @@ static bool parse_flags(struct piece flags, struct fm_command *command, GError *
 
 static bool parse_measure(struct piece piece, struct fm_command *command, GError **error)
 {
-    unsigned measure;
+    g_autofree char *word = g_strndup(piece.at, piece.size);
 
-    if (!parse_word(piece, "measure", &fm_words_measure, &measure, error))
-        return false;
-    command->measure = (enum fm_query_measure)measure;
-    return true;
+    return fm_tree_measure_find(word, &command->measure) ||
+           fail_word(piece, "measure", &fm_words_measure, error);
+}
+
+static bool parse_rows(struct piece piece, struct fm_command *command, GError **error)
+{
+    return parse_number(piece, "rows", "a number", 1, FM_QUERY_ROWS_MAX, &command->last, error);
+}
+
+/* MEASURE/DESC/ROWS. */
+static bool parse_functions(struct piece rest, struct fm_command *command, GError **error)
+{
+    struct piece pieces[3];
+
+    if (split(rest, '/', pieces, 3) != 3)
+        return fail(error, "functions", rest, "MEASURE/self/ROWS or MEASURE/both/ROWS");
+    return parse_measure(pieces[0], command, error) &&
+           parse_flag(pieces[1], "descendants", &fm_words_descendants,
+                      &command->top.with_descendants, error) &&
+           parse_rows(pieces[2], command, error);
 }
 
 /* LEVELS, or LEVELS-pPERCENT. */
@@ -386,6 +406,10 @@ static bool parse_arguments(struct piece rest, struct fm_command *command, GErro
         return parse_graph(rest, command, error);
     case FM_SHAPE_MEMORY:
         return parse_memory(rest, command, error);
+    case FM_SHAPE_FUNCTIONS:
+        return parse_functions(rest, command, error);
+    case FM_SHAPE_ROWS:
+        return parse_rows(rest, command, error);
     }
     return false;
 }

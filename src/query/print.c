@@ -134,6 +134,12 @@ static void append_callers(GString *out, const struct fm_command *command)
     append_slash_word(out, &fm_words_contour, command->contour);
 }
 
+static void append_rows(GString *out, const struct fm_command *command)
+{
+    g_string_append_c(out, '/');
+    append_number(out, command->last, 1, FM_QUERY_ROWS_MAX);
+}
+
 void fm_command_append(GString *out, const struct fm_command *command)
 {
     g_return_if_fail((unsigned)command->id < FM_CMD_COUNT);
@@ -188,6 +194,14 @@ void fm_command_append(GString *out, const struct fm_command *command)
         break;
     case FM_SHAPE_MEMORY:
         append_slash_word(out, &fm_words_memory_side, command->memory);
+        break;
+    case FM_SHAPE_FUNCTIONS:
+        append_slash_word(out, &fm_words_measure, command->measure);
+        append_slash_word(out, &fm_words_descendants, command->top.with_descendants);
+        append_rows(out, command);
+        break;
+    case FM_SHAPE_ROWS:
+        append_rows(out, command);
         break;
     }
 }

@@ -112,6 +112,11 @@ static bool command_equal(const struct fm_command *a, const struct fm_command *b
         return a->measure == b->measure && focus_equal(a, b);
     case FM_SHAPE_MEMORY:
         return a->memory == b->memory;
+    case FM_SHAPE_FUNCTIONS:
+        return a->measure == b->measure && a->last == b->last &&
+               a->top.with_descendants == b->top.with_descendants;
+    case FM_SHAPE_ROWS:
+        return a->last == b->last;
     }
     return false;
 }

@@ -26,6 +26,7 @@
 #define FM_QUERY_ANCESTORS_MAX 1000000u
 #define FM_QUERY_PROCS_MAX 1000000u /* procedures per recursion type */
 #define FM_QUERY_DEPTH_MAX 50u      /* levels of a tree; at least 1 */
+#define FM_QUERY_ROWS_MAX 100000u   /* of FUNCTIONS and LINES; at least 1 */
 #define FM_QUERY_WIDTH_MAX 8000u    /* device pixels of a flame graph; at least 100, 0 = any */
 #define FM_QUERY_WIDTH_MIN 100u
 
@@ -68,6 +69,8 @@ enum fm_command_id {
     FM_CMD_RANKS,
     FM_CMD_SOURCE,
     FM_CMD_ASM,
+    FM_CMD_FUNCTIONS,
+    FM_CMD_LINES,
     FM_CMD_COUNT,
 };
 
@@ -97,7 +100,7 @@ struct fm_command {
                                       name, a context's path "main/f/g". FIND, HELP: the text;
                                       SOURCE: the file; TREE, FLAME, GRAPH, RANKS: the focus: "all",
                                       "clique/N", "proc/N", a name, "clique/" and a path */
-    enum fm_query_measure measure; /* TREE, FLAME, GRAPH, RANKS, RECURSIONS */
+    enum fm_query_measure measure; /* TREE, FLAME, GRAPH, RANKS, RECURSIONS, FUNCTIONS */
     enum fm_query_memory memory;   /* MEMORY */
     bool up;                       /* TREE, FLAME: callers instead of callees */
     uint32_t depth;                /* TREE: levels below the focus; threshold: the least share
@@ -110,7 +113,7 @@ struct fm_command {
     uint32_t bunch_size;           /* 1 .. FM_QUERY_BUNCH_SIZE_MAX */
     bool contour;
     enum fm_limit_kind limit; /* TOP_PROCS */
-    uint32_t first, last;     /* LIMIT_RANK: 1 <= first <= last */
+    uint32_t first, last;     /* LIMIT_RANK: 1 <= first <= last. FUNCTIONS, LINES: last rows */
     double threshold;         /* LIMIT_PERCENT, LIMIT_VALUE: finite, not negative */
     struct fm_cost_order top;
 };

@@ -249,14 +249,40 @@ class ShortNames(unittest.TestCase):
 
     def test_they_are_pages(self):
         for command, query in (
-                (["functions", "--limit=3"], "top_procs/1-3/time/self/oa"),
-                (["functions", "--by=total", "--limit=2"], "top_procs/1-2/time/both/oa"),
-                (["functions", "--by=calls"], "top_procs/1-20/calls/self/oa"),
+                (["functions", "--limit=3"], "functions/auto/self/3"),
+                (["functions", "--by=total", "--limit=2"], "functions/time/both/2"),
+                (["functions", "--by=calls"], "functions/calls/self/20"),
+                (["functions", "--by=alloc_space"], "functions/bytes/self/20"),
+                (["lines"], "lines/20"), (["lines", "--limit=1"], "lines/1"),
                 (["recursion", "--by=calls"], "recursions/calls")):
             told = run(*command, PROFILE)
             page = run("report", query, PROFILE)
             self.assertEqual((told.returncode, told.stdout), (page.returncode, page.stdout), command)
             self.assertEqual(told.returncode, 0, told.stderr)
+
+    def test_functions_have_four_columns(self):
+        for arguments in ([], ["--by=total"], ["--by=calls"], ["--by=words"]):
+            table = json.loads(run("functions", "--json", "--limit=5", *arguments, PROFILE).stdout)["tables"][0]
+            self.assertEqual([re.sub("_(self|total)_.*", r"_\1", column["name"]).split("_", 1)[-1]
+                              for column in table["columns"]], ["self", "total", "count", "path"], arguments)
+            self.assertEqual(len(table["rows"]), 5)
+            kind = {"--by=total": "total_seconds", "--by=calls": "calls_count"}.get(
+                arguments[0] if arguments else "", "_self_")
+            column = next(column["name"] for column in table["columns"] if kind in column["name"])
+            amounts = [row["cells"][column] for row in table["rows"]]
+            if kind == "_self_":
+                self.assertEqual(amounts, sorted(amounts, reverse=True), arguments)
+        text = run("functions", "--limit=5", PROFILE).stdout.decode()
+        self.assertLessEqual(max(map(len, text.splitlines())), 100, text)
+
+    def test_measures_have_the_same_names_everywhere(self):
+        for command in ("functions", "tree", "recursion"):
+            for word in ("time", "quanta", "bytes", "alloc_space", "allocations", "alloc_objects"):
+                self.assertEqual(run(command, f"--by={word}", PROFILE).returncode, 0, (command, word))
+            told = run(command, "--by=hours", PROFILE)
+            self.assertEqual(told.returncode, 2)
+            self.assertIn(b"--by=hours: expected one of", told.stderr)
+        self.assertIn(b"--by=hours: both profiles have calls, ", run("diff", "--by=hours", PROFILE, PROFILE).stderr)
 
     def test_what_is_not_recorded(self):
         for command, query in (("memory", "memory/allocated"), ("waits", "waits")):
@@ -271,6 +297,7 @@ class ShortNames(unittest.TestCase):
 
     def test_usage(self):
         for arguments in (["functions"], ["functions", "--by=hours", PROFILE], ["functions", "--limit=0", PROFILE],
+                          ["lines"], ["lines", "--limit=0", PROFILE], ["lines", "--limit=100001", PROFILE],
                           ["memory", "--by=time", PROFILE], ["waits", PROFILE, "x"], ["recursion", "--by=x", PROFILE]):
             told = run(*arguments)
             self.assertEqual((told.returncode, told.stdout), (2, b""), arguments)

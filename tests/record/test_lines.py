@@ -90,6 +90,24 @@ def check(tap, folder, grade):
     tap.check(0.8 * own <= sum(of_busy) <= own + 0.001, f"{grade}: {sum(of_busy):.3f} of {own:.3f} s by line")
 
 
+def check_hottest(tap, folder, grade):
+    """Each line once, by time, with its text; together what the lines of single functions have."""
+    answer = json.loads(lib.must([lib.FATHOM, "lines", "--json", "--limit=1000", "work.data"], folder).stdout)
+    rows = [row["cells"] for row in answer["tables"][0]["rows"]]
+    times = [row["time_self_seconds"] for row in rows]
+    places = [row["place"] for row in rows]
+    tap.check(times == sorted(times, reverse=True) and min(times) > 0, f"{grade}: hottest lines first")
+    tap.check(len(set(places)) == len(places), f"{grade}: each hottest line once")
+    for mark in ("own", "inlined"):
+        row = next((row for row in rows if row["place"] == f"work.c:{line_of(mark)}"), None)
+        tap.check(row is not None and f"/* {mark} */" in (row.get("code_full") or row["code"]), f"{grade}: the line {mark} with its text", rows)
+
+
+    first = {table["name"]: table for table in page("menu", folder)["tables"]}
+    tap.check([row["cells"]["place"] for row in first["lines"]["rows"]] == places[:5],
+              f"{grade}: the first page has the first of them", first.get("lines"))
+
+
 def instructions(query, folder):
     page_of = page(query, folder)
     return page_of, [dict(row["cells"], role=row["role"]) for table in page_of["tables"] for row in table["rows"]]
@@ -218,6 +236,7 @@ def main():
         for grade in ("deep", "full"):
             (folder / "work.c").write_text(WORK)
             check(tap, folder, grade)
+            check_hottest(tap, folder, grade)
             check_instructions(tap, folder, grade)
         check_program_is_gone(tap, folder)
         check_files(tap, folder)

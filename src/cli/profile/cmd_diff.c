@@ -19,13 +19,19 @@ struct diffing {
 
 #define VARIATION_MAX 100.0
 
+static int refuse_measure(const struct fm_compare *compare, const char *word)
+{
+    g_autofree char *words = fm_compare_measure_list(compare);
+    return fm_console_usage("diff", "--by=%s: both profiles have %s", word, words);
+}
+
 static int choose_measure(const struct diffing *o, const struct fm_compare *compare,
                           enum fm_measure_id *ret)
 {
     if (o->by == NULL)
         *ret = fm_compare_telling_measure(compare);
     else if (!fm_compare_parse_measure(compare, o->by, ret))
-        return fm_console_usage("diff", "--by: the profiles have no measure '%s'", o->by);
+        return refuse_measure(compare, o->by);
     return -1;
 }
 

@@ -64,6 +64,8 @@ static const struct page_entry pages[FM_CMD_COUNT] = {
     [FM_CMD_RANKS] = {.function = fm_page_ranks},
     [FM_CMD_SOURCE] = {.function = fm_page_source_file},
     [FM_CMD_ASM] = {.function = fm_page_asm},
+    [FM_CMD_FUNCTIONS] = {.function = fm_page_functions, .measured = true},
+    [FM_CMD_LINES] = {.function = fm_page_lines},
 };
 
 static enum fm_known needs_of(const struct page_entry *entry)

@@ -40,7 +40,7 @@ static const struct fm_known_measure measures[ALL] = {
                   .words = "bytes allocated",
                   .unrecorded = "allocated memory was not recorded",
                   .exported = "alloc_space",
-                  .aliases = {"bytes"}},
+                  .aliases = {"bytes", "allocated"}},
     [AT(FM_FREES)] = {.file = {"frees", "frees", 1},
                       .title = "Frees",
                       .words = "blocks freed",
@@ -51,7 +51,8 @@ static const struct fm_known_measure measures[ALL] = {
                             .title = "Freed bytes",
                             .words = "bytes freed",
                             .unrecorded = "freed memory was not recorded",
-                            .exported = "free_space"},
+                            .exported = "free_space",
+                            .aliases = {"freed"}},
     [AT(FM_REQUESTED_BYTES)] = {.file = {"requested_bytes", "bytes", 1},
                                 .sort = FM_SORT_BYTES,
                                 .title = "Requested bytes",
@@ -62,7 +63,7 @@ static const struct fm_known_measure measures[ALL] = {
                            .title = "Bytes live at the end",
                            .words = "bytes live at the end",
                            .unrecorded = "live memory at the end was not recorded",
-                           .aliases = {"inuse_space"}},
+                           .aliases = {"live", "held", "inuse_space"}},
     [AT(FM_LIVE_BLOCKS)] = {.file = {"live_blocks", "blocks", 1},
                             .title = "Blocks live at the end",
                             .words = "blocks live at the end",
@@ -72,7 +73,8 @@ static const struct fm_known_measure measures[ALL] = {
                            .sort = FM_SORT_BYTES,
                            .title = "Bytes live at the peak",
                            .words = "bytes live at the peak",
-                           .unrecorded = "peak memory was not recorded"},
+                           .unrecorded = "peak memory was not recorded",
+                           .aliases = {"peak"}},
     [AT(FM_USABLE_BYTES)] = {.file = {"usable_bytes", "bytes", 1},
                              .sort = FM_SORT_BYTES,
                              .title = "Usable bytes",
@@ -205,4 +207,22 @@ const char *fm_measure_words(const char *name)
 {
     unsigned measure = fm_measure_find(name);
     return measure == FM_FURTHER_END ? name : fm_known_measure(measure)->words;
+}
+
+bool fm_tree_measure_find(const char *word, enum fm_query_measure *ret)
+{
+    for (unsigned i = 0; i < G_N_ELEMENTS(fm_tree_words); i++) {
+        if (strcmp(fm_tree_words[i], word) == 0) {
+            *ret = (enum fm_query_measure)i;
+            return true;
+        }
+    }
+    unsigned measure = fm_measure_find(word);
+    for (unsigned i = 0; measure != FM_FURTHER_END && i < FM_QUERY_BY_AUTO; i++) {
+        if (fm_tree_measures[i].measure == measure && fm_tree_measures[i].c) {
+            *ret = (enum fm_query_measure)i;
+            return true;
+        }
+    }
+    return false;
 }

@@ -94,3 +94,5 @@ struct fm_tree_measure {
 extern const char *const fm_tree_words[FM_QUERY_BY_AUTO + 1];
 /* Without FM_QUERY_BY_AUTO. */
 extern const struct fm_tree_measure fm_tree_measures[FM_QUERY_BY_AUTO];
+/* By its word in addresses, or any name that fm_measure_find() takes. False: there is none. */
+bool fm_tree_measure_find(const char *word, enum fm_query_measure *ret);

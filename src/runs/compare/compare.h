@@ -135,6 +135,8 @@ const char *fm_compare_certainty(const struct fm_compare *compare, enum fm_measu
  * it. */
 bool fm_compare_parse_measure(const struct fm_compare *compare, const char *text,
                               enum fm_measure_id *ret);
+/* "calls, time, bytes": the measures that both profiles have; g_free. */
+char *fm_compare_measure_list(const struct fm_compare *compare);
 const char *fm_compare_measure_title(const struct fm_compare *compare, enum fm_measure_id measure);
 /* As above in words for readers: "bytes live at the peak". */
 const char *fm_compare_measure_words(const struct fm_compare *compare, enum fm_measure_id measure);

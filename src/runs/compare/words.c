@@ -102,6 +102,22 @@ bool fm_compare_parse_measure(const struct fm_compare *c, const char *text, enum
     return (*ret != FM_MEASURES_MAX || strcmp(text, "calls") == 0) && fm_compare_has(c, *ret);
 }
 
+char *fm_compare_measure_list(const struct fm_compare *c)
+{
+    const struct fm_profile *p = c->side[FM_BEFORE];
+    g_autoptr(GString) out = g_string_new(NULL);
+    for (unsigned i = 0; i <= p->measure_count; i++) {
+        enum fm_measure_id measure =
+            i == 0 ? FM_COMPARE_CALLS : (enum fm_measure_id)(i - 1); /* calls first */
+        if (fm_compare_has(c, measure))
+            g_string_append_printf(out, "%s%s", out->len > 0 ? ", " : "",
+                                   measure == FM_WORDS && p->flavour == FM_FLAVOUR_C
+                                       ? "bytes"
+                                       : fm_compare_measure_title(c, measure));
+    }
+    return g_string_free(g_steal_pointer(&out), FALSE);
+}
+
 /* As its language calls it, of the common graph; belongs to the profile. */
 static const char *name_of(const struct fm_compare *c, uint32_t ps)
 {

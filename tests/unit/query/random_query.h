@@ -130,6 +130,8 @@ static inline void random_query(GRand *rand, struct fm_query *ret)
     command->limit = (enum fm_limit_kind)g_rand_int_range(rand, 0, 3);
     command->first = random_number(rand, 1, UINT32_MAX);
     command->last = random_number(rand, command->first, UINT32_MAX);
+    if (command->id == FM_CMD_FUNCTIONS || command->id == FM_CMD_LINES)
+        command->last = random_number(rand, 1, FM_QUERY_ROWS_MAX);
     command->threshold = random_threshold(rand);
     command->top = random_cost(rand);
 }

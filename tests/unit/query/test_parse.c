@@ -187,6 +187,12 @@ static void names_stand_for_numbers(void)
         {"waits", FM_CMD_WAITS, NULL, NULL},
         {"leaks", FM_CMD_LEAKS, NULL, NULL},
         {"asm/buf_append", FM_CMD_ASM, "buf_append", NULL},
+        {"functions/time/self/20", FM_CMD_FUNCTIONS, NULL, NULL},
+        {"functions/alloc_space/both/1", FM_CMD_FUNCTIONS, NULL, "functions/bytes/both/1"},
+        {"lines/100000", FM_CMD_LINES, NULL, NULL},
+        {"tree/inuse_space/down/3/all", FM_CMD_TREE, "all", "tree/live/down/3/all"},
+        {"graph/delay/all", FM_CMD_GRAPH, "all", "graph/waiting/all"},
+        {"recursions/quanta", FM_CMD_RECURSIONS, NULL, "recursions/time"},
         {"contexts/buf_append", FM_CMD_CONTEXTS, "buf_append", NULL},
         {"graph/calls/proc/buf_append", FM_CMD_GRAPH, "proc/buf_append", NULL},
         {"ranks/time/clique/main/relax", FM_CMD_RANKS, "clique/main/relax", NULL},
@@ -252,6 +258,12 @@ static void errors_name_the_part_and_what_was_expected(void)
         {"Menu", "command: found \"Menu\", expected a command such as menu, find/TEXT, "
                  "proc/NAME, tree/time/down/3/all or program_modules"},
         {"menu/1", "menu: found \"1\", expected nothing after the command"},
+        {"lines/0", "rows: found \"0\", expected a number from 1 to 100000"},
+        {"functions/time/20", "functions: found \"time/20\", expected MEASURE/self/ROWS or "
+                              "MEASURE/both/ROWS"},
+        {"functions/hours/self/20",
+         "measure: found \"hours\", expected one of time, calls, callseqs, bytes, words, allocs, "
+         "waiting, live, peak, auto"},
         {"help", "command: found \"help\", expected \"/\" and an argument after this word, such as "
                  "help/all"},
         {"memory",

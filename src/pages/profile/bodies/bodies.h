@@ -8,6 +8,7 @@ bool fm_page_module_rep(struct fm_page *page, GError **error);
 bool fm_page_body_coverage(struct fm_page *page, GError **error);
 bool fm_page_source_coverage(struct fm_page *page, GError **error); /* for C profiles */
 bool fm_page_source_file(struct fm_page *page, GError **error);
+bool fm_page_lines(struct fm_page *page, GError **error);
 bool fm_page_asm(struct fm_page *page, GError **error); /* likewise */
 bool fm_page_clique_rc(struct fm_page *page, GError **error);
 bool fm_page_recursion_type_freq(struct fm_page *page, GError **error);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "profile/digest/source_index.h"
+#include "profile/digest/lines/source_index.h"
 #include "pages/profile/bodies/source_text.h"
 #include "pages/profile/parts/names.h"
 #include "pages/profile/parts/page.h"
@@ -226,14 +226,15 @@ static char *lines_elsewhere(const struct fm_page *page)
                            name, data);
 }
 
-void fm_source_add_time_note(struct fm_page *page)
+bool fm_source_add_time_note(struct fm_page *page)
 {
     const struct fm_source_map *map = page->recording->source_map;
     if (page->profile->ticks_per_second == 0 || !fm_times_tell(page->profile) ||
         (map != NULL && map->has_times))
-        return;
+        return false;
     g_autofree char *elsewhere = map == NULL ? lines_elsewhere(page) : NULL;
     fm_add_text(page->body, elsewhere != NULL ? elsewhere : "Time by line is not recorded.");
+    return true;
 }
 
 /* Links to other views of the code: the whole file, the instructions. */

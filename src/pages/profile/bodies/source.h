@@ -29,5 +29,5 @@ void fm_source_add_costs(const struct fm_page *page, uint32_t ps, uint32_t pd,
  * modified; NULL = only lines with costs are shown. Returns the number of lines. */
 uint32_t fm_source_add_lines(struct fm_page *page, const char *file, struct fm_line_span span,
                              const struct fm_line_cost *costs, int64_t whole, char *body);
-/* That times of lines are not there, where they could be. */
-void fm_source_add_time_note(struct fm_page *page);
+/* Says that times of lines are missing, where they could be there. Returns whether it did. */
+bool fm_source_add_time_note(struct fm_page *page);

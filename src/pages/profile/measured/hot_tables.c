@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "pages/profile/measured/function_table.h"
 #include "pages/profile/measured/path_text.h"
 #include "pages/profile/parts/names.h"
 #include "pages/profile/parts/perf_columns.h"
@@ -229,33 +230,7 @@ static void add_functions_table(struct fm_page *page, const struct fm_measured *
         if (is_flat(page, measured, ps, count))
             fm_add_text(page->body, "No function stands out: the order of these is chance. A run "
                                     "ten times as long tells 1 % from 2 %.");
-        struct fm_table *table = fm_add_table(page->body, FM_BOX_NEVER, name);
-        fm_table_ranked(table, NULL);
-        fm_measured_column(table, measured, "Self", "self", 1);
-        fm_measured_column(table, measured, "Total", "total", 1);
-        add_plain_column(table, "Calls", "calls_count", 2, FM_COLUMN_NUMBER);
-        add_plain_column(table, page->terms->proc_title, "path", 1, FM_COLUMN_PROC);
-        for (uint32_t i = 0; i < count; i++) {
-            const struct fm_ps *proc = &page->profile->ps[ps[i]];
-            struct fm_query link = fm_page_link(page, FM_CMD_PROC, ps[i]);
-            g_autofree char *file = fm_name_place(page, proc->file, 0);
-            struct fm_cost cost;
-            fm_analysis_ps_cost(page->analysis, ps[i], &cost);
-            int64_t own = cost.own[measured->measure],
-                    total = fm_cost_total(&cost, measured->measure);
-            fm_table_row(table, "function", false);
-            if (fm_measured_is_soft(measured, total))
-                fm_row_soft(table);
-            fm_measured_cell(table, measured, own);
-            fm_cell_bar(table, fm_measured_share(measured, own),
-                        fm_measured_share(measured, total));
-            fm_measured_cell(table, measured, total);
-            fm_total_at_most(page, table, &cost, measured->measure);
-            fm_calls_cell(table, page->profile, cost.calls, cost.inlined);
-            const struct fm_path_part parts[] = {{proc->short_name, &link, 0},
-                                                 {file, NULL, FM_PART_NOTE}};
-            fm_cell_path(table, parts, file[0] ? 2 : 1, 0);
-        }
+        fm_function_table(page, measured, name, ps, count);
     }
     g_free(ps);
 }

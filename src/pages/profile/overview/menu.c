@@ -6,6 +6,7 @@
 #include "profile/digest/run/held.h"
 #include "profile/digest/run/unhooked.h"
 #include "profile/digest/waiting.h"
+#include "pages/profile/bodies/hot_lines.h"
 #include "pages/profile/measured/flame_view.h"
 #include "pages/profile/measured/hot_tables.h"
 #include "pages/profile/measured/ranks.h"
@@ -18,6 +19,7 @@
 
 #define ROWS_SHOWN 10
 #define RECURSIONS_SHOWN 20
+#define LINES_SHOWN 5u
 #define UNHOOKED_SHOWN 5
 #define FUNCTIONS_A_PAGE 100
 
@@ -446,6 +448,9 @@ static void add_answers(struct fm_page *page)
         fm_add_busy_functions(page, ROWS_SHOWN);
     link_functions(page, &measured);
     fm_add_unhooked(page, UNHOOKED_SHOWN);
+    page->body = body;
+    if (measured.is_time)
+        fm_add_leading_lines(page, LINES_SHOWN);
     columns = fm_add_list(body, FM_LIST_COLUMNS, NULL);
     page->body = fm_add_list(columns, FM_LIST_COLUMN, NULL);
     add_recursions(page, &measured);

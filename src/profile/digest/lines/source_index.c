@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "profile/digest/source_index.h"
+#include "profile/digest/lines/source_index.h"
 
 #include <string.h>
 
