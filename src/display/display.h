@@ -253,6 +253,8 @@ void fm_csv_write(const struct fm_display *display, const struct fm_preferences 
 
 /* Numbers as the text forms show them (number.c): "1,234", "12.35", "10.0ms". Caller frees. */
 char *fm_format_int(int64_t value);
+/* "≤ 90 ms" for an upper bound, else the text: as fm_cell_at_most() marks cells. */
+char *fm_format_at_most(const char *text, bool at_most);
 char *fm_format_float(double value, unsigned decimals);
 char *fm_format_percent(double fraction);
 char *fm_format_time(double seconds);

@@ -162,6 +162,7 @@ static void write_box(struct fm_json *json, const struct flame_box *at, struct s
     fm_json_int(json, NULL, query);
     fm_json_uint(json, NULL, box->proc);
     fm_json_int(json, NULL, box->spread);
+    fm_json_int(json, NULL, box->active);
     fm_json_end(json);
 }
 

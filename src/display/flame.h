@@ -13,6 +13,7 @@ enum fm_flame_box_flags {
     FM_BOX_JOINED = 4,    /* represents several boxes too narrow to show */
     FM_BOX_NEW = 8,       /* only the second of two compared runs has it */
     FM_BOX_GONE = 16,     /* the first alone has it */
+    FM_BOX_AT_MOST = 32,  /* active is an upper bound: the cost of its recursion */
 };
 
 #define FM_FLAME_COLOURS 7u /* 0: of no file in particular; 1 to 6: files */
@@ -30,7 +31,8 @@ struct fm_flame_box {
     unsigned colour;              /* below FM_FLAME_COLOURS, or 10 + heat, or a difference */
     unsigned flags;
     int64_t own, total, calls;
-    int64_t spread;    /* half the width of total's 95 % interval, if it was sampled; 0 = exact */
+    int64_t active;    /* its total; of a function of a recursion, total is its part of it */
+    int64_t spread;    /* half the width of active's 95 % interval, if it was sampled; 0 = exact */
     const char *place; /* place of its source; NULL = not known */
     uint32_t proc;     /* the procedure whose page has details; 0 = none */
 };

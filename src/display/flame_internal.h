@@ -30,6 +30,6 @@ struct fm_flame {
 };
 
 /* Scale, legend, rows, and boxes as [row, x, width, name, place, colour, flags, total, own, calls,
- * query, proc]: x and width in millionths of the whole, name, place and query as places in lists,
- * -1 = none. */
+ * query, proc, spread, active]: x and width in millionths of the whole, name, place and query as
+ * places in lists, -1 = none. */
 void fm_flame_write_json(const struct fm_flame *flame, struct fm_json *json, const char *name);

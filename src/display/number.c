@@ -250,6 +250,11 @@ char *fm_format_int(int64_t value)
     return g_string_free(out, FALSE);
 }
 
+char *fm_format_at_most(const char *text, bool at_most)
+{
+    return at_most ? g_strconcat(FM_AT_MOST " ", text, NULL) : g_strdup(text);
+}
+
 char *fm_format_float(double value, unsigned decimals)
 {
     GString *out = g_string_new(NULL);

@@ -11,6 +11,7 @@ const WIDTH_LEAST = 100, WIDTH_MOST = 8000; // device pixels that the server acc
 const BORDERS = 2; // pixels of the canvas's frame
 const NARROWEST = 1e-6;
 const SAMPLES_FEW = 10;
+const AT_MOST = 32; // flag of boxes
 const PATH_STEPS_MAX = 12;
 
 function element(tag, properties = {}, ...children) {
@@ -296,12 +297,14 @@ export class Flame {
     const { measure, unitSeconds, sample, whole } = this.graph;
     const amount = (value) => formatAmount(value, measure, unitSeconds);
     const lines = [box.place ? `${box.full}  ${box.place}` : box.full];
-    const samples = sample ? Math.round(box.total / sample) : 0;
+    const samples = sample ? Math.round(box.active / sample) : 0;
     const spread = sample ? `  ±${amount(box.spread)} (${formatCount(samples)} sample${samples === 1 ? "" : "s"})` : "";
-    lines.push(`total ${amount(box.total)}  ${formatShare(box.total / whole)} %${spread}`);
+    const bound = box.flags & AT_MOST ? "\u2264 " : "";
+    lines.push(`total ${bound}${amount(box.active)}  ${formatShare(box.active / whole)} %${spread}`);
+    if (box.active !== box.total) lines.push(`of the recursion's ${amount(box.total)}`);
     if (!this.graph.up) lines.push(`self ${amount(box.own)}`);
     if (box.calls && measure !== "calls") {
-      const each = box.calls ? box.total / box.calls : 0;
+      const each = box.calls ? box.active / box.calls : 0;
       const cost = !unitSeconds ? `  ${each < 10 ? each.toFixed(2) : formatCount(Math.round(each))} each`
         : !sample ? `  ${formatSeconds(each * unitSeconds)} a call`
           : samples >= SAMPLES_FEW ? `  about ${formatSeconds(each * unitSeconds)} a call` : "";
@@ -332,7 +335,7 @@ export class Flame {
   }
 
   say(box) {
-    const [name, ...rest] = this.lines(box).slice(0, 4);
+    const [name, ...rest] = this.lines(box).slice(0, 5);
     const links = [];
     const link = (label, query) => links.push(" · ", element("a", { href: address(query), textContent: label }));
     if (box.query?.startsWith("flame/")) {

@@ -16,11 +16,11 @@ const RECURSION = 1, JOINED = 4; // flags of boxes
 export function readGraph(flame) {
   const rows = Array.from({ length: flame.rows }, () => []);
   const text = (list, place) => (place < 0 ? null : list[place]);
-  const boxes = flame.boxes.map(([row, x, width, name, place, colour, flags, total, own, calls, query, proc, spread]) => {
+  const boxes = flame.boxes.map(([row, x, width, name, place, colour, flags, total, own, calls, query, proc, spread, active]) => {
     const box = {
       row, x: x / MILLION, width: width / MILLION, name: flame.names[name],
       full: flame.full_names[name] ?? flame.names[name], place: text(flame.places, place), colour, flags,
-      total, own, calls, query: query < 0 ? null : commandOf(flame.queries[query]), proc, spread, parent: null, children: [],
+      total, own, calls, query: query < 0 ? null : commandOf(flame.queries[query]), proc, spread, active, parent: null, children: [],
     };
     rows[row].push(box);
     return box;

@@ -87,7 +87,7 @@ class KeptFlame extends Flame {
   }
 
   say(box) {
-    const [name, ...rest] = this.lines(box).slice(0, 4);
+    const [name, ...rest] = this.lines(box).slice(0, 5);
     const address = box.proc && this.pages[box.proc], links = [];
     if (address) {
       const link = document.createElement("a");

@@ -146,12 +146,8 @@ static char *amount(const struct picture *p, double value)
 /* "90 ms", or "≤ 90 ms" where it is only known of the recursion. */
 static char *total_of(const struct picture *p, uint32_t pd, enum fm_side side)
 {
-    char *text = amount(p, (double)p->totals[side].of[pd]);
-    if (!p->totals[side].at_most[pd])
-        return text;
-    char *most = g_strdup_printf("\u2264 %s", text);
-    g_free(text);
-    return most;
+    g_autofree char *text = amount(p, (double)p->totals[side].of[pd]);
+    return fm_format_at_most(text, p->totals[side].at_most[pd]);
 }
 
 static void append_change(const struct picture *p, struct box box, GString *text)
@@ -235,6 +231,7 @@ static void add_box(struct picture *p, struct box box, double x, double width, u
                                                           : 0),
                          .own = p->values.own[FM_AFTER][pd] / p->parts,
                          .total = value_of(p, box, FM_AFTER) / p->parts,
+                         .active = value_of(p, box, FM_AFTER) / p->parts,
                          .calls = p->values.known[pd] ? p->values.calls[FM_AFTER][pd] : 0,
                      });
     p->boxes++;

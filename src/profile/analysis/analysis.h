@@ -98,10 +98,12 @@ bool fm_analysis_pd_is_at_most(const struct fm_analysis *a, uint32_t pd,
                                enum fm_measure_id measure);
 int64_t fm_analysis_pd_part(const struct fm_analysis *a, uint32_t pd, enum fm_measure_id measure);
 /* The total of a pd; in a recursion of a C program, the first pd of a procedure has that of all its
- * pds there, and the others 0. Then its contribution to the procedure's total: compensated. */
+ * pds there, and the others 0. Then its contribution to the procedure's total: compensated.
+ * *ret_at_most: it is an upper bound, the total of its recursion. */
 int64_t fm_analysis_member_total(const struct fm_analysis *a, uint32_t pd,
-                                 enum fm_measure_id measure);
-int64_t fm_analysis_pd_adds(const struct fm_analysis *a, uint32_t pd, enum fm_measure_id measure);
+                                 enum fm_measure_id measure, bool *ret_at_most);
+int64_t fm_analysis_pd_adds(const struct fm_analysis *a, uint32_t pd, enum fm_measure_id measure,
+                            bool *ret_at_most);
 /* An upper bound of its own cost, without summing. */
 uint64_t fm_analysis_pd_own_bound(const struct fm_analysis *a, uint32_t pd,
                                   enum fm_measure_id measure);

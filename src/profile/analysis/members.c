@@ -3,11 +3,11 @@
 #include "profile/analysis/analysis_internal.h"
 
 int64_t fm_analysis_member_total(const struct fm_analysis *a, uint32_t pd,
-                                 enum fm_measure_id measure)
+                                 enum fm_measure_id measure, bool *ret_at_most)
 {
-    g_return_val_if_fail(pd >= 1 && pd <= a->profile->pd_count, 0);
+    g_return_val_if_fail(pd >= 1 && pd <= a->profile->pd_count && ret_at_most != NULL, 0);
     uint32_t clique = a->pd_clique[pd], ps = a->profile->pd_ps[pd], count = 0;
-    bool of_recursion;
+    *ret_at_most = false;
     if (fm_pd_is_alone(a, pd))
         return (int64_t)fm_pd_total(a, pd, measure);
     g_autofree uint32_t *pds =
@@ -16,14 +16,15 @@ int64_t fm_analysis_member_total(const struct fm_analysis *a, uint32_t pd,
         if (a->profile->pd_ps[a->clique_pds[i]] == ps)
             pds[count++] = a->clique_pds[i];
     }
-    return pds[0] == pd ? (int64_t)fm_group_total(a, pds, count, measure, &of_recursion) : 0;
+    return pds[0] == pd ? (int64_t)fm_group_total(a, pds, count, measure, ret_at_most) : 0;
 }
 
-int64_t fm_analysis_pd_adds(const struct fm_analysis *a, uint32_t pd, enum fm_measure_id measure)
+int64_t fm_analysis_pd_adds(const struct fm_analysis *a, uint32_t pd, enum fm_measure_id measure,
+                            bool *ret_at_most)
 {
     g_return_val_if_fail(pd >= 1 && pd <= a->profile->pd_count, 0);
     uint32_t clique = a->pd_clique[pd], ps = a->profile->pd_ps[pd];
-    int64_t total = fm_analysis_member_total(a, pd, measure);
+    int64_t total = fm_analysis_member_total(a, pd, measure, ret_at_most);
     struct fm_cost nested = {0};
     if (fm_pd_is_alone(a, pd)) {
         fm_analysis_pd_compensation(a, pd, ps, -1, &nested);

@@ -70,11 +70,14 @@ static void place_row(struct layout *layout, guint first, guint end, double x, u
         rest.joined++;
         rest.own += node.own;
         rest.total += node.total;
+        rest.at_most |= node.at_most && node.active == node.total;
     }
     if (above != NULL && above->left > 0) { /* contexts that were not followed */
         rest.joined += above->left;
         rest.total += above->left_total;
+        rest.at_most |= above->at_most;
     }
+    rest.active = rest.total;
     rest.width = (double)rest.total / layout->whole;
     if (parent == NO_PARENT)
         rest.parent = layout->flame->boxes->len;
@@ -114,6 +117,8 @@ static void place(struct layout *layout, uint32_t index, double x, unsigned row,
         .parent = parent == NO_PARENT ? own_box : parent,
         .own = node.own,
         .total = node.total,
+        .active = node.active,
+        .at_most = node.at_most,
     };
     put(layout, &box);
     if (layout->full)

@@ -26,6 +26,8 @@ struct fm_digest_box {
                         the next; else 1 */
     uint32_t parent; /* box; itself for the first */
     int64_t own, total;
+    int64_t active; /* as of its node */
+    bool at_most;
 };
 
 struct fm_digest_flame {

@@ -323,7 +323,8 @@ static struct fm_hot_path hot_path(const struct fm_hot *hot, uint32_t pd, enum f
         if (a->profile->pd_ps[member] != path.ps)
             continue;
         path.own += skip ? own_through_wrappers(hot, member, m) : fm_analysis_pd_own(a, member, m);
-        path.total += fm_analysis_member_total(a, member, m);
+        bool at_most;
+        path.total += fm_analysis_member_total(a, member, m, &at_most);
         path.calls += fm_analysis_pd_calls(a, member);
         path.inlined |= fm_analysis_pd_inlined(a, member);
     }

@@ -18,6 +18,15 @@ struct edge {
     uint32_t clique; /* downwards */
     uint32_t csd;    /* by which it is entered; 0 = none */
     int64_t weight;  /* its part: of totals downwards, of the root's amount upwards */
+    bool is_part;    /* weight is a part, active the total */
+    bool at_most;    /* the total is an upper bound */
+    int64_t active;
+};
+
+/* A pd's part of the root's amount. */
+struct part {
+    int64_t weight;
+    bool at_most;
 };
 
 void fm_digest_tree_init(struct fm_digest_tree *tree, const struct fm_analysis *a,
@@ -29,7 +38,7 @@ void fm_digest_tree_init(struct fm_digest_tree *tree, const struct fm_analysis *
         .measure = measure,
         .up = up,
         .pds = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
-        .weights = g_array_new(FALSE, FALSE, sizeof(int64_t)),
+        .weights = g_array_new(FALSE, FALSE, sizeof(struct part)),
     };
 }
 
@@ -46,19 +55,19 @@ static uint32_t pd_at(const struct fm_digest_tree *tree, const struct fm_digest_
     return g_array_index(tree->pds, uint32_t, node->first + i);
 }
 
-static int64_t weight_at(const struct fm_digest_tree *tree, const struct fm_digest_node *node,
-                         size_t i)
+static struct part part_at(const struct fm_digest_tree *tree, const struct fm_digest_node *node,
+                           size_t i)
 {
-    return g_array_index(tree->weights, int64_t, node->first + i);
+    return g_array_index(tree->weights, struct part, node->first + i);
 }
 
 static void add_pd(struct fm_digest_tree *tree, struct fm_digest_node *node, uint32_t pd,
-                   int64_t weight)
+                   struct part part)
 {
     node->own += fm_analysis_pd_own(tree->a, pd, tree->measure);
     node->count++;
     g_array_append_val(tree->pds, pd);
-    g_array_append_val(tree->weights, weight);
+    g_array_append_val(tree->weights, part);
 }
 
 static uint32_t csd_site(const struct fm_digest_tree *tree, uint32_t csd)
@@ -129,15 +138,18 @@ static void add_edge(struct fm_digest_tree *tree, struct fm_digest_node *node,
                      const struct edge *edge)
 {
     const struct fm_analysis *a = tree->a;
+    const struct part part = {edge->weight, edge->at_most};
     node->total += edge->weight;
+    node->active += edge->is_part ? edge->active : edge->weight;
+    node->at_most |= edge->at_most;
     node->calls += calls_of(tree, edge);
     node->inlined |= is_inlined(tree, edge);
     if (edge->pd != 0) {
-        add_pd(tree, node, edge->pd, edge->weight);
+        add_pd(tree, node, edge->pd, part);
         return;
     }
     for (uint32_t i = a->clique_first[edge->clique]; i < a->clique_first[edge->clique + 1]; i++)
-        add_pd(tree, node, a->clique_pds[i], edge->weight);
+        add_pd(tree, node, a->clique_pds[i], part);
 }
 
 static uint32_t count_sites(const struct fm_digest_tree *tree, const struct edge *edges,
@@ -229,14 +241,14 @@ static void add_outside(struct fm_digest_tree *tree, struct fm_digest_node *node
     const struct fm_analysis *a = tree->a;
     g_autoptr(GArray) edges = g_array_new(FALSE, FALSE, sizeof(struct edge));
     uint32_t root = a->profile->root_pd;
-    add_pd(tree, node, root, 0);
-    node->total = fm_cost_total(&a->root_total, tree->measure);
+    add_pd(tree, node, root, (struct part){0});
+    node->total = node->active = fm_cost_total(&a->root_total, tree->measure);
     node->contexts = 1;
     collect_callees(tree, root, NULL, edges);
     for (guint i = 0; i < edges->len; i++) {
         uint32_t clique = g_array_index(edges, struct edge, i).clique;
         if (fm_digest_is_outside(a, clique))
-            add_pd(tree, node, a->clique_pds[a->clique_first[clique]], 0);
+            add_pd(tree, node, a->clique_pds[a->clique_first[clique]], (struct part){0});
     }
 }
 
@@ -256,19 +268,28 @@ static bool is_below_itself(const struct fm_analysis *a, uint32_t pd)
     return false;
 }
 
+static struct part member_total(const struct fm_digest_tree *tree, uint32_t pd)
+{
+    struct part total;
+    total.weight = fm_analysis_member_total(tree->a, pd, tree->measure, &total.at_most);
+    return total;
+}
+
 static int compare_totals(uint32_t i, uint32_t j, void *user)
 {
-    const int64_t *totals = user;
-    if (totals[i] != totals[j])
-        return totals[i] > totals[j] ? -1 : 1;
+    const struct part *totals = user;
+    if (totals[i].weight != totals[j].weight)
+        return totals[i].weight > totals[j].weight ? -1 : 1;
     return i < j ? -1 : i > j;
 }
 
-static void add_root_pd(struct fm_digest_tree *tree, uint32_t pd, int64_t total,
+static void add_root_pd(struct fm_digest_tree *tree, uint32_t pd, struct part total,
                         struct fm_digest_node *ret)
 {
     add_pd(tree, ret, pd, total);
-    ret->total += total;
+    ret->total += total.weight;
+    ret->active = ret->total;
+    ret->at_most |= total.at_most;
     ret->calls += fm_analysis_pd_calls(tree->a, pd);
     ret->inlined |= fm_analysis_pd_inlined(tree->a, pd);
     ret->contexts++;
@@ -281,12 +302,12 @@ static void dearest_contexts(struct fm_digest_tree *tree, uint32_t ps, struct fm
     const struct fm_analysis *a = tree->a;
     uint32_t first = a->ps_pd_first[ps], count = a->ps_pd_first[ps + 1] - first, below = 0;
     uint32_t looked_at = MIN(count, 2 * CONTEXTS_FOLLOWED);
-    g_autofree int64_t *totals = g_new(int64_t, count);
+    g_autofree struct part *totals = g_new(struct part, count);
     g_autofree uint32_t *order = g_new(uint32_t, count);
     struct fm_cost cost;
     for (uint32_t i = 0; i < count; i++) {
         order[i] = i;
-        totals[i] = fm_analysis_member_total(a, a->ps_pds[first + i], tree->measure);
+        totals[i] = member_total(tree, a->ps_pds[first + i]);
     }
     fm_select_first(order, count, looked_at, compare_totals, totals);
     for (uint32_t i = 0; i < looked_at && ret->contexts < CONTEXTS_FOLLOWED; i++) {
@@ -300,6 +321,8 @@ static void dearest_contexts(struct fm_digest_tree *tree, uint32_t ps, struct fm
     ret->left = count - below - ret->contexts;
     ret->left_total = MAX(fm_cost_total(&cost, tree->measure) - ret->total, 0);
     ret->total += ret->left_total;
+    ret->active = ret->total;
+    ret->at_most = (cost.of_recursion >> tree->measure & 1u) != 0;
     ret->own = cost.own[tree->measure];
     ret->calls = cost.calls;
     ret->inlined = cost.inlined;
@@ -319,12 +342,12 @@ static void procedure_root(struct fm_digest_tree *tree, uint32_t ps, struct fm_d
     }
     for (uint32_t i = a->ps_pd_first[ps]; i < a->ps_pd_first[ps + 1]; i++) {
         uint32_t pd = a->ps_pds[i];
-        int64_t total = fm_analysis_member_total(a, pd, tree->measure);
+        struct part total = member_total(tree, pd);
         if (is_below_itself(a, pd))
             continue;
         add_root_pd(tree, pd, total, ret);
-        if (total > most) {
-            most = total;
+        if (total.weight > most) {
+            most = total.weight;
             ret->clique = a->pd_clique[pd];
         }
     }
@@ -358,17 +381,18 @@ static void context_root(struct fm_digest_tree *tree, uint32_t clique, struct fm
 
 /* Finds the caller of this pd in its context: the recursion that it is part of, else the caller's
  * function. For a whole recursion: its caller's function. None at the program's entry. */
-static void collect_caller(struct fm_digest_tree *tree, uint32_t pd, bool whole, int64_t weight,
+static void collect_caller(struct fm_digest_tree *tree, uint32_t pd, bool whole, struct part part,
                            GArray *edges)
 {
     const struct fm_analysis *a = tree->a;
     uint32_t clique = a->pd_clique[pd];
-    if (weight == 0 || fm_digest_is_outside(a, clique))
+    if (part.weight == 0 || fm_digest_is_outside(a, clique))
         return;
     if (!whole && fm_digest_clique_procs(a, clique) > 1) {
         struct edge edge = edge_to_clique(tree, clique, 0);
         edge.pd = pd;
-        edge.weight = weight;
+        edge.weight = part.weight;
+        edge.at_most = part.at_most;
         g_array_append_val(edges, edge);
         return;
     }
@@ -383,7 +407,8 @@ static void collect_caller(struct fm_digest_tree *tree, uint32_t pd, bool whole,
         .pd = caller,
         .clique = a->pd_clique[caller],
         .csd = csd,
-        .weight = weight,
+        .weight = part.weight,
+        .at_most = part.at_most,
     };
     g_array_append_val(edges, edge);
 }
@@ -430,6 +455,8 @@ static void add_rest(const struct fm_digest_tree *tree, const struct fm_digest_n
         .contexts = 1,
         .own = rest,
         .total = rest,
+        .active = rest,
+        .at_most = node->at_most,
         .first = tree->pds->len,
     };
     guint place = begin;
@@ -446,14 +473,14 @@ void fm_digest_root(struct fm_digest_tree *tree, const struct fm_digest_focus *f
     } else if (focus->clique != 0) {
         context_root(tree, focus->clique, ret);
         for (size_t i = 0; i < ret->count; i++)
-            g_array_index(tree->weights, int64_t, ret->first + i) =
-                fm_analysis_pd_part(tree->a, pd_at(tree, ret, i), tree->measure);
+            g_array_index(tree->weights, struct part, ret->first + i) = (struct part){
+                fm_analysis_pd_part(tree->a, pd_at(tree, ret, i), tree->measure), false};
     } else {
         *ret = (struct fm_digest_node){.kind = FM_NODE_WHOLE, .procs = 1, .first = tree->pds->len};
         if (!tree->up)
             add_outside(tree, ret);
         else
-            ret->total = fm_cost_total(&tree->a->root_total, tree->measure);
+            ret->total = ret->active = fm_cost_total(&tree->a->root_total, tree->measure);
     }
 }
 
@@ -465,7 +492,7 @@ void fm_digest_children(struct fm_digest_tree *tree, const struct fm_digest_node
     for (size_t i = 0; i < node->count; i++) {
         uint32_t pd = pd_at(tree, node, i);
         if (tree->up)
-            collect_caller(tree, pd, node->kind == FM_NODE_RECURSION, weight_at(tree, node, i),
+            collect_caller(tree, pd, node->kind == FM_NODE_RECURSION, part_at(tree, node, i),
                            edges);
         else
             collect_callees(tree, pd, NULL, edges);
@@ -498,10 +525,15 @@ void fm_digest_members(struct fm_digest_tree *tree, const struct fm_digest_node 
             .procs = 1,
             .pd = pd,
             .clique = tree->a->pd_clique[pd],
-            .weight = tree->by_parts || tree->a->profile->flavour != FM_FLAVOUR_C
-                          ? fm_analysis_pd_part(tree->a, pd, tree->measure)
-                          : fm_analysis_member_total(tree->a, pd, tree->measure),
         };
+        const struct part total = member_total(tree, pd);
+        edge.weight = total.weight;
+        edge.at_most = total.at_most;
+        if (tree->by_parts || tree->a->profile->flavour != FM_FLAVOUR_C) {
+            edge.is_part = true;
+            edge.active = total.weight;
+            edge.weight = fm_analysis_pd_part(tree->a, pd, tree->measure);
+        }
         g_array_append_val(edges, edge);
     }
     edges_to_nodes(tree, edges, ret);

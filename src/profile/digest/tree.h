@@ -28,6 +28,8 @@ struct fm_digest_node {
     uint32_t sites;     /* number of different sites */
     uint32_t contexts;  /* cliques */
     int64_t own, total; /* by the tree's measure */
+    int64_t active;     /* total, but of a member by parts its cost while it was active */
+    bool at_most;       /* active is an upper bound: that of the recursion */
     int64_t calls;      /* how often it was entered from above; of a member and from a focus on a
                            procedure: all calls of the function there */
     bool inlined;       /* further calls were not recorded */
@@ -44,7 +46,7 @@ struct fm_digest_tree {
     bool by_parts; /* members of a recursion have their parts of its total, not the cost while they
                       were active */
     GArray *pds;   /* uint32_t: pds of the nodes */
-    GArray *weights; /* int64_t, of upward trees: each pd's part of the root's amount */
+    GArray *weights; /* of upward trees: each pd's part of the root's amount */
 };
 
 /* The root of a tree. */

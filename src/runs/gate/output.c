@@ -44,7 +44,7 @@ char *fm_judgement_text(const struct fm_judgement *it, double value)
 static char *value_text(const struct fm_judgement *it, enum fm_side side)
 {
     g_autofree char *text = fm_judgement_text(it, it->value[side]);
-    return it->at_most[side] ? g_strdup_printf("\u2264 %s", text) : g_steal_pointer(&text);
+    return fm_format_at_most(text, it->at_most[side]);
 }
 
 char *fm_judgement_change(const struct fm_judgement *it)

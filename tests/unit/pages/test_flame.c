@@ -54,6 +54,42 @@ static void boxes_as_numbers(void)
     fm_open_profile_free(recording);
 }
 
+/* A box that stands for a part of its recursion tells the total, too, and if that is a bound. */
+static void totals_in_a_recursion(void)
+{
+    g_autoptr(FmOpenProfile) recording = world_c_recursion();
+    struct page page = page_of(recording, "flame/bytes/down/open/all");
+    JsonArray *boxes = boxes_of(&page);
+    g_assert_cmpint(number(boxes, 1, 6), ==, FM_BOX_RECURSION);
+    g_assert_cmpint(number(boxes, 2, 6), ==, FM_BOX_MEMBER | FM_BOX_AT_MOST); /* term */
+    g_assert_cmpint(number(boxes, 2, 7), ==, 250);
+    g_assert_cmpint(number(boxes, 2, 13), ==, 350);
+    g_assert_cmpint(number(boxes, 4, 6), ==, FM_BOX_MEMBER); /* expr, which is entered */
+    g_assert_cmpint(number(boxes, 4, 7), ==, 100);
+    g_assert_cmpint(number(boxes, 4, 13), ==, 350);
+    page_done(&page);
+    page = page_of(recording, "flame/bytes/up/_/term");
+    boxes = boxes_of(&page);
+    for (guint i = 0; i < json_array_get_length(boxes); i++) {
+        g_assert_cmpint(number(boxes, i, 13), ==, 350);
+        g_assert_cmpint(number(boxes, i, 6) & FM_BOX_AT_MOST, ==, FM_BOX_AT_MOST);
+    }
+    page_done(&page);
+    struct fm_query query = {0};
+    struct fm_display *display = NULL;
+    struct fm_preferences preferences;
+    g_autoptr(GError) error = NULL;
+    g_autoptr(GString) svg = g_string_new(NULL);
+    const struct fm_html_options options = {.url_prefix = "?", .url_suffix = "&f"};
+    g_assert_true(fm_query_parse("flame/bytes/down/open/all", &query, &error));
+    g_assert_true(fm_pages_make(recording, &query, &preferences, &display, &error));
+    g_assert_true(fm_flame_write_svg(display, &options, svg));
+    g_assert_nonnull(strstr(svg->str, "total \u2264 350 bytes  100.0 %"));
+    g_assert_nonnull(strstr(svg->str, "of the recursion&#39;s 250 bytes"));
+    fm_display_free(display);
+    fm_query_done(&query);
+}
+
 static void pictures(void)
 {
     struct fm_open_profile *recording = world_c(NULL);
@@ -134,6 +170,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/report/flame/numbers", boxes_as_numbers);
     g_test_add_func("/report/flame/pictures", pictures);
+    g_test_add_func("/report/flame/totals in a recursion", totals_in_a_recursion);
     g_test_add_func("/report/flame/many contexts are bounded", many_contexts_are_bounded);
     g_test_add_func("/report/flame/many calls are counted", many_calls_are_counted);
     return g_test_run();

@@ -100,6 +100,45 @@ static void the_rest(void)
     fm_open_profile_free(recording);
 }
 
+/* What is only known of a recursion is marked in every row that shows it, and nowhere else. */
+static void upper_bounds(void)
+{
+    static const struct {
+        const char *query;
+        unsigned row;
+        const char *path, *role;
+        gint64 bytes;
+        bool at_most;
+    } rows[] = {
+        {"tree/bytes/down/5/all", 1, "main", "function", 350, false},
+        {"tree/bytes/down/5/all", 2, "\u27f2\u00a0expr\u00a0+1", "recursion", 350, false},
+        {"tree/bytes/down/5/all", 3, "expr", "function", 350, false},
+        {"tree/bytes/down/5/all", 5, "term", "function", 350, true},
+        {"tree/bytes/down/5/term", 0, "term", "function", 350, true},
+        {"tree/bytes/down/5/term", 1, "\u27f2\u00a0expr\u00a0+1", "recursion", 100, true},
+        {"tree/bytes/down/5/term", 2, "scan", "function", 50, false},
+        {"tree/bytes/up/5/term", 0, "term", "function", 350, true},
+        {"tree/bytes/up/5/term", 1, "\u27f2\u00a0expr\u00a0+1", "recursion", 350, true},
+        {"tree/bytes/up/5/term", 2, "main", "function", 350, true},
+        {"tree/bytes/up/5/expr", 0, "expr", "function", 350, false},
+        {"tree/bytes/up/5/expr", 1, "\u27f2\u00a0expr\u00a0+1", "recursion", 350, false},
+        {"tree/bytes/up/5/scan", 0, "scan", "function", 50, false},
+        {"tree/bytes/up/5/scan", 1, "term", "function", 50, false},
+    };
+    g_autoptr(FmOpenProfile) recording = world_c_recursion();
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+        struct page page = page_of(recording, rows[i].query);
+        JsonObject *cells = row_at(&page, "tree", NULL, rows[i].row);
+        g_assert_nonnull(cells);
+        g_autofree char *found = path_of(cells);
+        g_assert_cmpstr(found, ==, rows[i].path);
+        g_assert_cmpint(cell_int(cells, "bytes_total_bytes"), ==, rows[i].bytes);
+        g_assert_cmpint(json_object_has_member(cells, "bytes_total_bytes_at_most"), ==,
+                        rows[i].at_most);
+        page_done(&page);
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -107,5 +146,6 @@ int main(int argc, char **argv)
     g_test_add_func("/report/tree/measure", the_most_telling_measure);
     g_test_add_func("/report/tree/focus", focus);
     g_test_add_func("/report/tree/rest", the_rest);
+    g_test_add_func("/report/tree/upper bounds", upper_bounds);
     return g_test_run();
 }

@@ -176,6 +176,30 @@ struct fm_open_profile *world_c(const char *source_folder)
     return finish(build, source_folder ? "c.data" : "/nowhere/c.data");
 }
 
+struct fm_open_profile *world_c_recursion(void)
+{
+    struct fm_build *build = fm_build_new(FM_FLAVOUR_C, "parser");
+    uint32_t system =
+        fm_build_ps(build, &(struct fm_ps){.label_kind = FM_LABEL_FUNCTION, .name = "threads"});
+    uint32_t main_ps = c_ps(build, NULL, "main.c", "main", 3);
+    uint32_t expr = c_ps(build, NULL, "main.c", "expr", 10);
+    uint32_t term = c_ps(build, NULL, "main.c", "term", 20);
+    uint32_t scan = c_ps(build, NULL, "main.c", "scan", 30);
+    fm_build_css(build, system, &(struct fm_css){.kind = FM_SITE_CALLBACK, .goal_path = "threads"});
+    site(build, main_ps, FM_SITE_NORMAL, expr, 4);
+    site(build, expr, FM_SITE_NORMAL, term, 11);
+    site(build, term, FM_SITE_NORMAL, expr, 21);
+    site(build, term, FM_SITE_NORMAL, scan, 22);
+    uint32_t root = fm_build_pd(build, system), pd_main = fm_build_pd(build, main_ps);
+    uint32_t pd_expr = fm_build_pd(build, expr), pd_term = fm_build_pd(build, term);
+    edge(build, root, 0, pd_main, 1);
+    fm_build_add(build, edge(build, pd_main, 0, pd_expr, 1), FM_WORDS, 100);
+    fm_build_add(build, edge(build, pd_expr, 0, pd_term, 8), FM_WORDS, 200);
+    edge(build, pd_term, 0, pd_expr, 7);
+    fm_build_add(build, edge(build, pd_term, 1, fm_build_pd(build, scan), 9), FM_WORDS, 50);
+    return finish(build, "parser.data");
+}
+
 struct fm_open_profile *world_waiting(void)
 {
     struct fm_build *build = fm_build_new(FM_FLAVOUR_C, "server");

@@ -15,6 +15,9 @@ struct fm_open_profile *world_two_pds(void);
 /* A C program: main calls insert 3 times in a loop and qsort's callback compare; a second thread;
  * one function never called. source_folder: where its files are named to be. */
 struct fm_open_profile *world_c(const char *source_folder);
+/* main calls expr, which calls term, which calls expr again, and scan. Bytes: expr 100, term 200,
+ * scan 50; how many while term was active was not recorded. */
+struct fm_open_profile *world_c_recursion(void);
 /* A C program that mostly waits: main calls parse (0.6 s of CPU time in 60 samples, 7 calls), await
  * (3 s in poll) and get (50 calls, neither). */
 struct fm_open_profile *world_waiting(void);

@@ -8,6 +8,7 @@
 #include "pages/profile/measured/flame_view.h"
 #include "pages/profile/measured/path_text.h"
 #include "pages/profile/parts/names.h"
+#include "pages/profile/parts/perf_columns.h"
 
 #define ROWS_SHOWN 200u
 #define CALLERS_A_PAGE 100u
@@ -27,18 +28,11 @@ struct side {
 
 /* --- one line of figures --- */
 
-/* Whether the procedure's total is that of the recursions which it is part of. */
-static bool is_at_most(const struct fm_page *page, uint32_t ps, enum fm_measure_id measure)
-{
-    struct fm_cost cost;
-    fm_analysis_ps_cost(page->analysis, ps, &cost);
-    return (cost.of_recursion >> measure & 1u) != 0;
-}
-
 static void add_amount(struct fm_list *list, const struct fm_measured *measured, const char *what,
-                       int64_t amount)
+                       int64_t amount, bool at_most)
 {
-    g_autofree char *text = fm_measured_text(measured, amount);
+    g_autofree char *plain = fm_measured_text(measured, amount);
+    g_autofree char *text = fm_format_at_most(plain, at_most);
     g_autofree char *share = fm_format_share(fm_measured_share(measured, amount));
     g_autoptr(GString) out = g_string_new(NULL);
     g_string_append_printf(out, "%s %s (%s %%", what, text, share);
@@ -62,18 +56,16 @@ static void add_others(struct fm_page *page, struct fm_list *list, uint32_t ps,
             !fm_measure_is_recorded(page->recording, further[i]))
             continue;
         fm_analysis_ps_cost(page->analysis, ps, &cost);
-        g_autofree char *text = fm_measured_text(&measured, fm_cost_total(&cost, measured.measure));
+        g_autofree char *plain =
+            fm_measured_text(&measured, fm_cost_total(&cost, measured.measure));
+        g_autofree char *text =
+            fm_format_at_most(plain, (cost.of_recursion >> measured.measure & 1u) != 0);
         g_autofree char *said =
             g_strdup_printf(further[i] == FM_QUERY_BY_WAITING ? "waited here and below: %s"
                             : measured.is_bytes               ? "allocated here and below: %s"
                             : measured.is_time                ? "time here and below: %s"
                                                               : "total %s",
                             text);
-        if ((cost.of_recursion >> measured.measure & 1u) != 0) {
-            g_autofree char *most = g_strconcat(said, " at most", NULL);
-            fm_add_text(list, most);
-            continue;
-        }
         fm_add_text(list, said);
     }
 }
@@ -86,12 +78,8 @@ void fm_add_butterfly_lead(struct fm_page *page, const struct fm_measured *measu
     fm_list_set_id(list, "figures");
     fm_butterfly_figures(&both, page->analysis, ps, clique, measured->measure);
     bool waiting = measured->asked == FM_QUERY_BY_WAITING;
-    add_amount(list, measured, waiting ? "Waited itself" : "Self", both.own);
-    add_amount(list, measured,
-               is_at_most(page, ps, measured->measure) ? "Total at most"
-               : waiting                               ? "here and below"
-                                                       : "Total",
-               both.total);
+    add_amount(list, measured, waiting ? "Waited itself" : "Self", both.own, false);
+    add_amount(list, measured, waiting ? "here and below" : "Total", both.total, both.at_most);
     g_autofree char *calls = fm_format_int(both.calls);
     bool inlined = page->profile->ps[ps].inlined;
     g_autofree char *called = g_strdup_printf(
@@ -212,6 +200,8 @@ static void add_numbers(struct side *side, const struct fm_neighbour *row)
     double whole = (double)MAX(side->both->total, 1);
     if (row->total_is_here) {
         fm_measured_cell(side->table, side->measured, row->total);
+        if (row->at_most)
+            fm_cell_of_recursion(side->page, side->table, row->clique);
         fm_cell_bar(side->table, (double)row->own / whole, (double)row->total / whole);
     } else {
         fm_cell_empty(side->table);
@@ -286,6 +276,8 @@ static void add_left(struct side *side, const GArray *rows, guint first)
     for (guint i = first; i < rows->len; i++) {
         const struct fm_neighbour *row = &g_array_index(rows, struct fm_neighbour, i);
         left.total += row->total;
+        left.at_most |= row->at_most;
+        left.clique = row->at_most ? row->clique : left.clique;
         if (row->kind == FM_NEIGHBOUR_WITHIN) /* it contains its members */
             continue;
         left.own += row->own;
@@ -299,12 +291,26 @@ static void add_left(struct side *side, const GArray *rows, guint first)
     fm_cell_path(side->table, &part, 1, 0);
 }
 
+/* The dearest recursion whose cost is taken for the function's. */
+static uint32_t recursion_of(const struct side *side)
+{
+    const GArray *rows = side->callers ? side->both->callers : side->both->callees;
+    for (guint i = 0; i < rows->len; i++) {
+        const struct fm_neighbour *row = &g_array_index(rows, struct fm_neighbour, i);
+        if (row->at_most)
+            return row->clique;
+    }
+    return 0;
+}
+
 static void add_total_row(struct side *side, const char *role, const char *label, int64_t total,
                           int64_t own, int64_t calls)
 {
     const struct fm_path_part part = {label, NULL, FM_PART_STRONG};
     fm_table_row(side->table, role, false);
     fm_measured_cell(side->table, side->measured, total);
+    if (side->both->at_most && total != own)
+        fm_cell_of_recursion(side->page, side->table, recursion_of(side));
     if (own < 0)
         fm_cell_empty(side->table);
     else

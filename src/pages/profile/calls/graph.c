@@ -12,6 +12,7 @@
 #include "pages/profile/measured/switch.h"
 #include "pages/profile/parts/controls.h"
 #include "pages/profile/parts/names.h"
+#include "pages/profile/parts/perf_columns.h"
 
 #define EDGES_SHOWN 300u
 
@@ -33,7 +34,8 @@ static void add_node(struct graph_view *view, struct fm_graph *to, const struct 
     const struct fm_ps *proc = &page->profile->ps[node->ps];
     struct fm_query link = fm_page_link(page, FM_CMD_PROC, node->ps);
     g_autofree char *place = fm_name_place(page, proc->file, proc->line);
-    g_autofree char *amount = fm_measured_text(&view->measured, node->total);
+    g_autofree char *total = fm_measured_text(&view->measured, node->total);
+    g_autofree char *amount = fm_format_at_most(total, node->recursion != 0);
     fm_graph_add_node(to, &(struct fm_graph_node){
                               .id = node->ps,
                               .label = proc->short_name,
@@ -100,6 +102,8 @@ static void add_functions(struct graph_view *view)
         g_autofree char *place = fm_name_place(page, proc->file, proc->line);
         fm_table_row(table, node->focus ? "focus" : "function", false);
         fm_measured_cell(table, &view->measured, node->total);
+        if (node->recursion != 0)
+            fm_cell_of_recursion(page, table, node->recursion);
         fm_cell_bar(table, part_of(node->own, view->whole), part_of(node->total, view->whole));
         fm_measured_cell(table, &view->measured, node->own);
         fm_calls_cell(table, view->page->profile, node->calls, node->inlined);

@@ -58,17 +58,22 @@ static char *box_title(const struct drawing *drawing, const struct fm_digest_box
                        const struct fm_digest_node *node, const char *label, const char *place)
 {
     const struct fm_measured *measured = drawing->wish->measured;
-    g_autofree char *total = fm_measured_text(measured, box->total);
+    g_autofree char *amount = fm_measured_text(measured, box->active);
+    g_autofree char *total = fm_format_at_most(amount, box->at_most);
     g_autofree char *own = fm_measured_text(measured, box->own);
-    g_autofree char *share = fm_format_share(fm_measured_share(measured, box->total));
+    g_autofree char *share = fm_format_share(fm_measured_share(measured, box->active));
     g_autofree char *calls = fm_format_int(node->calls);
     g_autoptr(GString) title = g_string_new(label);
     if (place && !box->joined)
         g_string_append_printf(title, "  %s", place);
     g_string_append_printf(title, "\ntotal %s  %s %%", total, share);
     if (measured->is_time && measured->sample > 0) {
-        double spread = fm_measured_spread(measured, box->total) * measured->tick;
+        double spread = fm_measured_spread(measured, box->active) * measured->tick;
         g_string_append_printf(title, "  \u00b1%.0f ms", spread * 1e3);
+    }
+    if (box->active != box->total) {
+        g_autofree char *part = fm_measured_text(measured, box->total);
+        g_string_append_printf(title, "\nof the recursion's %s", part);
     }
     if (!drawing->wish->up)
         g_string_append_printf(title, "\nself %s", own);
@@ -121,29 +126,30 @@ static void add_box(struct drawing *drawing, struct fm_flame *to, const struct f
         proc && proc->file[0] ? fm_name_place(drawing->page, proc->file, proc->line) : NULL;
     g_autofree char *label = box_label(drawing, box, node);
     g_autofree char *title = box_title(drawing, box, node, label, place);
-    fm_flame_add_box(to,
-                     &(struct fm_flame_box){
-                         .row = box->row,
-                         .x = box->x,
-                         .width = box->width,
-                         .label = label,
-                         .full = box->joined || node->kind == FM_NODE_RECURSION || box->chain > 1
-                                     ? NULL
-                                     : fm_full_name_ps(drawing->page, node->ps),
-                         .title = title,
-                         .query = links ? &query : NULL,
-                         .colour = colour_of(drawing, node, box),
-                         .flags = (node->kind == FM_NODE_RECURSION ? FM_BOX_RECURSION
-                                   : node->kind == FM_NODE_MEMBER  ? FM_BOX_MEMBER
-                                                                   : 0) |
-                                  (box->joined ? FM_BOX_JOINED : 0),
-                         .own = box->own,
-                         .total = box->total,
-                         .spread = spread_of(drawing->wish->measured, box->total),
-                         .calls = box->joined ? 0 : node->calls,
-                         .place = place,
-                         .proc = box->joined ? 0 : node->ps,
-                     });
+    fm_flame_add_box(
+        to, &(struct fm_flame_box){
+                .row = box->row,
+                .x = box->x,
+                .width = box->width,
+                .label = label,
+                .full = box->joined || node->kind == FM_NODE_RECURSION || box->chain > 1
+                            ? NULL
+                            : fm_full_name_ps(drawing->page, node->ps),
+                .title = title,
+                .query = links ? &query : NULL,
+                .colour = colour_of(drawing, node, box),
+                .flags = (node->kind == FM_NODE_RECURSION ? FM_BOX_RECURSION
+                          : node->kind == FM_NODE_MEMBER  ? FM_BOX_MEMBER
+                                                          : 0) |
+                         (box->joined ? FM_BOX_JOINED : 0) | (box->at_most ? FM_BOX_AT_MOST : 0),
+                .own = box->own,
+                .total = box->total,
+                .active = box->active,
+                .spread = spread_of(drawing->wish->measured, box->active),
+                .calls = box->joined ? 0 : node->calls,
+                .place = place,
+                .proc = box->joined ? 0 : node->ps,
+            });
 }
 
 static const char *last_part(const char *path)

@@ -8,6 +8,7 @@
 #include "pages/profile/measured/switch.h"
 #include "pages/profile/parts/controls.h"
 #include "pages/profile/parts/page.h"
+#include "pages/profile/parts/perf_columns.h"
 
 #define ROWS_MAX 3000
 #define LEAST_PERCENT 0.1
@@ -86,6 +87,8 @@ static void add_row(struct tree_view *view, const struct fm_digest_node *node,
     if (fm_measured_is_soft(measured, node->total))
         fm_row_soft(table);
     fm_measured_cell(table, measured, node->total);
+    if (node->at_most)
+        fm_cell_of_recursion(view->page, table, node->clique);
     fm_cell_bar(table, (double)node->own / (double)view->whole,
                 (double)node->total / (double)view->whole);
     fm_cell_share(table, fm_measured_share(measured, node->total));
@@ -124,10 +127,12 @@ static void add_rest(struct tree_view *view, const GArray *children, guint first
     struct fm_digest_node rest = {0};
     unsigned left = parent->left;
     rest.total = parent->left_total;
+    rest.at_most = parent->left > 0 && parent->at_most;
     for (guint i = first; i < children->len; i++) {
         const struct fm_digest_node *node = &g_array_index(children, struct fm_digest_node, i);
         left += node->total > 0 || node->calls > 0;
         rest.total += node->total;
+        rest.at_most |= node->at_most;
         rest.own += node->own;
         rest.calls += node->calls;
         rest.inlined |= node->inlined;
@@ -141,6 +146,8 @@ static void add_rest(struct tree_view *view, const GArray *children, guint first
     fm_table_row(view->table, "rest", false);
     fm_row_soft(view->table);
     fm_measured_cell(view->table, &view->measured, rest.total);
+    if (rest.at_most)
+        fm_cell_of_recursion(view->page, view->table, parent->clique);
     fm_cell_share(view->table, fm_measured_share(&view->measured, rest.total));
     if (!view->tree.up)
         fm_measured_cell(view->table, &view->measured, rest.own);

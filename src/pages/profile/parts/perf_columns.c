@@ -420,14 +420,18 @@ static void cell(const struct fm_perf_column *column, const struct fm_page *page
     }
 }
 
+void fm_cell_of_recursion(const struct fm_page *page, struct fm_table *table, uint32_t clique)
+{
+    struct fm_query query = fm_page_link(page, FM_CMD_CLIQUE, clique);
+    fm_cell_at_most(table, &query,
+                    "Of its recursion: how much of that ran while this was active is not known");
+}
+
 void fm_total_at_most(const struct fm_page *page, struct fm_table *table,
                       const struct fm_cost *cost, enum fm_measure_id measure)
 {
-    if ((cost->of_recursion >> measure & 1u) == 0 || cost->recursion == 0)
-        return;
-    struct fm_query query = fm_page_link(page, FM_CMD_CLIQUE, cost->recursion);
-    fm_cell_at_most(table, &query,
-                    "Of its recursion: how much of that ran while this was active is not known");
+    if ((cost->of_recursion >> measure & 1u) != 0 && cost->recursion != 0)
+        fm_cell_of_recursion(page, table, cost->recursion);
 }
 
 void fm_perf_cells(const struct fm_perf *perf, const struct fm_page *page, struct fm_table *table,

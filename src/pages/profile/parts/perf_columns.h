@@ -47,6 +47,8 @@ void fm_perf_self_cells(const struct fm_perf *perf, const struct fm_page *page,
                         struct fm_table *table, const struct fm_cost *cost);
 void fm_perf_empty_cells(const struct fm_perf *perf, struct fm_table *table);
 
-/* Appends to the cell of a total that it is the recursion's, if its own is not known. */
+/* Appends to the cell of a total that it is an upper bound: that of this recursion. */
+void fm_cell_of_recursion(const struct fm_page *page, struct fm_table *table, uint32_t clique);
+/* The same where the cost says so. */
 void fm_total_at_most(const struct fm_page *page, struct fm_table *table,
                       const struct fm_cost *cost, enum fm_measure_id measure);

@@ -112,6 +112,16 @@ static void add_to(struct collecting *in, uint32_t row, int64_t total, int64_t o
     it->calls = add(it->calls, calls);
 }
 
+/* Adds what pd contributes to the procedure's total, less a part of it. */
+static int64_t add_total(struct collecting *in, uint32_t row, uint32_t pd, int64_t less)
+{
+    bool at_most;
+    int64_t total = add(fm_analysis_pd_adds(in->a, pd, in->measure, &at_most), -less);
+    add_to(in, row, total, 0, 0);
+    at(in, row)->row.at_most |= at_most;
+    return total;
+}
+
 static int64_t own_of(const struct collecting *in, uint32_t csd)
 {
     return (int64_t)fm_profile_own(in->a->profile, csd, in->measure);
@@ -156,8 +166,8 @@ static void add_callee_total(struct collecting *in, uint32_t pd)
     bool recursion = is_recursion(in->a, clique);
     if (!recursion && csd != 0 && fm_profile_is(profile, FM_NATURE_ARCS))
         return; /* each call has its recorded cost */
-    add_to(in, recursion ? group_of(in, clique) : row_of(in, &key),
-           fm_analysis_pd_adds(in->a, pd, in->measure), 0, 0);
+    uint32_t row = recursion ? group_of(in, clique) : row_of(in, &key);
+    add_total(in, row, pd, 0);
 }
 
 static void callers_everywhere(struct collecting *in)
@@ -298,11 +308,9 @@ static void add_recursion_rest(struct collecting *in, uint32_t pd)
     uint32_t clique = a->pd_clique[pd];
     if (a->profile->pd_ps[pd] != in->ps || !is_recursion(a, clique))
         return;
-    int64_t rest =
-        add(fm_analysis_pd_adds(a, pd, in->measure), -fm_analysis_pd_part(a, pd, in->measure));
-    struct fm_neighbour *row = &at(in, group_of(in, clique))->row;
-    row->total = add(row->total, rest);
-    row->total_is_here |= rest != 0;
+    uint32_t row = group_of(in, clique);
+    int64_t rest = add_total(in, row, pd, fm_analysis_pd_part(a, pd, in->measure));
+    at(in, row)->row.total_is_here |= rest != 0;
 }
 
 /* Both sides add up to the total: costs that belong to no call are in the rows of recursions. */
@@ -381,6 +389,7 @@ static void set_subject(const struct collecting *in, struct fm_butterfly *ret)
         ret->total = fm_cost_total(&cost, in->measure);
         ret->own = cost.own[in->measure];
         ret->calls = cost.calls;
+        ret->at_most = (cost.of_recursion >> in->measure & 1u) != 0;
         ret->contexts = a->ps_pd_first[in->ps + 1] - a->ps_pd_first[in->ps];
         return;
     }
@@ -388,7 +397,9 @@ static void set_subject(const struct collecting *in, struct fm_butterfly *ret)
         uint32_t pd = a->clique_pds[i];
         if (a->profile->pd_ps[pd] != in->ps)
             continue;
-        ret->total = add(ret->total, fm_analysis_pd_adds(a, pd, in->measure));
+        bool at_most;
+        ret->total = add(ret->total, fm_analysis_pd_adds(a, pd, in->measure, &at_most));
+        ret->at_most |= at_most;
         ret->own = add(ret->own, fm_analysis_pd_own(a, pd, in->measure));
         ret->calls = add(ret->calls, fm_analysis_pd_calls(a, pd));
         ret->contexts++;

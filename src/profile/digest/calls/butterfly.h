@@ -25,11 +25,13 @@ struct fm_neighbour {
     uint32_t clique;    /* for WITHIN: the context with the most calls of it */
     bool total_is_here; /* false: it is in the total of another row */
     bool inlined;       /* there are calls of it that were not recorded */
+    bool at_most;       /* total is an upper bound: that of a recursion */
     int64_t total, own, calls; /* own: of the callee by this way */
 };
 
 struct fm_butterfly {
     int64_t total, own, calls; /* of the procedure; calls as recorded */
+    bool at_most;              /* total is an upper bound */
     uint32_t contexts;         /* proc dynamics */
     /* struct fm_neighbour, most expensive first; members after their group */
     GArray *callers, *callees;

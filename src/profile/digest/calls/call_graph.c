@@ -34,6 +34,7 @@ static void add_everywhere(struct making *in, uint32_t ps, bool focus)
     node->focus |= focus;
     node->own = cost.own[in->measure];
     node->total = fm_cost_total(&cost, in->measure);
+    node->recursion = (cost.of_recursion >> in->measure & 1u) != 0 ? cost.recursion : 0;
     node->calls = cost.calls;
     node->inlined = cost.inlined;
 }
@@ -120,7 +121,10 @@ static void recursion_nodes(struct making *in, uint32_t clique)
         uint32_t pd = a->clique_pds[i];
         struct fm_call_node *node = node_of(in, a->profile->pd_ps[pd]);
         node->own += fm_analysis_pd_own(a, pd, in->measure);
-        node->total += fm_analysis_pd_adds(a, pd, in->measure);
+        bool at_most;
+        node->total += fm_analysis_pd_adds(a, pd, in->measure, &at_most);
+        if (at_most)
+            node->recursion = clique;
         node->calls += fm_analysis_pd_calls(a, pd);
         node->focus |= pd == entry;
         node->inlined |= fm_profile_ps_uncounted(a->profile, a->profile->pd_ps[pd]);

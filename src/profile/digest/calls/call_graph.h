@@ -10,6 +10,7 @@ struct fm_call_node {
     uint32_t ps;
     bool focus;
     bool inlined;              /* there are calls that were not recorded */
+    uint32_t recursion;        /* not 0: total is an upper bound, that of this clique */
     int64_t own, total, calls; /* for the graph's subject: in one context, or everywhere */
 };
 struct fm_call_edge {
