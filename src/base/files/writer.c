@@ -238,3 +238,20 @@ void fm_writer_discard(struct fm_writer *writer)
     g_free(writer->buffer);
     g_free(writer);
 }
+
+int fm_nameless_file(GError **error)
+{
+    int fd = -1;
+    g_autofree char *path = NULL;
+    const char *const folders[] = {"/var/tmp", g_get_tmp_dir()};
+    for (unsigned i = 0; i < G_N_ELEMENTS(folders) && fd < 0; i++) {
+        g_free(path);
+        path = g_build_filename(folders[i], "fathom-live-XXXXXX", NULL);
+        fd = g_mkstemp_full(path, O_RDWR | O_CLOEXEC, 0600);
+    }
+    if (fd < 0)
+        g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: %s", path, g_strerror(errno));
+    else
+        unlink(path);
+    return fd;
+}

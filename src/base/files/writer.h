@@ -36,3 +36,7 @@ FM_MUST_USE bool fm_writer_finish(struct fm_writer *writer, GError **error);
 /* Returns the bytes of a writer to memory; frees the writer. */
 GBytes *fm_writer_finish_memory(struct fm_writer *writer);
 void fm_writer_discard(struct fm_writer *writer); /* NULL is allowed */
+
+/* A new file that vanishes with its descriptor, for what need not stay in memory. -1 with
+ * FM_ERROR_IO. */
+int fm_nameless_file(GError **error);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/files/writer.h"
 #include "trace/format/eventlog_trace.h"
 #include "trace/state/state.h"
 
@@ -119,7 +120,7 @@ static struct fm_trace *open_log(struct ctf_importer *importer, const char *path
 
 struct fm_trace *fm_ctf_open(const char *path, int folder, GError **error)
 {
-    int log = fm_eventlog_trace_nameless_file(error);
+    int log = fm_nameless_file(error);
     if (log < 0)
         return NULL;
     struct ctf_importer *importer = g_new0(struct ctf_importer, 1);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/files/writer.h"
 #include "eventlog/transport/transport.h"
 #include "trace/format/eventlog_trace.h"
 
@@ -392,23 +393,6 @@ struct fm_trace *fm_eventlog_trace_open_rounds(const char *path, int fd)
 
 /* --- sockets --- */
 
-int fm_eventlog_trace_nameless_file(GError **error)
-{
-    int fd = -1;
-    g_autofree char *path = NULL;
-    const char *const folders[] = {"/var/tmp", g_get_tmp_dir()};
-    for (unsigned i = 0; i < G_N_ELEMENTS(folders) && fd < 0; i++) {
-        g_free(path);
-        path = g_build_filename(folders[i], "fathom-live-XXXXXX", NULL);
-        fd = g_mkstemp_full(path, O_RDWR | O_CLOEXEC, 0600);
-    }
-    if (fd < 0)
-        g_set_error(error, FM_ERROR, FM_ERROR_IO, "%s: %s", path, g_strerror(errno));
-    else
-        unlink(path);
-    return fd;
-}
-
 struct fm_trace *fm_eventlog_trace_connect(const char *text, GError **error)
 {
     struct fm_transport_address address;
@@ -420,7 +404,7 @@ struct fm_trace *fm_eventlog_trace_connect(const char *text, GError **error)
     if (!plain)
         g_set_error(error, FM_ERROR, FM_ERROR_USAGE, "%s: expected unix:PATH or tcp:HOST:PORT",
                     text);
-    int fd = socket < 0 ? -1 : fm_eventlog_trace_nameless_file(error);
+    int fd = socket < 0 ? -1 : fm_nameless_file(error);
     if (fd < 0) {
         if (socket >= 0)
             close(socket);

@@ -77,8 +77,6 @@ void fm_eventlog_trace_note(struct fm_eventlog_trace *self, const char *format, 
     G_GNUC_PRINTF(2, 3);
 
 /* eventlog_live.c */
-/* A file that vanishes with its descriptor. */
-int fm_eventlog_trace_nameless_file(GError **error);
 bool fm_eventlog_trace_grow(struct fm_trace *trace, bool *ret_ended, GError **error);
 enum fm_trace_growth fm_eventlog_trace_growth(const struct fm_trace *trace);
 uint64_t fm_eventlog_trace_extent(const struct fm_trace *trace);
