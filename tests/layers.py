@@ -46,6 +46,7 @@ MAY_USE = {
     "trace/model": ["base", "eventlog", "trace/core", "trace/state"],
     "trace/summary": ["base", "trace/core", "trace/state"],
     "trace/statistics": ["base", "trace/core", "trace/state"],
+    "trace/segments": ["base", "trace/core", "trace/state"],
     "trace/filter": ["base", "trace/core", "trace/state", "trace/clock"],
     "trace/format": ["base", "eventlog", "trace/core", "trace/state", "trace/clock", "trace/model"],
     "trace/ctf": ["base", "eventlog", "trace/core", "trace/format"],

@@ -4,6 +4,7 @@
 #include "base/worker.h"
 #include "trace/clock/synchronize.h"
 #include "trace/format/open.h"
+#include "trace/segments/segments.h"
 #include "trace/state/tape.h"
 #include "trace/statistics/statistics.h"
 #include "trace/summary/summary.h"
@@ -251,6 +252,54 @@ static bool after_statistics(void *hook_data, void *call_data)
     return after_pass(trace_of(call_data), "statistics", forget_statistics);
 }
 
+/* --- segments --- */
+
+static void forget_segments(struct fm_trace *trace, void *user)
+{
+    (void)user;
+    fm_attributes_remove(trace->attributes, "segments/segments");
+}
+
+static void free_segments(void *segments)
+{
+    fm_segments_free(segments);
+}
+
+static bool add_segments(void *hook_data, void *call_data)
+{
+    struct fm_trace *trace = trace_of(call_data);
+    (void)hook_data;
+    struct fm_segments *segments = fm_segments_new(trace, FM_SEGMENTS_BUDGET);
+    fm_attributes_set(trace->attributes, "segments/segments", segments, free_segments);
+    take_from_tape(call_data, fm_segments_take, segments);
+    return false;
+}
+
+static bool publish_segments(void *hook_data, void *call_data)
+{
+    struct fm_trace *trace = trace_of(call_data);
+    (void)hook_data;
+    fm_tape_drain(pass_tape(trace));
+    fm_segments_show_open(fm_attributes_get(trace->attributes, "segments/segments"),
+                          pass_state(trace), read_until(call_data));
+    return false;
+}
+
+static bool remove_segments(void *hook_data, void *call_data)
+{
+    struct fm_trace *trace = trace_of(call_data);
+    (void)hook_data;
+    fm_segments_hide_open(fm_attributes_get(trace->attributes, "segments/segments"));
+    fm_tape_end(pass_tape(trace), trace->end_time);
+    return false;
+}
+
+static bool after_segments(void *hook_data, void *call_data)
+{
+    (void)hook_data;
+    return after_pass(trace_of(call_data), "segments", forget_segments);
+}
+
 /* --- state --- */
 
 static void free_checkpoints(void *checkpoints)
@@ -401,8 +450,21 @@ static const struct fm_schedule_module statistics_module = {
     .init = init_statistics,
 };
 
+static bool init_segments(struct fm_engine *engine, GError **error)
+{
+    (void)error;
+    return register_pass(engine, "segments", add_segments, remove_segments, publish_segments,
+                         after_segments, forget_segments, NULL);
+}
+
+static const struct fm_schedule_module segments_module = {
+    .name = "segments",
+    .description = "every segment and arrow, for totals of areas, durations and what waited",
+    .init = init_segments,
+};
+
 static const struct fm_schedule_module *const modules[] = {&state_module, &statistics_module,
-                                                           &summary_module, NULL};
+                                                           &summary_module, &segments_module, NULL};
 
 bool fm_engine_modules_load(struct fm_engine *engine, GError **error)
 {

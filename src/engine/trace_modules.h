@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The computations of traces: "state", "statistics", "summary". One pass computes all that are
- * requested together, with one state. Results are attributes of the trace, valid while the
+/* The computations of traces: "state", "statistics", "summary", "segments". One pass computes all
+ * that are requested together, with one state. Results are attributes of the trace, valid while the
  * computation is ready:
  *
  *   state/checkpoints       struct fm_checkpoints
  *   statistics/statistics   struct fm_statistics
  *   summary/summary         struct fm_summary
+ *   segments/segments       struct fm_segments: asked for only by those who need it
  *   summary/state           struct fm_state at the end of that pass; the summary refers to its
  * lanes
  *
@@ -18,6 +19,8 @@
 struct fm_statistics;
 
 #define FM_SUMMARY_BUDGET ((size_t)48 << 20) /* bytes a trace */
+
+#define FM_SEGMENTS_BUDGET ((size_t)64 << 20) /* bytes a trace; the rest is on disk */
 
 #define FM_STATE_BUDGET ((size_t)32 << 20) /* bytes a trace */
 

@@ -177,8 +177,7 @@ bool fm_tape_hook(void *hook_data, void *call_data)
     return is_full(batch) && !make_room(tape);
 }
 
-static struct fm_tape_change *change(struct fm_tape *tape, enum fm_tape_kind kind,
-                                     const struct fm_lane *lane)
+static struct fm_tape_change *change_of(struct fm_tape *tape, enum fm_tape_kind kind)
 {
     struct batch *batch = tape->writing;
     if (FM_UNLIKELY(batch->change_count == batch->change_capacity)) {
@@ -188,6 +187,13 @@ static struct fm_tape_change *change(struct fm_tape *tape, enum fm_tape_kind kin
     struct fm_tape_change *change = &batch->changes[batch->change_count++];
     change->event = batch->event_count;
     change->kind = (uint16_t)kind;
+    return change;
+}
+
+static struct fm_tape_change *change(struct fm_tape *tape, enum fm_tape_kind kind,
+                                     const struct fm_lane *lane)
+{
+    struct fm_tape_change *change = change_of(tape, kind);
     change->lane = lane->index;
     return change;
 }
@@ -200,6 +206,7 @@ static void on_lane(void *user, const struct fm_lane *lane)
     named->depth = (uint16_t)lane->kind;
     named->value = lane->name_value;
     named->since = lane->parent;
+    named->end = lane->key;
     named->detail = fm_lane_number(lane);
 }
 
@@ -235,6 +242,15 @@ static void on_mark(void *user, const struct fm_lane *lane, uint64_t time, uint3
     mark->end = time;
 }
 
+static void on_arrow(void *user, const struct fm_lane *from, uint64_t from_time,
+                     const struct fm_lane *to, uint64_t to_time)
+{
+    struct fm_tape_change *arrow = change(user, FM_TAPE_ARROW, from);
+    arrow->value = to->index;
+    arrow->since = from_time;
+    arrow->end = to_time;
+}
+
 /* --- making --- */
 
 struct fm_tape *fm_tape_new(struct fm_state *state, bool beside)
@@ -249,7 +265,8 @@ struct fm_tape *fm_tape_new(struct fm_state *state, bool beside)
                                                 .begun = on_begun,
                                                 .segment = on_segment,
                                                 .number = on_number,
-                                                .mark = on_mark};
+                                                .mark = on_mark,
+                                                .arrow = on_arrow};
     tape->places = beside ? BATCHES : 2;
     tape->writing = &tape->batches[0];
     pthread_mutex_init(&tape->lock, NULL);
@@ -298,6 +315,7 @@ void fm_tape_end(struct fm_tape *tape, uint64_t time)
     if (tape->ended)
         return;
     tape->ended = true;
+    change_of(tape, FM_TAPE_CLOSING);
     fm_state_flush(tape->state, time, &tape->observer);
     wait_for(tape, BATCHES - 2, true);
     hand_over(tape);

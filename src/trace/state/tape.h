@@ -8,11 +8,14 @@
 #include "trace/state/state.h"
 
 enum fm_tape_kind {
-    FM_TAPE_LANE,   /* it is there, or has another name. value: the name; depth: its kind */
-    FM_TAPE_BEGUN,  /* an entry of that value at that depth, the innermost one now */
-    FM_TAPE_ENDED,  /* a segment, as observers are told */
-    FM_TAPE_NUMBER, /* at `end`; since: the number's bits */
-    FM_TAPE_MARK,   /* at `end` */
+    FM_TAPE_LANE,    /* it is there, or has another name. value: the name; depth: its kind; since:
+                      * its parent; end: its key; detail: fm_lane_number() */
+    FM_TAPE_BEGUN,   /* an entry of that value at that depth, the innermost one now */
+    FM_TAPE_ENDED,   /* a segment, as observers are told */
+    FM_TAPE_NUMBER,  /* at `end`; since: the number's bits */
+    FM_TAPE_MARK,    /* at `end` */
+    FM_TAPE_ARROW,   /* from the lane at `since` to the lane that is the value at `end` */
+    FM_TAPE_CLOSING, /* what ends from here on is open where reading ended */
 };
 
 struct fm_tape_change {

@@ -452,6 +452,8 @@ static void begin_entry(struct lane_path *path, uint32_t depth, uint32_t value)
 static inline void take_change(struct fm_statistics *statistics,
                                const struct fm_tape_change *change)
 {
+    if (change->kind == FM_TAPE_ARROW || change->kind == FM_TAPE_CLOSING)
+        return;
     struct lane_path *path = path_at(statistics, change->lane);
     double number;
     switch ((enum fm_tape_kind)change->kind) {
@@ -473,6 +475,9 @@ static inline void take_change(struct fm_statistics *statistics,
         break;
     case FM_TAPE_MARK:
         count_mark(statistics, path, change->end, change->value);
+        break;
+    case FM_TAPE_ARROW:
+    case FM_TAPE_CLOSING:
         break;
     }
 }

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trace/segments/totals.h"
+
+#include <string.h>
+
+enum {
+    DURATIONS_MAX = 8192, /* groups whose durations are kept */
+};
+
+/* Time within the area, by depth, of segments that have ended while the one around them had not. */
+struct nest {
+    uint64_t *times;
+    uint32_t depths;
+};
+
+struct fm_totals {
+    struct fm_segments *segments;
+    struct fm_totals_area area;
+    GByteArray *lanes;                        /* NULL = all */
+    GPtrArray *by_number[FM_LANE_KIND_COUNT]; /* struct fm_totals_group by number; NULL = none */
+    GPtrArray *groups;                        /* owns them */
+    GArray *nests;                            /* struct nest, by lane */
+    uint32_t next;                            /* block */
+};
+
+const char *fm_totals_by_name(enum fm_totals_by by)
+{
+    static const char *const names[] = {"name", "state", "lane", "kind"};
+    return (unsigned)by < G_N_ELEMENTS(names) ? names[by] : NULL;
+}
+
+static void free_group(void *data)
+{
+    struct fm_totals_group *group = data;
+    fm_histogram_clear(&group->durations);
+    g_free(group);
+}
+
+struct fm_totals *fm_totals_new(struct fm_segments *segments, const struct fm_totals_area *area)
+{
+    struct fm_totals *totals = g_new0(struct fm_totals, 1);
+    totals->segments = segments;
+    totals->area = *area;
+    totals->groups = g_ptr_array_new_with_free_func(free_group);
+    totals->nests = g_array_new(false, true, sizeof(struct nest));
+    if (area->lanes != NULL) {
+        totals->lanes = g_byte_array_new();
+        g_byte_array_append(totals->lanes, area->lanes->data, area->lanes->len);
+    }
+    for (unsigned i = 0; i < FM_LANE_KIND_COUNT; i++)
+        totals->by_number[i] = g_ptr_array_new();
+    return totals;
+}
+
+void fm_totals_free(struct fm_totals *totals)
+{
+    if (totals == NULL)
+        return;
+    for (guint i = 0; i < totals->nests->len; i++)
+        g_free(g_array_index(totals->nests, struct nest, i).times);
+    for (unsigned i = 0; i < FM_LANE_KIND_COUNT; i++)
+        g_ptr_array_unref(totals->by_number[i]);
+    g_array_unref(totals->nests);
+    g_ptr_array_unref(totals->groups);
+    if (totals->lanes != NULL)
+        g_byte_array_unref(totals->lanes);
+    g_free(totals);
+}
+
+/* --- counting --- */
+
+static struct fm_totals_group *group_of(struct fm_totals *totals, const struct fm_segment *segment)
+{
+    const struct fm_segments_lane *lane = fm_segments_lane(totals->segments, segment->lane);
+    enum fm_lane_kind kind = lane->kind;
+    uint32_t number = 0;
+    switch (totals->area.by) {
+    case FM_TOTALS_BY_NAME:
+        number = segment->value;
+        break;
+    case FM_TOTALS_BY_STATE:
+        number = fm_trace_value_class(fm_segments_trace(totals->segments), segment->value);
+        break;
+    case FM_TOTALS_BY_LANE:
+        number = segment->lane;
+        break;
+    case FM_TOTALS_BY_KIND:
+    case FM_TOTALS_BY_COUNT:
+        break;
+    }
+    GPtrArray *groups = totals->by_number[kind];
+    if (number >= groups->len)
+        g_ptr_array_set_size(groups, (gint)number + 1);
+    struct fm_totals_group *group = groups->pdata[number];
+    if (group == NULL) {
+        group = groups->pdata[number] = g_new0(struct fm_totals_group, 1);
+        group->number = number;
+        group->kind = kind;
+        group->has_durations = totals->groups->len < DURATIONS_MAX;
+        g_ptr_array_add(totals->groups, group);
+    }
+    return group;
+}
+
+/* Takes the time of what ended within it off, and adds its own to what is around it. */
+static uint64_t take_nested(struct fm_totals *totals, const struct fm_segment *segment,
+                            uint64_t time)
+{
+    if (segment->lane >= totals->nests->len)
+        g_array_set_size(totals->nests, segment->lane + 1);
+    struct nest *nest = &g_array_index(totals->nests, struct nest, segment->lane);
+    uint32_t depth = segment->depth;
+    if (depth + 2 > nest->depths) {
+        uint32_t depths = MAX(depth + 2, 2 * nest->depths);
+        nest->times = g_renew(uint64_t, nest->times, depths);
+        memset(nest->times + nest->depths, 0, (depths - nest->depths) * sizeof(uint64_t));
+        nest->depths = depths;
+    }
+    /* times[d]: of segments at depth d that lie in the present one of depth d - 1. */
+    uint64_t nested = nest->times[depth + 1];
+    nest->times[depth + 1] = 0;
+    nest->times[depth] += time;
+    return MIN(nested, time);
+}
+
+static void count_duration(struct fm_totals_group *group, const struct fm_segment *segment)
+{
+    uint64_t duration = segment->end - segment->start;
+    if (group->whole == 0 || duration > group->longest) {
+        group->longest = duration;
+        group->longest_at = segment->start;
+        group->longest_lane = segment->lane;
+    }
+    group->shortest = group->whole == 0 ? duration : MIN(group->shortest, duration);
+    group->whole++;
+    group->sum += (double)duration;
+    if (group->has_durations)
+        fm_histogram_add(&group->durations, duration);
+}
+
+static void count(struct fm_totals *totals, const struct fm_segment *segment)
+{
+    const struct fm_totals_area *area = &totals->area;
+    uint64_t from = MAX(segment->start, area->start), to = MIN(segment->end, area->end);
+    bool instant =
+        segment->start == segment->end && from == segment->start && to == from && from < area->end;
+    if (from >= to && !instant)
+        return;
+    if (totals->lanes != NULL &&
+        (segment->lane >= totals->lanes->len || totals->lanes->data[segment->lane] == 0))
+        return;
+    uint64_t time = to - from, nested = take_nested(totals, segment, time);
+    uint64_t duration = segment->end - segment->start;
+    if (duration < area->least || (area->most > 0 && duration > area->most))
+        return;
+    struct fm_totals_group *group = group_of(totals, segment);
+    group->count++;
+    group->total += time;
+    group->self += time - nested;
+    if (!segment->open)
+        count_duration(group, segment);
+}
+
+bool fm_totals_step(struct fm_totals *totals, unsigned blocks)
+{
+    uint32_t all = fm_segments_blocks(totals->segments);
+    for (; totals->next < all && blocks > 0; totals->next++) {
+        struct fm_segments_span span = fm_segments_span(totals->segments, totals->next);
+        if (span.last_end < totals->area.start || span.first_start >= totals->area.end)
+            continue;
+        const struct fm_segment *segments = fm_segments_read(totals->segments, totals->next);
+        for (uint32_t i = 0; i < span.count; i++)
+            count(totals, &segments[i]);
+        blocks--;
+    }
+    return totals->next < all;
+}
+
+/* --- results --- */
+
+static int compare_groups(const void *a, const void *b)
+{
+    const struct fm_totals_group *left = *(struct fm_totals_group *const *)a;
+    const struct fm_totals_group *right = *(struct fm_totals_group *const *)b;
+    if (left->total != right->total)
+        return left->total > right->total ? -1 : 1;
+    if (left->count != right->count)
+        return left->count > right->count ? -1 : 1;
+    if (left->kind != right->kind)
+        return left->kind < right->kind ? -1 : 1;
+    return left->number < right->number ? -1 : left->number > right->number;
+}
+
+const GPtrArray *fm_totals_groups(struct fm_totals *totals)
+{
+    g_ptr_array_sort(totals->groups, compare_groups);
+    return totals->groups;
+}
+
+uint64_t fm_totals_percentile(const struct fm_totals_group *group, double part)
+{
+    uint64_t value = fm_histogram_percentile(&group->durations, part);
+    return CLAMP(value, group->shortest, group->longest);
+}
+
+const char *fm_totals_name(const struct fm_totals *totals, const struct fm_totals_group *group)
+{
+    const struct fm_trace *trace = fm_segments_trace(totals->segments);
+    switch (totals->area.by) {
+    case FM_TOTALS_BY_NAME:
+        return fm_trace_value_name(trace, group->number);
+    case FM_TOTALS_BY_STATE:
+        return fm_state_class_name((enum fm_state_class)group->number);
+    case FM_TOTALS_BY_LANE:
+        return fm_trace_value_name(trace, fm_segments_lane(totals->segments, group->number)->name);
+    case FM_TOTALS_BY_KIND:
+    case FM_TOTALS_BY_COUNT:
+        break;
+    }
+    return fm_lane_kind_name(group->kind);
+}

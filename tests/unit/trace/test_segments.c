@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Segments kept apart, their totals and durations, beside sums made one by one. */
+#include "trace/segments/totals.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "random_program.h"
+
+struct seen {
+    GArray *segments; /* struct fm_segment, as observers are told */
+    GArray *arrows;   /* struct fm_arrow */
+    bool closing;
+};
+
+static void on_segment(void *user, const struct fm_lane *lane, uint32_t depth,
+                       const struct fm_state_entry *entry, uint64_t end)
+{
+    struct seen *seen = user;
+    const struct fm_segment segment = {entry->since,    end,          lane->index, entry->value,
+                                       (uint16_t)depth, seen->closing};
+    g_array_append_val(seen->segments, segment);
+}
+
+static void on_arrow(void *user, const struct fm_lane *from, uint64_t from_time,
+                     const struct fm_lane *to, uint64_t to_time)
+{
+    const struct fm_arrow arrow = {from_time, to_time, from->index, to->index};
+    g_array_append_val(((struct seen *)user)->arrows, arrow);
+}
+
+struct world {
+    struct event_list *list;
+    struct fm_trace *trace;
+    struct fm_state *state;
+    struct fm_segments *segments;
+    struct seen seen;
+};
+
+static void world_init(struct world *world, struct event_list *list, size_t memory)
+{
+    world->list = list;
+    world->trace = event_list_trace(list);
+    world->state = fm_state_new(world->trace);
+    world->segments = fm_segments_new(world->trace, memory);
+    world->seen = (struct seen){g_array_new(false, false, sizeof(struct fm_segment)),
+                                g_array_new(false, false, sizeof(struct fm_arrow)), false};
+    const struct fm_state_observer observer = {
+        .user = &world->seen, .segment = on_segment, .arrow = on_arrow};
+    fm_state_add_observer(world->state, &observer);
+    struct fm_tape *tape = fm_tape_new(world->state, true);
+    fm_tape_add(tape, fm_segments_take, world->segments);
+    struct fm_hooks *hooks = fm_hooks_new();
+    fm_hooks_add(hooks, fm_state_hook, world->state, FM_HOOK_STATE);
+    fm_hooks_add(hooks, fm_tape_hook, tape, FM_HOOK_DEFAULT);
+    /* The tape ends a step when those who take are behind: so until nothing more comes. */
+    const struct fm_chunk_hooks chunk = {.event = hooks};
+    struct fm_context *context = fm_context_new(&world->trace, 1);
+    fm_context_seek_time(context, 0);
+    fm_context_begin(context, &chunk, -1);
+    while (fm_context_middle(context, FM_TIME_INF, UINT64_MAX, NULL) > 0)
+        continue;
+    fm_context_detach(context, &chunk, -1);
+    fm_context_free(context);
+    fm_hooks_free(hooks);
+    world->seen.closing = true;
+    fm_state_flush(world->state, world->trace->end_time, &observer);
+    fm_state_remove_observer(world->state, &observer);
+    fm_tape_end(tape, world->trace->end_time);
+    fm_tape_free(tape);
+}
+
+static void world_clear(struct world *world)
+{
+    g_array_unref(world->seen.segments);
+    g_array_unref(world->seen.arrows);
+    fm_segments_free(world->segments);
+    fm_state_free(world->state);
+    fm_trace_free(world->trace);
+    event_list_free(world->list);
+}
+
+static const struct fm_segment *seen_at(const struct world *world, guint i)
+{
+    return &g_array_index(world->seen.segments, struct fm_segment, i);
+}
+
+/* All are there, in order, whether blocks are in memory or in the file; spans are right. */
+static void check_kept(struct world *world)
+{
+    struct fm_segments *segments = world->segments;
+    guint at = 0;
+    g_assert_null(fm_segments_problem(segments));
+    g_assert_cmpuint(fm_segments_count(segments), ==, world->seen.segments->len);
+    for (uint32_t block = 0; block < fm_segments_blocks(segments); block++) {
+        struct fm_segments_span span = fm_segments_span(segments, block);
+        const struct fm_segment *kept = fm_segments_read(segments, block);
+        uint64_t first = UINT64_MAX, last = 0;
+        for (uint32_t i = 0; i < span.count; i++, at++) {
+            const struct fm_segment *seen = seen_at(world, at);
+            g_assert_cmpuint(kept[i].start, ==, seen->start);
+            g_assert_cmpuint(kept[i].end, ==, seen->end);
+            g_assert_cmpuint(kept[i].lane, ==, seen->lane);
+            g_assert_cmpuint(kept[i].value, ==, seen->value);
+            g_assert_cmpuint(kept[i].depth, ==, seen->depth);
+            g_assert_cmpint(kept[i].open, ==, seen->open);
+            first = MIN(first, kept[i].start);
+            last = MAX(last, kept[i].end);
+        }
+        g_assert_cmpuint(span.first_start, ==, first);
+        g_assert_cmpuint(span.last_end, ==, last);
+    }
+    g_assert_cmpuint(at, ==, world->seen.segments->len);
+    guint arrows = 0;
+    for (uint32_t block = 0; block < fm_segments_arrow_blocks(segments); block++) {
+        const struct fm_arrow *kept = fm_segments_read_arrows(segments, block);
+        uint32_t count = fm_segments_arrow_span(segments, block).count;
+        for (uint32_t i = 0; i < count; i++, arrows++) {
+            const struct fm_arrow *seen =
+                &g_array_index(world->seen.arrows, struct fm_arrow, arrows);
+            g_assert_cmpuint(kept[i].from, ==, seen->from);
+            g_assert_cmpuint(kept[i].to, ==, seen->to);
+            g_assert_cmpuint(kept[i].from_time, ==, seen->from_time);
+            g_assert_cmpuint(kept[i].to_time, ==, seen->to_time);
+        }
+    }
+    g_assert_cmpuint(arrows, ==, world->seen.arrows->len);
+    g_assert_cmpuint(fm_segments_arrow_count(segments), ==, arrows);
+    g_assert_cmpuint(fm_segments_lane_count(segments), ==, fm_state_lane_count(world->state));
+    for (uint32_t i = 0; i < fm_segments_lane_count(segments); i++) {
+        const struct fm_lane *lane = fm_state_lane(world->state, i);
+        const struct fm_segments_lane *kept = fm_segments_lane(segments, i);
+        g_assert_cmpint(kept->kind, ==, lane->kind);
+        g_assert_cmpuint(kept->key, ==, lane->key);
+        g_assert_cmpuint(kept->name, ==, lane->name_value);
+        g_assert_cmpuint(kept->parent, ==, lane->parent);
+    }
+}
+
+static void test_kept(void)
+{
+    for (uint32_t seed = 1; seed <= 4; seed++) {
+        struct world world;
+        world_init(&world, seed % 2 == 0 ? random_program_c(seed) : random_program_haskell(seed),
+                   seed <= 2 ? SIZE_MAX : 0);
+        g_assert_cmpuint(world.seen.segments->len, >, FM_SEGMENTS_BLOCK / 2);
+        check_kept(&world);
+        world_clear(&world);
+    }
+}
+
+/* --- totals --- */
+
+static uint64_t within(const struct fm_segment *segment, const struct fm_totals_area *area)
+{
+    uint64_t from = MAX(segment->start, area->start), to = MIN(segment->end, area->end);
+    return to > from ? to - from : 0;
+}
+
+static bool is_in(const struct fm_segment *segment, const struct fm_totals_area *area)
+{
+    bool chosen = area->lanes == NULL || area->lanes->data[segment->lane] != 0;
+    bool instant = segment->start == segment->end && segment->start >= area->start &&
+                   segment->start < area->end;
+    return chosen && (instant || within(segment, area) > 0);
+}
+
+/* Time of the segments that lie directly in it: those of its lane, one level deeper, that ended
+ * before it and after the one before it of its depth or less. */
+static uint64_t nested_in(const struct world *world, guint i, const struct fm_totals_area *area)
+{
+    const struct fm_segment *around = seen_at(world, i);
+    uint64_t nested = 0;
+    for (guint j = i; j-- > 0;) {
+        const struct fm_segment *segment = seen_at(world, j);
+        if (segment->lane != around->lane)
+            continue;
+        if (segment->depth <= around->depth)
+            break;
+        if (segment->depth == around->depth + 1)
+            nested += within(segment, area);
+    }
+    return nested;
+}
+
+static uint32_t number_of(const struct world *world, const struct fm_segment *segment,
+                          enum fm_totals_by by)
+{
+    return by == FM_TOTALS_BY_NAME    ? segment->value
+           : by == FM_TOTALS_BY_STATE ? fm_trace_value_class(world->trace, segment->value)
+           : by == FM_TOTALS_BY_LANE  ? segment->lane
+                                      : 0;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+    return left < right ? -1 : left > right;
+}
+
+static void check_percentiles(const struct fm_totals_group *group, GArray *durations)
+{
+    static const double parts[] = {0, 0.01, 0.25, 0.5, 0.9, 0.99, 1};
+    g_array_sort(durations, compare_numbers);
+    for (unsigned i = 0; i < G_N_ELEMENTS(parts); i++) {
+        uint64_t rank = MAX(1, (uint64_t)ceil(parts[i] * durations->len));
+        double right = (double)g_array_index(durations, uint64_t, rank - 1);
+        double found = (double)fm_totals_percentile(group, parts[i]);
+        g_assert_cmpfloat(fabs(found - right), <=, right / 256);
+    }
+    unsigned count;
+    g_autofree struct fm_histogram_bar *bars = fm_histogram_bars(&group->durations, &count);
+    uint64_t in_bars = 0;
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t right = 0;
+        for (guint j = 0; j < durations->len; j++) {
+            uint64_t duration = g_array_index(durations, uint64_t, j);
+            right += duration >= bars[i].least && duration < bars[i].end;
+        }
+        g_assert_cmpuint(bars[i].count, ==, right);
+        g_assert_true(i == 0 || bars[i].least == bars[i - 1].end);
+        in_bars += right;
+    }
+    g_assert_cmpuint(in_bars, ==, durations->len);
+}
+
+static uint64_t check_group(const struct world *world, const struct fm_totals_area *area,
+                            const struct fm_totals_group *group)
+{
+    struct fm_totals_group sum = {0};
+    g_autoptr(GArray) durations = g_array_new(false, false, sizeof(uint64_t));
+    for (guint i = 0; i < world->seen.segments->len; i++) {
+        const struct fm_segment *segment = seen_at(world, i);
+        uint64_t duration = segment->end - segment->start;
+        if (!is_in(segment, area) || number_of(world, segment, area->by) != group->number ||
+            fm_segments_lane(world->segments, segment->lane)->kind != group->kind ||
+            duration < area->least || (area->most > 0 && duration > area->most))
+            continue;
+        sum.count++;
+        sum.total += within(segment, area);
+        sum.self += within(segment, area) - nested_in(world, i, area);
+        if (segment->open)
+            continue;
+        g_array_append_val(durations, duration);
+        sum.whole++;
+        sum.longest = MAX(sum.longest, duration);
+    }
+    g_assert_cmpuint(group->count, ==, sum.count);
+    g_assert_cmpuint(group->total, ==, sum.total);
+    g_assert_cmpuint(group->self, ==, sum.self);
+    g_assert_cmpuint(group->whole, ==, sum.whole);
+    g_assert_cmpuint(group->longest, ==, sum.longest);
+    if (group->whole > 0)
+        check_percentiles(group, durations);
+    return sum.count;
+}
+
+static void check_area(struct world *world, const struct fm_totals_area *area)
+{
+    struct fm_totals *totals = fm_totals_new(world->segments, area);
+    while (fm_totals_step(totals, 1))
+        continue;
+    const GPtrArray *groups = fm_totals_groups(totals);
+    uint64_t counted = 0, right = 0;
+    for (guint i = 0; i < groups->len; i++)
+        counted += check_group(world, area, groups->pdata[i]);
+    for (guint i = 0; i < world->seen.segments->len; i++) {
+        const struct fm_segment *segment = seen_at(world, i);
+        uint64_t duration = segment->end - segment->start;
+        right += is_in(segment, area) && duration >= area->least &&
+                 (area->most == 0 || duration <= area->most);
+    }
+    g_assert_cmpuint(counted, ==, right);
+    fm_totals_free(totals);
+}
+
+static void test_totals(void)
+{
+    for (uint32_t seed = 5; seed <= 6; seed++) {
+        struct world world;
+        world_init(&world, seed % 2 == 0 ? random_program_c(seed) : random_program_haskell(seed),
+                   0);
+        GRand *random = g_rand_new_with_seed(seed);
+        uint64_t span = world.trace->end_time + 1 - world.trace->start_time;
+        for (unsigned i = 0; i < 8; i++) {
+            g_autoptr(GByteArray) lanes = g_byte_array_new();
+            g_byte_array_set_size(lanes, fm_segments_lane_count(world.segments));
+            for (guint lane = 0; lane < lanes->len; lane++)
+                lanes->data[lane] = (uint8_t)g_rand_int_range(random, 0, 2);
+            struct fm_totals_area area = {.start = 0, .end = UINT64_MAX, .by = i % 4};
+            if (i >= 2) {
+                area.start =
+                    world.trace->start_time + (uint64_t)(g_rand_double(random) * (double)span / 2);
+                area.end = area.start + 1 + (uint64_t)(g_rand_double(random) * (double)span / 50);
+                area.lanes = i % 3 == 0 ? lanes : NULL;
+                area.least = i % 2 == 0 ? 1000 : 0;
+                area.most = i == 6 ? 100000 : 0;
+            }
+            check_area(&world, &area);
+        }
+        g_rand_free(random);
+        world_clear(&world);
+    }
+}
+
+/* Every value is in a cell that holds it, at most 1/128 wide. */
+static void test_histogram(void)
+{
+    for (unsigned bit = 0; bit < 64; bit++) {
+        for (int near = -1; near <= 1; near++) {
+            uint64_t value = (UINT64_C(1) << bit) + (uint64_t)(int64_t)near;
+            struct fm_histogram histogram = {0};
+            fm_histogram_add(&histogram, value);
+            double found = (double)fm_histogram_percentile(&histogram, 0.5);
+            g_assert_cmpfloat(fabs(found - (double)value), <=, (double)value / 256 + 0.5);
+            fm_histogram_clear(&histogram);
+        }
+    }
+    struct fm_histogram none = {0};
+    unsigned count;
+    g_autofree struct fm_histogram_bar *bars = fm_histogram_bars(&none, &count);
+    g_assert_cmpuint(count, ==, 0);
+    g_assert_cmpuint(fm_histogram_percentile(&none, 0.5), ==, 0);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/segments/kept", test_kept);
+    g_test_add_func("/segments/totals", test_totals);
+    g_test_add_func("/segments/histogram", test_histogram);
+    return g_test_run();
+}
