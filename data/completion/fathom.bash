@@ -26,7 +26,7 @@ _fathom_values() # OPTION COMMAND
                 functions) echo time total calls bytes allocs ;;
                 memory) echo allocated freed held peak ;;
                 recursion) echo auto time calls bytes allocs ;;
-                log) echo state type tree thread lock counter ;;
+                log) echo state type tree thread lock counter name lane kind ;;
             esac ;;
         --from) if [ "$2" = import ]; then fathom import --help 2>/dev/null | sed -nE 's/^  ([a-z.]+)  +[^-].*/\1/p'; fi ;;
         --to)

@@ -16,7 +16,7 @@ _fathom_values() { # OPTION COMMAND
         functions) print time total calls bytes allocs ;;
         memory) print allocated freed held peak ;;
         recursion) print auto time calls bytes allocs ;;
-        log) print state type tree thread lock counter ;;
+        log) print state type tree thread lock counter name lane kind ;;
       esac ;;
     --to)
       case $2 in

@@ -14,6 +14,7 @@ static const struct {
 } parts[] = {
     {"stat", fm_cmd_log_stat, "count events by type and capability", true},
     {"cat", fm_cmd_log_cat, "print events as text, JSON or CSV", true},
+    {"latency", fm_cmd_log_latency, "print how long spans and states took, with percentiles", true},
     {"follow", fm_cmd_log_follow, "print events as they come: file, pipe, socket", false},
     {"cut", fm_cmd_log_cut, "cut a range of time into a log of its own", true},
     {"send", fm_cmd_log_send, "send a log over a socket, or serve it", true},

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Totals of an area of a trace as a table, for every format that pages have. */
+#pragma once
+
+#include "display/display.h"
+#include "trace/segments/totals.h"
+
+/* The address of the page that shows [start, end), which holds the longest of a group; NULL = no
+ * link. Caller frees. */
+typedef char *fm_trace_page_link(uint64_t start, uint64_t end, void *user);
+
+/* Adds a row for each group, at most `rows`; returns how many were left out. origin: the time that
+ * times are told from. link may be NULL. */
+unsigned fm_trace_page_add_totals(struct fm_list *body, struct fm_totals *totals, unsigned rows,
+                                  uint64_t origin, fm_trace_page_link *link, void *user);
