@@ -129,23 +129,19 @@ static bool is_ours(void)
 OWN(malloc)
 OWN(free)
 
-/* Whether the program defines its own in addition to these. */
-static bool is_replaced(void)
+static bool is_ours(void)
 {
     uint64_t malloc_here = (uint64_t)fm_own_malloc, free_here = (uint64_t)fm_own_free;
     __asm__("" : "+r"(malloc_here), "+r"(free_here)); /* both names may be of one function */
-    return (uint64_t)malloc != malloc_here || (uint64_t)free != free_here;
-}
-
-static bool is_ours(void)
-{
-    uint64_t own = object_of((uint64_t)is_ours);
-    program_has = object_of((uint64_t)malloc) == own && is_replaced();
+    uint64_t malloc_first = fm_heap_defined_at((uint64_t)malloc, malloc_here);
+    uint64_t free_first = fm_heap_defined_at((uint64_t)free, free_here);
+    bool ours = object_of(malloc_first) == object_of((uint64_t)is_ours);
+    program_has = ours && (malloc_first != malloc_here || free_first != free_here);
     if (program_has)
         return false;
     fm_heap_look_up();
     chunks_known = !fm_heap_next.other;
-    return object_of((uint64_t)malloc) == own;
+    return ours;
 }
 #endif
 

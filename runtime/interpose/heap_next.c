@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 __thread struct fm_heap_asked fm_heap_asked;
 
@@ -49,6 +50,30 @@ static uint64_t object_of(const void *function)
     struct dl_find_object found;
     bool known = function != NULL && _dl_find_object((void *)(uint64_t)function, &found) == 0;
     return known ? (uint64_t)found.dlfo_map_start : 0;
+}
+
+/* Whether no object between the program and this library can have a definition of its own. */
+static bool is_first_library(void)
+{
+    const struct link_map *map = _r_debug.r_map;
+    uint64_t own = object_of((const void *)(uint64_t)fm_heap_look_up);
+    uint64_t kernels = getauxval(AT_SYSINFO_EHDR);
+    for (map = map != NULL ? map->l_next : NULL; map != NULL; map = map->l_next) {
+        uint64_t start = object_of(map->l_ld);
+        if (start != kernels || start == 0)
+            return start == own && own != 0;
+    }
+    return false;
+}
+
+uint64_t fm_heap_defined_at(uint64_t address, uint64_t own)
+{
+    Dl_info info;
+    void *symbol = NULL;
+    if (address == own || dladdr1((const void *)address, &info, &symbol, RTLD_DL_SYMENT) == 0 ||
+        symbol == NULL || ((const ElfW(Sym) *)symbol)->st_shndx != SHN_UNDEF || !is_first_library())
+        return address;
+    return own;
 }
 
 /* From libfathom.so: the next definition after it, when it follows a program with its own copy. */

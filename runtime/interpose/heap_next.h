@@ -26,6 +26,10 @@ struct fm_heap_next {
 /* Looked up at the first call. */
 extern struct fm_heap_next fm_heap_next FM_HIDDEN;
 void fm_heap_look_up(void) FM_HIDDEN;
+/* The address of a function's first definition. That of its name may be of the program's own entry
+ * (in its PLT) instead, if code that was linked for a fixed address takes it. own: this library's
+ * definition. */
+uint64_t fm_heap_defined_at(uint64_t address, uint64_t own) FM_HIDDEN;
 /* Is the function of the object that has malloc? */
 bool fm_heap_is_next(const void *function) FM_HIDDEN;
 

@@ -10,6 +10,11 @@
 #define NOINLINE __attribute__((noinline))
 #define AFTER __asm__ volatile("" ::: "memory")
 
+#ifdef ADDRESS /* in code for a fixed address, it is that of the program's own entry in its PLT */
+static void (*volatile release)(void *);
+#define free (release = free, release)
+#endif
+
 NOINLINE static void one(int n, size_t bytes)
 {
     for (int i = 0; i < n; i++)

@@ -140,6 +140,7 @@ def main():
             return tap.done()
         known(tap, folder, "gcc", ["-O1", "-g"])
         known(tap, folder, "gcc", ["-O0", "-no-pie"])
+        known(tap, folder, "gcc", ["-O1", "-no-pie", "-fno-pic", "-DADDRESS"])
         if shutil.which("clang"):
             known(tap, folder, "clang", ["-O1", "-fno-omit-frame-pointer"])
         waits(tap, folder)
