@@ -39,6 +39,12 @@ static inline enum fm_rule_bp fm_rule_bp_of(fm_rule rule)
 {
     return (enum fm_rule_bp)(rule >> 8 & 3);
 }
+/* The CFA is by rsp or rbp, which are two columns side by side, and the caller's rbp is in its
+ * register or relative to the CFA. */
+static inline bool fm_rule_is_usual(fm_rule rule)
+{
+    return (rule & (2u << 8 | 14u << 4 | 15u)) == (6u << 4 | (unsigned)FM_RULE_OFFSET);
+}
 static inline int64_t fm_rule_offset(fm_rule rule)
 {
     return (int64_t)(rule << 27) >> 37;

@@ -44,6 +44,25 @@ static inline bool is_same(const struct fm_walked *frame, const struct fm_unwind
            ((frame->flags & FM_WALKED_NEEDS_BP) == 0 || frame->bp == walk->bp);
 }
 
+static inline uint64_t difference(const struct fm_walked_word *word)
+{
+    return *(const uint64_t *)word->slot ^ word->value;
+}
+
+/* As below for words that can be read without asking. Most are as they were, so four are looked at
+ * before each branch. */
+static inline uint32_t words_changed_within(const struct fm_walked_word *words, uint32_t count,
+                                            uint32_t end)
+{
+    const struct fm_walked_word *first = words + end, *at = words + count;
+    while (at - first >= 4 && (difference(&at[-1]) | difference(&at[-2]) | difference(&at[-3]) |
+                               difference(&at[-4])) == 0)
+        at -= 4;
+    while (at > first && difference(&at[-1]) == 0)
+        at--;
+    return (uint32_t)(at - words);
+}
+
 /* How many of the outermost words of the last stack are not known to be what they were: the first
  * that differs, from the inside, and those outside of it. */
 static uint32_t words_changed(const struct fm_walked_stack *stack, uint32_t frames,
@@ -54,9 +73,7 @@ static uint32_t words_changed(const struct fm_walked_stack *stack, uint32_t fram
     uint32_t count = inner != NULL ? inner->words : stack->end_words;
     if (inner == NULL ||
         ((inner->flags & FM_WALKED_WITHIN) != 0 && stack->last_high == stack->high)) {
-        while (count > stack->end_words &&
-               *(const uint64_t *)words[count - 1].slot == words[count - 1].value)
-            count--;
+        count = words_changed_within(words, count, stack->end_words);
         if (count > stack->end_words)
             return count;
     }
@@ -92,13 +109,11 @@ static inline uint32_t link_of(const struct fm_unwind *walk)
 static inline void note(struct fm_walked_stack *stack, const struct fm_unwind *walk)
 {
     struct fm_walked *frame = &stack->fresh[stack->fresh_count++];
-    bool own = fm_unwound_is_own(walk->ip - !walk->exact);
     frame->ip = walk->ip;
     frame->sp = walk->sp;
     frame->bp = walk->bp;
     frame->bp_slot = walk->bp_slot;
-    frame->flags =
-        (walk->exact ? FM_WALKED_EXACT : 0u) | (own ? FM_WALKED_OWN : 0u) | link_of(walk);
+    frame->flags = (walk->exact ? FM_WALKED_EXACT : 0u) | link_of(walk);
 }
 
 /* Frames from `at` outwards to `last` are still there, but who called that one is not known. What
@@ -166,44 +181,61 @@ static enum fm_walk_end end_of(const struct fm_unwind *walk, enum fm_unwind_resu
     return walk->by_slots ? FM_WALK_BY_RULE : FM_WALK_OTHERWISE;
 }
 
-static inline bool is_within(const struct fm_unwind *walk, uint64_t slot)
+/* Goes on over frames that are left in the usual way, by rules that are known, and that were not
+ * there before. Stops in front of others. */
+static inline __attribute__((always_inline)) void go_quickly(struct fm_walked_stack *stack,
+                                                             struct fm_unwind *walk, uint32_t *at)
 {
-    return slot - walk->memory.low < walk->memory.high - walk->memory.low && slot % 8 == 0;
-}
-
-/* The usual step, of which the rule is known. False: it is not the usual one. */
-static inline __attribute__((always_inline)) bool step_quickly(struct fm_unwind *walk)
-{
-    fm_rule rule = fm_unwind_rule_known(walk->ip - !walk->exact);
-    unsigned column = fm_rule_register(rule);
-    enum fm_rule_bp how = fm_rule_bp_of(rule);
-    if (fm_rule_kind_of(rule) != FM_RULE_OFFSET || how > FM_RULE_BP_AT_CFA ||
-        (column != FM_UNWIND_RSP && column != FM_UNWIND_RBP))
-        return false;
-    uint64_t base = column == FM_UNWIND_RBP ? walk->bp : walk->sp;
-    uint64_t cfa = base + (uint64_t)fm_rule_offset(rule), bp = walk->bp, slot = 0;
-    if (cfa < walk->sp + 8 || !is_within(walk, cfa - 8))
-        return false;
-    if (how == FM_RULE_BP_AT_CFA) {
-        slot = cfa + (uint64_t)fm_rule_bp_offset(rule);
-        if (!is_within(walk, slot))
-            return false;
-        bp = *(const uint64_t *)slot;
+    const uint64_t low = walk->memory.low, size = walk->memory.high - low;
+    const struct fm_walked *before = &stack->frames[*at];
+    struct fm_walked *const first = &stack->fresh[stack->fresh_count], *fresh = first;
+    const struct fm_walked *const end = &stack->fresh[FM_UNWOUND_FRAMES_MAX - *at];
+    uint64_t ip = walk->ip, sp = walk->sp, bp = walk->bp, bp_slot = walk->bp_slot;
+    uint32_t flags = link_of(walk), by_bp = 0;
+    while (fresh + 1 < end) {
+        while (before > stack->frames && before[-1].sp < sp)
+            before--;
+        if (before > stack->frames && before[-1].sp == sp && before[-1].ip == ip)
+            break;
+        fm_rule rule = fm_unwind_rule_known(ip - 1);
+        if (!fm_rule_is_usual(rule))
+            break;
+        by_bp = fm_rule_register(rule) == FM_UNWIND_RBP ? FM_WALKED_BY_BP : 0;
+        uint64_t cfa = (by_bp != 0 ? bp : sp) + (uint64_t)fm_rule_offset(rule), slot = 0;
+        uint64_t caller_bp = bp;
+        if (cfa < sp + 8 || cfa % 8 != 0 || cfa - 8 - low >= size)
+            break;
+        uint64_t caller_ip = *(const uint64_t *)(cfa - 8);
+        if (caller_ip == 0)
+            break;
+        if (fm_rule_bp_of(rule) == FM_RULE_BP_AT_CFA) {
+            slot = cfa + (uint64_t)fm_rule_bp_offset(rule);
+            if (slot % 8 != 0 || slot - low >= size)
+                break;
+            caller_bp = *(const uint64_t *)slot;
+        }
+        *fresh++ = (struct fm_walked){
+            .ip = ip, .sp = sp, .bp = bp, .bp_slot = bp_slot, .flags = flags | by_bp};
+        ip = caller_ip;
+        sp = cfa;
+        bp = caller_bp;
+        bp_slot = slot;
+        flags = FM_WALKED_LINKED;
     }
-    uint64_t ip = *(const uint64_t *)(cfa - 8);
-    if (ip == 0)
-        return false;
+    *at = (uint32_t)(before - stack->frames);
+    if (fresh == first)
+        return;
+    stack->fresh_count += (uint32_t)(fresh - first);
     walk->ip = ip;
-    walk->sp = cfa;
+    walk->sp = sp;
     walk->bp = bp;
-    walk->ip_slot = cfa - 8;
-    walk->bp_slot = slot;
-    walk->by_bp = column == FM_UNWIND_RBP;
+    walk->ip_slot = sp - 8;
+    walk->bp_slot = bp_slot;
+    walk->by_bp = (fresh[-1].flags & FM_WALKED_BY_BP) != 0;
     walk->by_slots = true;
-    walk->guessed = walk->exact = walk->bp_lost = false;
+    walk->guessed = walk->bp_lost = false;
     if (walk->since != FM_UNWIND_SINCE_LOST)
-        walk->since++;
-    return true;
+        walk->since += (uint32_t)(fresh - first);
 }
 
 /* Goes outwards; false: the stack is cut. */
@@ -213,6 +245,8 @@ static bool go(struct fm_walked_stack *stack, struct fm_unwind *walk)
     uint32_t at = stack->remembered;
     stack->fresh_count = 0;
     while (result == FM_UNWIND_FRAME && stack->fresh_count + at < FM_UNWOUND_FRAMES_MAX) {
+        if (!walk->exact)
+            go_quickly(stack, walk, &at);
         if (is_known(stack, walk, &at)) {
             stack->kept = at;
             return true;
@@ -221,8 +255,7 @@ static bool go(struct fm_walked_stack *stack, struct fm_unwind *walk)
             break;
         struct fm_walked *frame = &stack->fresh[stack->fresh_count - 1];
         frame->flags &= ~(uint32_t)FM_WALKED_BY_BP;
-        if (FM_UNLIKELY(!step_quickly(walk)))
-            result = fm_unwind_step(walk);
+        result = fm_unwind_step(walk);
         if (walk->by_bp || !walk->by_slots)
             frame->flags |= FM_WALKED_BY_BP;
     }
@@ -248,25 +281,30 @@ void fm_walked_walk(struct fm_thread *thread, struct fm_walked_stack *stack,
 
 const uint64_t fm_walked_never = 1;
 
-void fm_walked_keep_begin(struct fm_walked_stack *stack)
+struct fm_walked_keep fm_walked_keep_begin(struct fm_walked_stack *stack)
 {
+    struct fm_walked_keep keep = {stack->frames, stack->words, FM_WALKED_WITHIN, false};
     uint32_t count = stack->kept;
     if (count == 0) {
+        /* The outermost one's step found the end, which does not give bp to anybody. */
         stack->end_words = stack->end != FM_WALK_BY_RULE;
         stack->words[0].value = 0;
         stack->words[0].slot =
             stack->end == FM_WALK_BY_WORD ? stack->end_slot : (uint64_t)&fm_walked_never;
-        return;
+        keep.word += stack->end_words;
+        return keep;
     }
-    struct fm_walked *frame = &stack->frames[count - 1];
-    if (count == 1)
-        fm_walked_add_words(stack, frame, stack->end_words, FM_WALKED_WITHIN);
-    else
-        fm_walked_add_words(stack, frame, frame[-1].words, frame[-1].flags);
+    /* Another frame may have called the innermost one that is kept. */
+    keep.frame += count - 1;
+    keep.word += count == 1 ? stack->end_words : keep.frame[-1].words;
+    keep.outer_flags = count == 1 ? FM_WALKED_WITHIN : keep.frame[-1].flags;
+    fm_walked_add_words(stack, &keep);
+    return keep;
 }
 
-void fm_walked_keep_end(struct fm_walked_stack *stack, uint32_t count)
+void fm_walked_keep_end(struct fm_walked_stack *stack, const struct fm_walked_keep *keep)
 {
+    uint32_t count = (uint32_t)(keep->frame - stack->frames);
     stack->remembered = stack->end != FM_WALK_CUT ? count : 0;
     stack->last_high = stack->high;
 }

@@ -72,58 +72,59 @@ struct fm_walk_from {
 /* remembered.c: walks the stack until it meets a frame from which on all is as it was. */
 void fm_walked_walk(struct fm_thread *thread, struct fm_walked_stack *stack,
                     const struct fm_walk_from *from);
-/* The new frames become the last stack's, outermost first, between these two. */
-void fm_walked_keep_begin(struct fm_walked_stack *stack);
-void fm_walked_keep_end(struct fm_walked_stack *stack, uint32_t count);
+/* How the new frames become the last stack's, outermost first: between begin and end. */
+struct fm_walked_keep {
+    struct fm_walked *frame;     /* where the next one is put */
+    struct fm_walked_word *word; /* as above for its words */
+    uint32_t outer_flags;        /* of the frame that called it */
+    bool passes_bp;              /* that one's bp matters, and its callee may have left it alone */
+};
+struct fm_walked_keep fm_walked_keep_begin(struct fm_walked_stack *stack);
+void fm_walked_keep_end(struct fm_walked_stack *stack, const struct fm_walked_keep *keep);
 
 extern const uint64_t fm_walked_never FM_HIDDEN; /* a word that is never what it was */
 
-/* Stores the words of a frame; returns the place behind them. */
-static inline __attribute__((always_inline)) void fm_walked_add_words(struct fm_walked_stack *stack,
-                                                                      struct fm_walked *frame,
-                                                                      uint32_t outer_words,
-                                                                      uint32_t outer_flags)
+/* Stores the words of keep->frame. */
+static inline __attribute__((always_inline)) void
+fm_walked_add_words(const struct fm_walked_stack *stack, struct fm_walked_keep *keep)
 {
-    struct fm_walked_word *word = &stack->words[outer_words];
+    struct fm_walked *frame = keep->frame;
     uint32_t flags = frame->flags & ~(uint32_t)FM_WALKED_WITHIN;
-    uint32_t within = outer_flags & FM_WALKED_WITHIN;
+    uint32_t within = keep->outer_flags & FM_WALKED_WITHIN;
     uint64_t low = stack->low, size = stack->high - low;
     if (FM_LIKELY((flags & FM_WALKED_LINKED) != 0)) {
         within = frame->sp - 8 - low < size ? within : 0;
-        *word++ = (struct fm_walked_word){frame->sp - 8, frame->ip};
+        *keep->word++ = (struct fm_walked_word){frame->sp - 8, frame->ip};
         if ((flags & FM_WALKED_NEEDS_BP) != 0 && frame->bp_slot != 0) {
             within = frame->bp_slot - low < size ? within : 0;
-            *word++ = (struct fm_walked_word){frame->bp_slot, frame->bp};
+            *keep->word++ = (struct fm_walked_word){frame->bp_slot, frame->bp};
         }
     } else {
-        *word++ = (struct fm_walked_word){(uint64_t)&fm_walked_never, 0};
+        *keep->word++ = (struct fm_walked_word){(uint64_t)&fm_walked_never, 0};
     }
     frame->flags = flags | within;
-    frame->words = (uint32_t)(word - stack->words);
+    frame->words = (uint32_t)(keep->word - stack->words);
+    keep->outer_flags = flags | within;
+    keep->passes_bp = (flags & FM_WALKED_NEEDS_BP) != 0 &&
+                      (frame->bp_slot == 0 || (flags & FM_WALKED_LINKED) == 0);
+    keep->frame++;
 }
 
-/* A new frame, inside of the `count` that are there. */
-static inline __attribute__((always_inline)) void fm_walked_add(struct fm_walked_stack *stack,
+/* A new frame, inside of those that are there. */
+static inline __attribute__((always_inline)) void fm_walked_add(const struct fm_walked_stack *stack,
+                                                                struct fm_walked_keep *keep,
                                                                 const struct fm_walked *from,
-                                                                uint32_t count, uint32_t top)
+                                                                uint32_t top)
 {
-    struct fm_walked *frame = &stack->frames[count];
-    bool is_first = count == 0;
-    uint32_t outer_flags = is_first ? FM_WALKED_WITHIN : frame[-1].flags;
-    uint32_t outer_words = is_first ? stack->end_words : frame[-1].words;
-    uint32_t flags = from->flags;
-    /* The outermost one's step found the end, which does not give bp to anybody. */
-    bool passes = !is_first && (outer_flags & FM_WALKED_NEEDS_BP) != 0 &&
-                  (frame[-1].bp_slot == 0 || (outer_flags & FM_WALKED_LINKED) == 0);
-    if ((flags & FM_WALKED_BY_BP) != 0 || passes)
+    struct fm_walked *frame = keep->frame;
+    uint32_t flags = from->flags & ~(uint32_t)FM_WALKED_NEEDS_BP;
+    if ((flags & FM_WALKED_BY_BP) != 0 || keep->passes_bp)
         flags |= FM_WALKED_NEEDS_BP;
-    else
-        flags &= ~(uint32_t)FM_WALKED_NEEDS_BP;
     frame->ip = from->ip;
     frame->sp = from->sp;
     frame->bp = from->bp;
     frame->bp_slot = from->bp_slot;
     frame->flags = flags;
     frame->top = top;
-    fm_walked_add_words(stack, frame, outer_words, outer_flags);
+    fm_walked_add_words(stack, keep);
 }

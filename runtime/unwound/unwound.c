@@ -39,12 +39,17 @@ struct function_slot {
 } __attribute__((aligned(16)));
 static struct function_slot functions[1u << FUNCTION_SLOTS_LOG2];
 
+#define FN_OWN UINT64_MAX /* a function of ours in front of libc's: it has no context */
+
 static __attribute__((noinline)) uint64_t function_learn(uint64_t pc)
 {
     uint64_t epoch = __atomic_load_n(&fm_rule_epoch, __ATOMIC_ACQUIRE);
-    if (!fm_module_known(pc) && !fm_module_meet(pc))
-        return FM_REC_FN_UNKNOWN;
-    uint64_t fn = function_of(pc);
+    uint64_t fn = FN_OWN;
+    if (!fm_unwound_is_own(pc)) {
+        if (!fm_module_known(pc) && !fm_module_meet(pc))
+            return FM_REC_FN_UNKNOWN;
+        fn = function_of(pc);
+    }
     struct function_slot *slot = &functions[pc * FM_RULE_FACTOR >> (64 - FUNCTION_SLOTS_LOG2)];
     __atomic_store_n(&slot->check, pc ^ epoch ^ fn * FM_RULE_FACTOR, __ATOMIC_RELAXED);
     __atomic_store_n(&slot->fn, fn, __ATOMIC_RELAXED);
@@ -178,24 +183,26 @@ static const struct fm_rec_frame *contexts_of(struct fm_thread *thread,
                                               struct fm_walked_stack *stack)
 {
     struct making making = {.thread = thread, .guard = stack->contexts};
-    uint32_t count = stack->kept, kept = count > 0 ? stack->frames[count - 1].top : 0;
+    uint32_t kept = stack->kept > 0 ? stack->frames[stack->kept - 1].top : 0;
     struct fm_rec_frame *top = stack->contexts + kept;
     uint64_t site = site_of(stack);
-    fm_walked_keep_begin(stack);
+    struct fm_walked_keep keep = fm_walked_keep_begin(stack);
     if (stack->end == FM_WALK_CUT)
         top = push(&making, top, FM_REC_FN_CUT, 0);
-    for (uint32_t i = stack->fresh_count; i-- > 0; count++) {
-        const struct fm_walked *frame = &stack->fresh[i];
-        if (FM_LIKELY((frame->flags & FM_WALKED_OWN) == 0)) {
-            bool exact = (frame->flags & FM_WALKED_EXACT) != 0;
-            top = push(&making, top, function_find(frame->ip - !exact), site);
+    for (uint32_t i = stack->fresh_count; i-- > 0;) {
+        struct fm_walked *frame = &stack->fresh[i];
+        uint64_t fn = function_find(frame->ip - !(frame->flags & FM_WALKED_EXACT));
+        if (FM_LIKELY(fn != FN_OWN)) {
+            top = push(&making, top, fn, site);
             site = frame->ip;
+        } else {
+            frame->flags |= FM_WALKED_OWN;
         }
-        fm_walked_add(stack, frame, count, (uint32_t)(top - stack->contexts));
+        fm_walked_add(stack, &keep, frame, (uint32_t)(top - stack->contexts));
     }
     if (making.blocked)
         making_end(&making);
-    fm_walked_keep_end(stack, count);
+    fm_walked_keep_end(stack, &keep);
     return top;
 }
 
