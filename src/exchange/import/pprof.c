@@ -4,12 +4,12 @@
 
 #include "base/error.h"
 #include "base/hash.h"
-#include "exchange/figures_measures.h"
+#include "exchange/import/fields.h"
 #include "exchange/import/internal.h"
 #include "exchange/import/pprof_size.h"
+#include "exchange/import/sample_types.h"
 #include "pprof.pb-c.h"
 
-#define NS_PER_SECOND 1000000000u
 #define TELLING_FIELDS 4096u /* by which the format is recognised */
 #define TYPE_BYTES_MAX 22u   /* two tags and numbers */
 /* Memory limits for unpacking: multiples of the unpacked size, and of the file size. */
@@ -31,23 +31,12 @@ typedef FathomPprof__Location Location;
 typedef FathomPprof__Function Function;
 typedef FathomPprof__Mapping Mapping;
 
-enum role { ROLE_MEASURE, ROLE_CALLS, ROLE_NONE };
-
-struct column {
-    enum role role;
-    unsigned measure;
-    uint64_t factor; /* to the measure's unit: first */
-    uint64_t divide; /* then */
-    uint64_t sum;
-};
-
 struct pprof {
     const struct fm_import_input *input;
     Profile *profile;
     struct fm_stacks *stacks;
     GHashTable *functions, *locations, *mappings; /* id -> index + 1 */
-    struct column *columns;                       /* [n_sample_type] */
-    uint32_t known, left_out;         /* left_out: sample types that there is no room for */
+    struct fm_import_columns columns;
     const Location *widest;           /* location with most of them */
     uint64_t frames;                  /* frames of all samples so far */
     struct fm_import_figures figures; /* for fathom's own exports */
@@ -62,14 +51,14 @@ bool fm_import_is_pprof(const struct fm_import_input *input)
     bool typed = false;
     for (unsigned i = 0; i < TELLING_FIELDS && at < input->size; i++) {
         uint64_t tag, value;
-        if (!fm_pprof_number(input->bytes, input->size, &at, &tag))
+        if (!fm_fields_number(input->bytes, input->size, &at, &tag))
             break;
         uint64_t field = tag >> 3, wire = tag & 7;
         bool long_one = wire == 2, is_message = (field >= 1 && field <= 6) || field == 11;
         if (field == 0 || field > FIELD_LAST || (wire != 0 && !long_one) ||
             (is_message != long_one && field != FIELD_COMMENT))
             return false;
-        if (!fm_pprof_number(input->bytes, input->size, &at, &value))
+        if (!fm_fields_number(input->bytes, input->size, &at, &value))
             break;
         if (!long_one)
             continue;
@@ -130,117 +119,6 @@ static size_t index_find(GHashTable *index, uint64_t id)
     return GPOINTER_TO_SIZE(g_hash_table_lookup(index, &id));
 }
 
-/* --- columns --- */
-
-static void take_measure(struct pprof *in, struct column *column, unsigned measure)
-{
-    g_assert(measure < FM_MEASURES_MAX);
-    *column = (struct column){.role = ROLE_MEASURE, .measure = measure, .factor = 1, .divide = 1};
-    if (measure < FM_MEASURES_MERCURY)
-        in->known |= 1u << measure;
-}
-
-static bool is_allocation(const char *name)
-{
-    return strcmp(name, "alloc_objects") == 0 || strcmp(name, "alloc_space") == 0;
-}
-
-/* Chooses the sample type of a profile without time and allocations, such as one of memory in use:
- * the default, which is the last if the file names none. */
-static size_t choose_other(const struct pprof *in, const char *wanted)
-{
-    const Profile *p = in->profile;
-    size_t best = p->n_sample_type;
-    for (size_t i = 0; i < p->n_sample_type; i++) {
-        const char *name = string_at(in, p->sample_type[i]->type);
-        if (is_allocation(name))
-            return p->n_sample_type; /* we have measures for these */
-        if (strcmp(name, "calls") != 0 && strncmp(name, "free_", 5) != 0 &&
-            (best == p->n_sample_type ||
-             strcmp(string_at(in, p->sample_type[best]->type), wanted) != 0))
-            best = i;
-    }
-    return best;
-}
-
-/* Chooses the sample type of the measure with which pages begin: CPU time, or the default. */
-static size_t choose_main(const struct pprof *in)
-{
-    const Profile *p = in->profile;
-    const char *wanted = string_at(in, p->default_sample_type);
-    size_t best = p->n_sample_type;
-    uint64_t per_second;
-    for (size_t i = 0; i < p->n_sample_type; i++) {
-        const char *name = string_at(in, p->sample_type[i]->type);
-        bool time = fm_import_time_unit(string_at(in, p->sample_type[i]->unit), &per_second);
-        if (time && (best == p->n_sample_type || strcmp(name, wanted) == 0))
-            best = i;
-    }
-    return best < p->n_sample_type ? best : choose_other(in, wanted);
-}
-
-static void add_further(struct pprof *in, struct column *column, const char *name, const char *unit)
-{
-    unsigned known = fm_measure_find(name);
-    if (known >= FM_FURTHER_FIRST && known != FM_FURTHER_END &&
-        g_strcmp0(fm_known_measure(known)->exported, name) == 0)
-        name = fm_known_measure(known)->file.name;
-    unsigned added =
-        fm_stacks_add_measure(in->stacks, name, strcmp(unit, "bytes") == 0 ? "bytes" : NULL);
-    if (added != 0)
-        take_measure(in, column, added);
-    in->left_out += added == 0;
-}
-
-static void choose_column(struct pprof *in, size_t i, size_t main_column)
-{
-    g_assert(i < in->profile->n_sample_type && main_column <= in->profile->n_sample_type);
-    const char *name = string_at(in, in->profile->sample_type[i]->type);
-    const char *unit = string_at(in, in->profile->sample_type[i]->unit);
-    struct fm_build *build = fm_stacks_build(in->stacks);
-    struct column *column = &in->columns[i];
-    uint64_t per_second;
-    column->role = ROLE_NONE;
-    if (i == main_column && fm_import_time_unit(unit, &per_second)) {
-        take_measure(in, column, FM_QUANTA);
-        fm_build_header(build)->ticks_per_second = NS_PER_SECOND;
-        if (strstr(name, "cpu") == NULL) { /* "wall", "delay" of locks */
-            fm_build_nature(build, FM_NATURE_CLOCK, 0);
-            fm_stacks_name_quanta(in->stacks, name, NULL);
-        }
-        column->factor = NS_PER_SECOND / per_second;
-    } else if (i == main_column) {
-        take_measure(in, column, FM_QUANTA);
-        fm_stacks_name_quanta(in->stacks, name, strcmp(unit, "bytes") == 0 ? "bytes" : NULL);
-    } else if (strcmp(name, "calls") == 0 && strcmp(unit, "count") == 0) {
-        *column = (struct column){.role = ROLE_CALLS, .factor = 1, .divide = 1};
-        in->known |= FM_IMPORT_CALLS;
-    } else if (strcmp(name, "alloc_objects") == 0) {
-        take_measure(in, column, FM_ALLOCS);
-    } else if (strcmp(name, "alloc_space") == 0 && strcmp(unit, "bytes") == 0) {
-        take_measure(in, column, FM_WORDS);
-    } else if (main_column == in->profile->n_sample_type && (in->known >> FM_QUANTA & 1u) == 0 &&
-               strcmp(unit, "bytes") != 0 && strncmp(name, "inuse", 5) != 0 &&
-               strcmp(name, "free_objects") != 0) {
-        take_measure(in, column, FM_QUANTA);
-        fm_stacks_name_quanta(in->stacks, name, NULL);
-    } else {
-        add_further(in, column, name, unit);
-    }
-}
-
-static void choose_told(struct pprof *in, size_t i)
-{
-    const char *name = string_at(in, in->profile->sample_type[i]->type);
-    struct fm_import_figure of = fm_import_figures_of(&in->figures, name);
-    in->columns[i] = (struct column){.role = of.skip    ? ROLE_NONE
-                                             : of.calls ? ROLE_CALLS
-                                                        : ROLE_MEASURE,
-                                     .measure = of.measure,
-                                     .factor = 1,
-                                     .divide = of.divide};
-}
-
 static void find_figures(struct pprof *in)
 {
     for (size_t i = 0; i < in->profile->n_comment && !in->figures.told.told; i++) {
@@ -260,23 +138,12 @@ static void set_heap_period(struct pprof *in)
         fm_build_nature(fm_stacks_build(in->stacks), FM_NATURE_HEAP_SAMPLED, (uint64_t)p->period);
 }
 
-/* Sets the value of a sample: the period. */
-static void set_samples(struct pprof *in, size_t main_column)
+static void set_period(struct pprof *in)
 {
-    g_assert(main_column <= in->profile->n_sample_type);
     const Profile *p = in->profile;
-    struct fm_build_header *header = fm_build_header(fm_stacks_build(in->stacks));
-    uint64_t period = p->period > 0 ? (uint64_t)p->period : 0, per_second, squares;
-    if (main_column == p->n_sample_type || p->period_type == NULL || period == 0 ||
-        !fm_import_time_unit(string_at(in, p->sample_type[main_column]->unit), &per_second) ||
-        !fm_import_time_unit(string_at(in, p->period_type->unit), &per_second) ||
-        __builtin_mul_overflow(period, NS_PER_SECOND / per_second, &period))
-        return;
-    uint64_t total = in->columns[main_column].sum;
-    if (__builtin_mul_overflow(total, period, &squares))
-        squares = UINT64_MAX;
-    header->sample_count = total / period;
-    header->sample_squares = squares;
+    if (p->period_type != NULL && p->period > 0)
+        fm_import_columns_period(&in->columns, (uint64_t)p->period,
+                                 string_at(in, p->period_type->unit));
 }
 
 /* --- samples --- */
@@ -398,27 +265,15 @@ static void push_thread(struct pprof *in, const Sample *sample)
 static bool add_values(struct pprof *in, const Sample *sample, GError **error)
 {
     for (size_t i = 0; i < in->profile->n_sample_type; i++) {
-        struct column *column = &in->columns[i];
-        uint64_t value = (uint64_t)sample->value[i];
         if (sample->value[i] < 0)
             return fail(in, error,
                         "a sample of %" G_GINT64_FORMAT ", expected none below 0 (a "
                         "difference of two profiles is not imported)",
                         (gint64)sample->value[i]);
-        if (column->role == ROLE_NONE || value == 0)
-            continue;
-        if (__builtin_mul_overflow(value, column->factor, &value) ||
-            !fm_import_sum(&column->sum, value)) {
+        if (!fm_import_columns_add(&in->columns, i, (uint64_t)sample->value[i])) {
             g_set_error(error, FM_ERROR, FM_ERROR_LIMIT,
                         "%s: its values are more than 2^63 together", in->input->name);
             return false;
-        }
-        value /= column->divide;
-        if (column->role == ROLE_CALLS) {
-            fm_stacks_add(in->stacks, FM_EXITS, value);
-            fm_stacks_add(in->stacks, FM_CALLSEQS, value);
-        } else {
-            fm_stacks_add(in->stacks, column->measure, value);
         }
     }
     return true;
@@ -456,31 +311,26 @@ static bool read_all(struct pprof *in, GError **error)
         return fail(in, error, "%zu sample types, expected 1 to %d, and an empty first string",
                     p->n_sample_type, FM_MEASURES_MAX);
     find_figures(in);
-    bool told = in->figures.told.told;
-    size_t main_column = choose_main(in);
-    in->columns = g_new0(struct column, p->n_sample_type);
-    for (size_t i = 0; i < p->n_sample_type; i++) {
-        if (told)
-            choose_told(in, i);
-        else
-            choose_column(in, i, main_column);
-    }
+    struct fm_import_type types[FM_MEASURES_MAX];
+    struct fm_import_column columns[FM_MEASURES_MAX];
+    for (size_t i = 0; i < p->n_sample_type; i++)
+        types[i] = (struct fm_import_type){string_at(in, p->sample_type[i]->type),
+                                           string_at(in, p->sample_type[i]->unit)};
+    in->columns = (struct fm_import_columns){.stacks = in->stacks,
+                                             .types = types,
+                                             .count = p->n_sample_type,
+                                             .wanted = string_at(in, p->default_sample_type),
+                                             .columns = columns};
+    fm_import_columns_choose(&in->columns, &in->figures);
     if (!index_all(in, error) || !read_samples(in, error))
         return false;
-    struct fm_build *build = fm_stacks_build(in->stacks);
-    if (!told) {
-        set_samples(in, main_column);
+    if (!in->figures.told.told) {
+        set_period(in);
         set_heap_period(in);
-        fm_import_only_knows(build, in->known);
+        fm_import_columns_finish(&in->columns);
     }
     if (p->duration_nanos > 0)
-        fm_build_header(build)->duration_ns = (uint64_t)p->duration_nanos;
-    if (in->left_out > 0) {
-        g_autofree char *note =
-            g_strdup_printf("%u sample types are left out: a profile has room for %u measures",
-                            in->left_out, FM_MEASURES_MAX);
-        fm_build_note(build, note);
-    }
+        fm_build_header(fm_stacks_build(in->stacks))->duration_ns = (uint64_t)p->duration_nanos;
     return true;
 }
 
@@ -519,7 +369,6 @@ bool fm_import_pprof(const struct fm_import_input *input, struct fm_profile **re
     g_hash_table_unref(in.functions);
     g_hash_table_unref(in.locations);
     g_hash_table_unref(in.mappings);
-    g_free(in.columns);
     fathom_pprof__profile__free_unpacked(in.profile, NULL);
     return done;
 }
