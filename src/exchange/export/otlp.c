@@ -5,6 +5,7 @@
 
 #include "exchange/export/internal.h"
 #include "exchange/export/tables.h"
+#include "exchange/figures.h"
 #include "otlp.pb-c.h"
 
 #define NANOSECONDS 1000000000u
@@ -221,6 +222,19 @@ static void put_profiles(struct otlp *x, GByteArray *to)
         put_profile(x, fm_exchange_column_in_turn(x->nodes, turn), to);
 }
 
+/* What the columns are in a profile of ours, for its import. */
+static void put_figures(struct otlp *x, GByteArray *to)
+{
+    g_autoptr(GByteArray) value = g_byte_array_new(), attribute = g_byte_array_new(),
+                          resource = g_byte_array_new();
+    g_autofree char *figures = fm_figures_text(x->nodes);
+    append_field(value, 1, figures, strlen(figures));
+    append_field(attribute, 1, FM_FIGURES_KEY, strlen(FM_FIGURES_KEY));
+    append_field(attribute, 2, value->data, value->len);
+    append_field(resource, 1, attribute->data, attribute->len);
+    append_field(to, 1, resource->data, resource->len);
+}
+
 static void write_all(struct otlp *x, struct fm_writer *out)
 {
     g_autoptr(GByteArray) scope = g_byte_array_new(), resource = g_byte_array_new(),
@@ -231,6 +245,7 @@ static void write_all(struct otlp *x, struct fm_writer *out)
     put_locations(x);
     put_functions(x);
     put_rest(x);
+    put_figures(x, resource);
     append_field(resource, 2, scope->data, scope->len);
     append_field(head, 1, resource->data, resource->len);
     append_number(head, 2 << 3 | 2);

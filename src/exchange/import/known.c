@@ -63,8 +63,6 @@ static const struct {
 } objects[] = {
     {{"\"profileJSON\"", "\"symbolicationTable\""},
      {"a profile of Firefox of before 2013", "that version's profiler shows it"}},
-    {{"\"resourceProfiles\"", NULL},
-     {"profiles of OpenTelemetry as JSON", "export pprof from their collector"}},
     {{"\"flamebearer\"", NULL},
      {"a flame graph of Pyroscope", "export pprof from Pyroscope: profilecli query profile"}},
     {{"\"fathom\"", "\"tables\""},
