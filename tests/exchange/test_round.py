@@ -121,7 +121,7 @@ def there_and_back(folder, data, to):
 
 def check_stacks(folder, what, data):
     before = {measure: stacks_by(data, measure) for measure in measures(data)}
-    for to in ("pprof", "speedscope", "otlp"):
+    for to in ("pprof", "speedscope", "otlp", "firefox"):
         _, back, _ = there_and_back(folder, data, to)
         check(f"{what} by {to}: the same measures", measures(back) == list(before), (measures(back), list(before)))
         after = {measure: stacks_by(back, measure) for measure in before if measure in measures(back)}

@@ -6,6 +6,7 @@
 
 #include "base/text/json.h"
 #include "exchange/export/internal.h"
+#include "exchange/figures.h"
 #include "exchange/gzip.h"
 
 #define PREPROCESSED_VERSION 57
@@ -106,6 +107,8 @@ static void write_meta(struct firefox *x)
     fm_json_bool(json, "usesOnlyOneStackType", true);
     fm_json_bool(json, "sourceCodeIsNotOnSearchfox", true);
     fm_json_text(json, "importedFrom", "fathom");
+    g_autofree char *figures = fm_figures_text(x->nodes);
+    fm_json_text(json, "fathom", figures);
     fm_json_end(json);
 }
 
@@ -273,6 +276,11 @@ static void write_thread(struct firefox *x, uint32_t first, uint32_t end, unsign
     g_autofree char *pid = g_strdup_printf("%u", x->profile->run_info.process.pid);
     fm_json_object(json, NULL);
     fm_json_text(json, "name", name);
+    fm_json_object(json, "fathom"); /* for our own import: others know no columns */
+    fm_json_text(json, "column", x->nodes->columns[column].name);
+    if (ps != 0)
+        fm_json_text(json, "thread", thread);
+    fm_json_end(json);
     fm_json_bool(json, "isMainThread", number == 0);
     fm_json_text(json, "processType", "default");
     fm_json_text(json, "processName", x->profile->program_name);

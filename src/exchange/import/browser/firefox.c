@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "exchange/figures_measures.h"
 #include "exchange/import/browser/firefox_tables.h"
 
 #define NESTED_MAX 8u /* processes within processes */
@@ -22,6 +23,9 @@ struct firefox {
     double cpu_scale;
     bool is_time, is_bytes; /* what weights are; else samples */
     uint64_t sum, cpu_sum, samples, without_stack;
+    struct fm_import_figures figures; /* of fathom's own exports: a thread is a measure of one */
+    struct fm_import_figure column;   /* then: of the thread that is read */
+    char *thread;                     /* its outermost frame; NULL = none is one */
 };
 
 bool fm_import_is_firefox(const struct fm_import_input *input)
@@ -106,6 +110,27 @@ static uint32_t make_function(struct firefox *in, const struct fm_firefox_thread
     return function;
 }
 
+static uint32_t outside(struct firefox *in, const char *name)
+{
+    return fm_stacks_function(
+        in->stacks, &(struct fm_stacks_name){.name = name, .size = strlen(name), .outside = true});
+}
+
+/* Our own exports have the thread as the outermost function. */
+static uint32_t function_of(struct firefox *in, const struct fm_firefox_thread *thread,
+                            size_t frame, bool outermost)
+{
+    if (outermost && in->thread != NULL) {
+        struct fm_firefox_function of;
+        fm_firefox_function(thread, frame, &of);
+        bool is_thread = strcmp(of.name, in->thread) == 0;
+        fm_firefox_function_done(&of);
+        if (is_thread)
+            return outside(in, in->thread);
+    }
+    return make_function(in, thread, frame);
+}
+
 static bool push_stack(struct firefox *in, const struct fm_firefox_thread *thread, size_t stack,
                        uint32_t base, uint32_t *functions, GArray *path, GError **error)
 {
@@ -124,7 +149,7 @@ static bool push_stack(struct firefox *in, const struct fm_firefox_thread *threa
     for (guint i = path->len; i-- > 0;) {
         size_t frame = g_array_index(path, size_t, i);
         if (functions[frame] == UINT32_MAX)
-            functions[frame] = make_function(in, thread, frame);
+            functions[frame] = function_of(in, thread, frame, i + 1 == path->len);
         fm_stacks_push(in->stacks, functions[frame], 0);
     }
     return true;
@@ -164,13 +189,21 @@ static bool sum_samples(struct firefox *in, const struct fm_firefox_thread *thre
 static bool add(struct firefox *in, const struct fm_firefox_thread *thread, const struct sums *sums,
                 GError **error)
 {
-    double scale = in->is_time ? 1e6 : 1; /* milliseconds */
+    bool told = in->figures.told.told;
+    bool is_time = told ? thread->weight_unit == FM_FIREFOX_MILLISECONDS : in->is_time;
+    double scale = is_time ? 1e6 : 1; /* milliseconds */
     double weight = floor(sums->weight * scale + 0.5), cpu = floor(sums->cpu + 0.5);
     if (!(weight < WEIGHT_MAX) || !(cpu < WEIGHT_MAX) || cpu < 0 ||
         !fm_import_sum(&in->sum, (uint64_t)weight) || !fm_import_sum(&in->cpu_sum, (uint64_t)cpu))
         return fm_import_json_fail(in->input, thread->value, error,
                                    "the weights of %s are too large", thread->name);
-    fm_stacks_add(in->stacks, FM_QUANTA, (uint64_t)weight);
+    if (told && in->column.calls) {
+        fm_stacks_add(in->stacks, FM_EXITS, (uint64_t)weight);
+        fm_stacks_add(in->stacks, FM_CALLSEQS, (uint64_t)weight);
+        return true;
+    }
+    fm_stacks_add(in->stacks, told ? in->column.measure : FM_QUANTA,
+                  told ? (uint64_t)weight / in->column.divide : (uint64_t)weight);
     if (in->cpu != 0)
         fm_stacks_add(in->stacks, in->cpu, (uint64_t)cpu);
     return true;
@@ -202,6 +235,24 @@ static bool add_stacks(struct firefox *in, const struct fm_firefox_thread *threa
     return true;
 }
 
+/* A thread of our own exports is a measure of one. */
+static bool add_told(struct firefox *in, const struct fm_firefox_thread *thread, GError **error)
+{
+    static const char *const names[] = {"column", "thread"};
+    struct fm_json_value of[G_N_ELEMENTS(names)];
+    fm_json_members(fm_json_member(thread->value, "fathom"), names, G_N_ELEMENTS(names), of);
+    g_autofree char *column = fm_json_string(of[0]), *name = fm_json_string(of[1]);
+    g_autofree struct sums *sums = g_new0(struct sums, thread->stack_count + 1);
+    in->column = fm_import_figures_of(&in->figures, column);
+    fm_stacks_cut(in->stacks, 0);
+    if (in->column.skip)
+        return true;
+    in->thread = name[0] == '\0' ? NULL : name;
+    bool done = sum_samples(in, thread, sums, error) && add_stacks(in, thread, sums, error);
+    in->thread = NULL;
+    return done;
+}
+
 static bool add_thread(struct firefox *in, const struct fm_firefox_thread *thread, bool alone,
                        GError **error)
 {
@@ -214,11 +265,7 @@ static bool add_thread(struct firefox *in, const struct fm_firefox_thread *threa
             name = g_strdup_printf("%s, %u", thread->name, i);
         }
         g_hash_table_add(in->taken, g_strdup(name));
-        fm_stacks_push(in->stacks,
-                       fm_stacks_function(in->stacks, &(struct fm_stacks_name){.name = name,
-                                                                               .size = strlen(name),
-                                                                               .outside = true}),
-                       0);
+        fm_stacks_push(in->stacks, outside(in, name), 0);
     }
     return sum_samples(in, thread, sums, error) && add_stacks(in, thread, sums, error);
 }
@@ -305,14 +352,21 @@ static bool read_all(struct firefox *in, struct fm_json_value top, GError **erro
         return fm_import_json_fail(in->input, profile, error, "expected \"threads\"");
     if (!find_threads(in, profile, 0, error))
         return false;
-    choose_measures(in);
+    g_autofree char *figures =
+        fm_json_string(fm_json_member(fm_json_member(profile, "meta"), "fathom"));
+    bool told = fm_figures_parse(figures, strlen(figures), &in->figures.told);
+    if (told)
+        fm_import_figures_begin(&in->figures, in->stacks);
+    else
+        choose_measures(in);
     guint used = 0;
     for (guint i = 0; i < in->threads->len; i++)
         used +=
             ((const struct fm_firefox_thread *)g_ptr_array_index(in->threads, i))->sample_count > 0;
     for (guint i = 0; i < in->threads->len; i++) {
         const struct fm_firefox_thread *thread = g_ptr_array_index(in->threads, i);
-        if (thread->sample_count > 0 && !add_thread(in, thread, used < 2, error))
+        if (thread->sample_count > 0 &&
+            !(told ? add_told(in, thread, error) : add_thread(in, thread, used < 2, error)))
             return false;
     }
     if (in->samples == 0) {
@@ -320,7 +374,7 @@ static bool read_all(struct firefox *in, struct fm_json_value top, GError **erro
                     in->input->name);
         return false;
     }
-    if (!in->is_time && !in->is_bytes) {
+    if (!told && !in->is_time && !in->is_bytes) {
         fm_build_header(fm_stacks_build(in->stacks))->sample_count = in->sum;
         fm_build_header(fm_stacks_build(in->stacks))->sample_squares = in->sum;
     }
