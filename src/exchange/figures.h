@@ -13,7 +13,8 @@
 #include "exchange/nodes.h"
 
 #define FM_FIGURES_MARK "figures: "
-#define FM_FIGURES_KEY "fathom.figures" /* the attribute that has it, of OpenTelemetry's resources */
+#define FM_FIGURES_KEY \
+    "fathom.figures" /* the attribute that has it, of OpenTelemetry's resources */
 /* In callgrind files: the calls on the next line were not counted, and the 1 there is a
  * placeholder. */
 #define FM_FIGURES_UNCOUNTED "# fathom: not counted"
