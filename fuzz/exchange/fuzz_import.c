@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const char *const names[] = {NULL,         "folded",     "perf",       "pprof",
                                         "speedscope", "gperftools", "heaptrack",  "dhat",
                                         "massif",     "chrome",     "cpuprofile", "heapprofile",
-                                        "firefox",    "perf.data",  "addresses",  "otlp"};
+                                        "firefox",    "perf.data",  "addresses"};
     struct fm_import_options options = {0};
     g_autoptr(FmProfile) profile = NULL;
     g_autoptr(FmAnalysis) analysis = NULL;

@@ -3,7 +3,7 @@
  * samples name by number. Entry 0 of each table is empty: none. */
 #pragma once
 
-#include "exchange/import/fields.h"
+#include "exchange/import/protobuf/fields.h"
 #include "exchange/import/internal.h"
 
 struct fm_otlp_dictionary;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "exchange/import/fields.h"
+#include "exchange/import/protobuf/fields.h"
 #include "exchange/import/internal.h"
 
 /* Adds a GBytes for each object of the input: the part of the message that is read. */

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "exchange/import/otlp/dictionary.h"
 #include "exchange/import/otlp/json.h"
-#include "exchange/import/sample_types.h"
+#include "exchange/import/protobuf/sample_types.h"
 
 #define LENGTH_BYTES 4u
 enum { DATA_RESOURCE_PROFILES = 1, DATA_DICTIONARY };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exchange/import/sample_types.h"
+#include "exchange/import/protobuf/sample_types.h"
 
 #include <string.h>
 

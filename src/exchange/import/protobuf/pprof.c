@@ -4,10 +4,10 @@
 
 #include "base/error.h"
 #include "base/hash.h"
-#include "exchange/import/fields.h"
+#include "exchange/import/protobuf/fields.h"
 #include "exchange/import/internal.h"
-#include "exchange/import/pprof_size.h"
-#include "exchange/import/sample_types.h"
+#include "exchange/import/protobuf/pprof_size.h"
+#include "exchange/import/protobuf/sample_types.h"
 #include "pprof.pb-c.h"
 
 #define TELLING_FIELDS 4096u /* by which the format is recognised */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exchange/import/fields.h"
+#include "exchange/import/protobuf/fields.h"
 
 bool fm_fields_number(const uint8_t *bytes, size_t size, size_t *at, uint64_t *ret)
 {

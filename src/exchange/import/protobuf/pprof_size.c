@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How much memory a message of pprof's takes once it is unpacked: a message of two bytes becomes a
  * structure of a hundred, so a small file may ask for all there is. */
-#include "exchange/import/pprof_size.h"
+#include "exchange/import/protobuf/pprof_size.h"
 
-#include "exchange/import/fields.h"
+#include "exchange/import/protobuf/fields.h"
 
 #define MESSAGE_BYTES 120u /* structure, its place in a list, and what the library notes of it */
 #define STRING_BYTES 48u
