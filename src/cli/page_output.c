@@ -101,12 +101,14 @@ const GOptionEntry *fm_page_output_entries(struct fm_page_output *output, const 
          "Use colours: always, never, or auto (on a terminal)", "WHEN"},
         {"no-pager", 0, 0, G_OPTION_ARG_NONE, &output->no_pager, "Do not send text through a pager",
          NULL},
+        {"full-names", 0, 0, G_OPTION_ARG_NONE, &output->full_names,
+         "Print the whole names of functions, with their types", NULL}, /* last: see no_names */
     };
     g_assert(output->entries == NULL);
     output->entries = g_array_new(TRUE, TRUE, sizeof(GOptionEntry));
     for (; own != NULL && own->long_name != NULL; own++)
         g_array_append_vals(output->entries, own, 1);
-    g_array_append_vals(output->entries, entries, G_N_ELEMENTS(entries));
+    g_array_append_vals(output->entries, entries, G_N_ELEMENTS(entries) - output->no_names);
     return (const GOptionEntry *)(const void *)output->entries->data;
 }
 
@@ -145,7 +147,9 @@ static int render(const struct fm_page_output *output, const struct fm_query *qu
                   fm_profile_open_now(now.path, &progress, &recording, &error);
     fm_console_progress_end(&progress);
     with_notice.notice = now.text;
-    bool made = opened && fm_render(recording, query, &with_notice, page, &error);
+    struct fm_query named = *query;
+    named.full_names = output->full_names;
+    bool made = opened && fm_render(recording, &named, &with_notice, page, &error);
     fm_live_now_done(&now);
     if (made)
         return print_page(output->command, page, pager);

@@ -8,7 +8,8 @@
 
 struct fm_page_output {
     const char *command; /* its name, for messages */
-    gboolean text, json, csv, html, dot, no_pager;
+    gboolean text, json, csv, html, dot, no_pager, full_names;
+    bool no_names;   /* has no --full-names: set before its entries are asked for */
     int width;       /* -1 = not given */
     char *colour;    /* owned */
     GArray *entries; /* private */

@@ -129,6 +129,7 @@ enum cell_form {
 struct path_part {
     struct link link; /* command NULL: only its label */
     unsigned flags;   /* enum fm_path_flags */
+    const char *full; /* NULL = nothing */
 };
 struct path {
     struct path_part *parts;

@@ -87,6 +87,8 @@ static void write_path(struct fm_json *json, const char *name, const struct path
             write_query(json, "query", &part->link);
         else
             fm_json_null(json, "query");
+        if (part->full)
+            fm_json_text(json, "full", part->full);
         fm_json_end(json);
     }
     fm_json_end(json);

@@ -101,6 +101,9 @@ void fm_cell_path(struct fm_table *table, const struct fm_path_part *parts, unsi
     path->count = count;
     for (unsigned i = 0; i < count; i++) {
         path->parts[i].flags = parts[i].flags;
+        path->parts[i].full = parts[i].full == NULL
+                                  ? NULL
+                                  : fm_arena_copy(arena, parts[i].full, strlen(parts[i].full));
         if (parts[i].query)
             fm_display_link(table->display, parts[i].query, parts[i].label, &path->parts[i].link);
         else

@@ -44,6 +44,8 @@ struct fm_path_part {
     const char *label;
     const struct fm_query *query; /* NULL = no link */
     unsigned flags;
+    const char
+        *full; /* all of a name that label shortens: HTML shows it on hover; NULL = nothing */
 };
 /* depth: levels below the first rows, of a tree. JSON: the steps as a list of names and queries. */
 void fm_cell_path(struct fm_table *table, const struct fm_path_part *parts, unsigned count,

@@ -165,8 +165,9 @@ struct fm_query {
                       Not part of the written form */
     bool compact;  /* for a window: without preferences, pages of C programs show the columns of one
                       measure. Not part of the written form. */
-    bool lasting;  /* links use names, which stay valid, not the profile's numbers. Not part of the
-                      written form. */
+    bool full_names; /* functions have their whole names. Not part of the written form. */
+    bool lasting; /* links use names, which stay valid, not the profile's numbers. Not part of the
+                     written form. */
 };
 
 void fm_query_done(struct fm_query *query); /* frees what it owns, zeroes it */

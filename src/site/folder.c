@@ -114,7 +114,8 @@ static bool write_names(const struct site *site, const char *folder, uint64_t *b
         if (command->id == FM_CMD_PROC && command->number >= 1 &&
             command->number <= profile->ps_count) {
             const struct fm_ps *ps = &profile->ps[command->number];
-            append_name(out, ps->short_name, ps->decl_module, page->address);
+            append_name(out, fm_profile_short_name(profile, command->number), ps->decl_module,
+                        page->address);
         } else if (command->id == FM_CMD_MODULE && command->module != NULL) {
             append_name(out, command->module, "", page->address);
         }

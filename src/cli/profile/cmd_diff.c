@@ -158,6 +158,7 @@ int fm_cmd_diff(int argc, char **argv)
     struct diffing o = {.rows = 20, .contexts = 3};
     struct fm_page_output output;
     fm_page_output_init(&output, "diff");
+    output.no_names = true;
     const GOptionEntry entries[] = {
         {"by", 'b', 0, G_OPTION_ARG_STRING, &o.by,
          "Explain calls, time, bytes, allocs, ... (default: time where it differs significantly, "

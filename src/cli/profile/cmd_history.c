@@ -73,6 +73,7 @@ int fm_cmd_history(int argc, char **argv)
 {
     struct fm_page_output output;
     fm_page_output_init(&output, "history");
+    output.no_names = true;
     int status = fm_cli_parse(
         &argc, &argv, fm_page_output_entries(&output, NULL), "FOLDER|PROFILE...",
         "Shows the costs of many runs of a program, with their builds, in the order of recording:\n"

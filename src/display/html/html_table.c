@@ -206,6 +206,11 @@ static void append_part(const struct html *html, const struct path_part *part)
     bool strong = part->flags & FM_PART_STRONG;
 
     g_string_append(out, part->flags & FM_PART_NOTE ? "<small>" : strong ? "<b>" : "");
+    if (part->full) {
+        g_string_append(out, "<span title=\"");
+        fm_html_escape(out, part->full, HTML_TEXT);
+        g_string_append(out, "\">");
+    }
     bool leads = part->link.command && fm_html_leads(html, &part->link);
     if (leads) {
         g_string_append(out, part->flags & FM_PART_MARK ? "<a class=\"open\"" : "<a");
@@ -221,6 +226,7 @@ static void append_part(const struct html *html, const struct path_part *part)
         g_string_append(out, "</a>");
     else if (part->flags & FM_PART_MARK)
         g_string_append(out, "</span>");
+    g_string_append(out, part->full ? "</span>" : "");
     g_string_append(out, part->flags & FM_PART_NOTE ? "</small>" : strong ? "</b>" : "");
 }
 

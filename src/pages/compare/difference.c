@@ -195,7 +195,7 @@ static bool is_recursion(const struct picture *p, struct box box)
 static char *name_of(const struct picture *p, struct box box)
 {
     const struct fm_profile *graph = p->c->side[FM_BEFORE];
-    const char *name = graph->ps[graph->pd_ps[box.pd]].short_name;
+    const char *name = fm_profile_short_name(graph, graph->pd_ps[box.pd]);
     if (!is_recursion(p, box))
         return g_strdup(name);
     g_autoptr(GHashTable) others = g_hash_table_new(NULL, NULL);
@@ -306,7 +306,7 @@ static void add_way(struct picture *p, struct fm_list *to)
     fm_add_href(list, whole, "the whole program");
     for (uint32_t i = count; i > 0; i--) {
         g_autofree char *url = p->options->address(p->options->user, way[i - 1]);
-        fm_add_href(list, url, graph->ps[graph->pd_ps[way[i - 1]]].short_name);
+        fm_add_href(list, url, fm_profile_short_name(graph, graph->pd_ps[way[i - 1]]));
     }
 }
 

@@ -246,8 +246,8 @@ static void add_row(struct view *v, const struct fm_timing_table *of,
     fm_sampled_interval_of(&of->model, &row->ticks, &i);
     g_autofree char *change = change_of(i.ratio, i.ratio_low, i.ratio_high);
     g_autofree char *verdict = verdict_of(of, row);
-    const char *name =
-        p->flavour == FM_FLAVOUR_C ? p->ps[row->id].short_name : p->ps[row->id].qualified_name;
+    const char *name = p->flavour == FM_FLAVOUR_C ? fm_profile_short_name(p, row->id)
+                                                  : p->ps[row->id].qualified_name;
     fm_table_row(v->table, "function", false);
     if (!row->told)
         fm_row_soft(v->table);
@@ -365,7 +365,7 @@ static void add_needed(const struct view *v, struct fm_list *to)
         return;
     g_autofree char *text =
         g_strdup_printf("To find a change of 10 %% of %s, the largest of the others: %s.%s",
-                        v->t->c->side[FM_BEFORE]->ps[row->id].short_name, ways->str,
+                        fm_profile_short_name(v->t->c->side[FM_BEFORE], row->id), ways->str,
                         is_timed(v) && needed.rate > 0 && needed.rate <= RATE_MAX
                             ? " record --tick=cpu-clock:PERIOD takes other rates."
                             : "");

@@ -154,6 +154,15 @@ char *fm_pages_lasting(const struct fm_open_profile *recording, const struct fm_
     return fm_query_to_url(&named);
 }
 
+/* Functions of the page have equal names: it is dropped, to be made with names told apart. */
+static bool has_equal_names(struct fm_page *page, struct fm_shown_names *names)
+{
+    if (!fm_shown_names_tell_apart(names))
+        return false;
+    fm_display_free(page->display);
+    return true;
+}
+
 bool fm_pages_make(const struct fm_open_profile *recording, const struct fm_query *query,
                    struct fm_preferences *ret_preferences, struct fm_display **ret, GError **error)
 {
@@ -172,21 +181,26 @@ bool fm_pages_make(const struct fm_open_profile *recording, const struct fm_quer
                     recording->name);
         return false;
     }
-    struct fm_page page = {
-        .recording = recording,
-        .profile = recording->profile,
-        .analysis = recording->analysis,
-        .terms = fm_terms_of(recording->profile->flavour),
-        .query = *query,
-        .links_carry_preferences = query->has_preferences,
-        .namer = query->lasting && recording->known >= FM_KNOWN_COSTS ? name_link : NULL,
-    };
-    page.query.has_preferences = true;
-    fm_page_preferences_of(recording, query, &page.query.preferences);
-    if (!make_page(&page, entry, error)) {
-        fm_display_free(page.display);
-        return false;
-    }
+    g_autoptr(FmShownNames) names = fm_shown_names_new(recording->profile, query->full_names);
+    struct fm_page page;
+    do {
+        page = (struct fm_page){
+            .recording = recording,
+            .profile = recording->profile,
+            .analysis = recording->analysis,
+            .terms = fm_terms_of(recording->profile->flavour),
+            .query = *query,
+            .links_carry_preferences = query->has_preferences,
+            .namer = query->lasting && recording->known >= FM_KNOWN_COSTS ? name_link : NULL,
+            .names = names,
+        };
+        page.query.has_preferences = true;
+        fm_page_preferences_of(recording, query, &page.query.preferences);
+        if (!make_page(&page, entry, error)) {
+            fm_display_free(page.display);
+            return false;
+        }
+    } while (has_equal_names(&page, names));
     fm_display_set_namer(page.display, NULL, NULL);
     if (recording->known < needs_of(entry))
         fm_display_set_incomplete(page.display, "The profile is still being read.");

@@ -34,7 +34,7 @@ static bool is_name_in_module(const struct fm_profile *profile, const struct fm_
     return false;
 }
 
-enum how { NOT, WITHOUT_TYPES, PLAINLY, IN_FULL };
+enum how { NOT, WITHOUT_TYPES, SHORTLY = WITHOUT_TYPES, PLAINLY, IN_FULL };
 
 static bool is_name_without_types(const struct fm_ps *proc, const char *text)
 {
@@ -43,15 +43,17 @@ static bool is_name_without_types(const struct fm_ps *proc, const char *text)
 }
 
 /* A C function's linker name is usually the plain one, which others may have, too. */
-static enum how named(const struct fm_profile *profile, const struct fm_ps *proc, const char *text)
+static enum how named(const struct fm_profile *profile, uint32_t ps, const char *text)
 {
-    if (strcmp(text, proc->unqualified_name) == 0 || strcmp(text, proc->name) == 0 ||
-        strcmp(text, proc->short_name) == 0)
+    const struct fm_ps *proc = &profile->ps[ps];
+    if (strcmp(text, proc->unqualified_name) == 0 || strcmp(text, proc->name) == 0)
         return PLAINLY;
     if (strcmp(text, proc->qualified_name) == 0 || strcmp(text, proc->raw_name) == 0 ||
         is_name_in_module(profile, proc, proc->unqualified_name, text) ||
         is_name_in_module(profile, proc, proc->name, text))
         return IN_FULL;
+    if (strcmp(text, fm_profile_short_name(profile, ps)) == 0)
+        return SHORTLY;
     return is_name_without_types(proc, text) ? WITHOUT_TYPES : NOT;
 }
 
@@ -62,7 +64,7 @@ void fm_digest_named_procs(const struct fm_profile *profile, const char *text, u
     g_autoptr(GArray) chosen = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     enum how best = NOT;
     for (uint32_t ps = 1; ps <= profile->ps_count && text[0]; ps++) {
-        enum how how = named(profile, &profile->ps[ps], text);
+        enum how how = named(profile, ps, text);
         if (how > best) {
             g_array_set_size(chosen, 0);
             best = how;
@@ -90,14 +92,14 @@ static GArray *alike(const struct fm_profile *profile, const uint32_t *ps, uint3
     for (uint32_t i = 0; i < count; i++) {
         g_hash_table_add(names, (char *)(uintptr_t)profile->ps[ps[i]].name);
         g_hash_table_add(names, (char *)(uintptr_t)profile->ps[ps[i]].unqualified_name);
-        g_hash_table_add(names, (char *)(uintptr_t)profile->ps[ps[i]].short_name);
+        g_hash_table_add(names, (char *)(uintptr_t)fm_profile_short_name(profile, ps[i]));
     }
     for (uint32_t other = 1; other <= profile->ps_count; other++) {
         const struct fm_ps *proc = &profile->ps[other];
         if (g_hash_table_contains(names, proc->name) ||
             g_hash_table_contains(names, proc->raw_name) ||
             g_hash_table_contains(names, proc->unqualified_name) ||
-            g_hash_table_contains(names, proc->short_name))
+            g_hash_table_contains(names, fm_profile_short_name(profile, other)))
             g_array_append_val(found, other);
     }
     return found;
@@ -107,8 +109,11 @@ static bool means_one(const struct fm_profile *profile, const GArray *among, con
 {
     unsigned meant[IN_FULL + 1] = {0};
     for (guint i = 0; i < among->len; i++)
-        meant[named(profile, &profile->ps[g_array_index(among, uint32_t, i)], text)]++;
-    return meant[IN_FULL] ? meant[IN_FULL] == 1 : meant[PLAINLY] == 1;
+        meant[named(profile, g_array_index(among, uint32_t, i), text)]++;
+    for (unsigned how = IN_FULL; how > NOT; how--)
+        if (meant[how] > 0)
+            return meant[how] == 1;
+    return false;
 }
 
 char **fm_digest_spellings(const struct fm_profile *profile, const uint32_t *ps, uint32_t count)
@@ -117,7 +122,7 @@ char **fm_digest_spellings(const struct fm_profile *profile, const uint32_t *ps,
     g_autoptr(GArray) among = alike(profile, ps, count);
     for (uint32_t i = 0; i < count; i++) {
         g_autofree char *with_file = fm_digest_name_with_file(profile, ps[i]);
-        const char *const tried[] = {profile->ps[ps[i]].short_name,
+        const char *const tried[] = {fm_profile_short_name(profile, ps[i]),
                                      profile->ps[ps[i]].unqualified_name, with_file,
                                      profile->ps[ps[i]].qualified_name};
         for (unsigned t = 0; t < G_N_ELEMENTS(tried) && !spellings[i]; t++) {
@@ -188,7 +193,7 @@ static void collect(const struct fm_analysis *a, const char *text, enum fm_measu
         if (with_file != NULL)
             name = with_file;
         if (match_of(name, lower, &match) ||
-            match_of(a->profile->ps[ps].short_name, lower, &match) ||
+            match_of(fm_profile_short_name(a->profile, ps), lower, &match) ||
             match_of(a->profile->ps[ps].name, lower, &match)) {
             struct fm_digest_found found = found_proc(a, ps, measure, match);
             g_array_append_val(to, found);

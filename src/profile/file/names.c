@@ -193,28 +193,71 @@ static bool is_plain(const char *name)
     return *name == '\0';
 }
 
-static void shorten(struct fm_profile *profile)
+bool fm_profile_has_short_name(const struct fm_profile *profile, uint32_t ps)
 {
-    g_autofree struct fm_name_source *sources =
-        g_new0(struct fm_name_source, profile->ps_count + 1u);
-    g_autofree uint32_t *of = g_new0(uint32_t, profile->ps_count + 1u);
+    g_assert(ps >= 1 && ps <= profile->ps_count);
+    return profile->flavour == FM_FLAVOUR_C && !is_plain(profile->ps[ps].name);
+}
+
+static struct fm_name_source source_of(const struct fm_ps *ps)
+{
+    return (struct fm_name_source){
+        .text = ps->name, .raw = ps->raw_name, .file = ps->file, .line = ps->line};
+}
+
+/* Another thread may compute the same name meanwhile: the first one stays. */
+const char *fm_profile_short_name(const struct fm_profile *profile, uint32_t ps)
+{
+    g_assert(ps >= 1 && ps <= profile->ps_count);
+    struct fm_ps *proc = &profile->ps[ps];
+    if (!fm_profile_has_short_name(profile, ps))
+        return proc->unqualified_name;
+    char *known = g_atomic_pointer_get(&proc->short_name);
+    if (known != NULL)
+        return known;
+    const struct fm_name_source source = source_of(proc);
+    char *text = fm_name_short(&source);
+    if (g_atomic_pointer_compare_and_exchange(&proc->short_name, NULL, text))
+        return text;
+    g_free(text);
+    return g_atomic_pointer_get(&proc->short_name);
+}
+
+char **fm_profile_names_apart(const struct fm_profile *profile, const uint32_t *ps, uint32_t count)
+{
+    g_assert(count == 0 || ps != NULL);
+    char **texts = g_new0(char *, count + 1u);
+    g_autofree struct fm_name_source *sources = g_new(struct fm_name_source, count + 1u);
     g_autoptr(GHashTable) plain = g_hash_table_new(g_str_hash, g_str_equal);
-    size_t count = 0;
-    for (uint32_t i = 1; i <= profile->ps_count; i++) {
-        const struct fm_ps *ps = &profile->ps[i];
-        if (is_plain(ps->name)) {
-            g_hash_table_add(plain, (char *)(uintptr_t)ps->name);
-            continue;
-        }
-        of[count] = i;
-        sources[count++] = (struct fm_name_source){
-            .text = ps->name, .raw = ps->raw_name, .file = ps->file, .line = ps->line};
+    size_t told = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (fm_profile_has_short_name(profile, ps[i]))
+            sources[told++] = source_of(&profile->ps[ps[i]]);
+        else
+            g_hash_table_add(plain, (char *)(uintptr_t)profile->ps[ps[i]].unqualified_name);
     }
-    g_auto(GStrv) texts = fm_names_apart(sources, count);
-    for (size_t i = 0; i < count; i++) {
-        struct fm_ps *ps = &profile->ps[of[i]];
-        if (strcmp(texts[i], ps->unqualified_name) != 0 && !g_hash_table_contains(plain, texts[i]))
-            ps->short_name = fm_strings_add(profile->storage->strings, texts[i]);
+    g_auto(GStrv) apart = fm_names_apart(sources, told);
+    told = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct fm_ps *proc = &profile->ps[ps[i]];
+        bool has = fm_profile_has_short_name(profile, ps[i]);
+        const char *text = has ? apart[told++] : proc->unqualified_name;
+        texts[i] = g_strdup(has && g_hash_table_contains(plain, text) ? proc->name : text);
+    }
+    return texts;
+}
+
+void fm_profile_tell_all_apart(struct fm_profile *profile)
+{
+    g_autofree uint32_t *ps = g_new(uint32_t, profile->ps_count + 1u);
+    for (uint32_t i = 0; i < profile->ps_count; i++)
+        ps[i] = i + 1;
+    g_auto(GStrv) texts = fm_profile_names_apart(profile, ps, profile->ps_count);
+    for (uint32_t i = 1; i <= profile->ps_count; i++) {
+        if (!fm_profile_has_short_name(profile, i))
+            continue;
+        g_free(profile->ps[i].short_name);
+        profile->ps[i].short_name = g_strdup(texts[i - 1]);
     }
 }
 
@@ -230,10 +273,7 @@ void fm_names_settle(struct fm_profile *profile)
         struct fm_ps *ps = &profile->ps[i];
         bool brief = counts != NULL && is_alone(counts, behind_folders(ps));
         ps->brief_name = brief ? behind_folders(ps) : ps->qualified_name;
-        ps->short_name = ps->unqualified_name;
     }
-    if (profile->flavour == FM_FLAVOUR_C)
-        shorten(profile);
 }
 
 /* --- both --- */

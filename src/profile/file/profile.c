@@ -178,6 +178,8 @@ struct fm_profile *fm_profile_ref(struct fm_profile *profile)
 
 void fm_profile_free_nodes(struct fm_profile *profile)
 {
+    for (uint32_t ps = 1; profile->ps != NULL && ps <= profile->ps_count; ps++)
+        g_free(profile->ps[ps].short_name);
     g_free(profile->ps);
     g_free(profile->css);
     g_free(profile->css_of_ps);

@@ -94,13 +94,12 @@ struct fm_ps {
     uint32_t point_count;
     const char *raw_name;         /* "list.append/3-0"; C: the linker's name */
     const char *unqualified_name; /* "append/3-0"; C: "insert"; C++: shortened, text/cxx_name.h */
-    const char *short_name;       /* what pages show: unqualified_name; C++: "Node::eval", in full
-                                     in name; base/names, told apart within the profile. Not the
-                                     pointer unqualified_name: no other function has it */
-    const char *qualified_name;   /* "list.append/3-0"; C: "src/btree.c:insert"; unlike all others
-                                     unless the linker's names are alike, too */
-    const char *brief_name;       /* the end of qualified_name; C: from the last part of the path,
-                                     where no other's is the same: "btree.c:insert" */
+    char *short_name;           /* private to src/profile/file: fm_profile_short_name(), or NULL as
+                                   long as nobody has asked */
+    const char *qualified_name; /* "list.append/3-0"; C: "src/btree.c:insert"; unlike all others
+                                   unless the linker's names are alike, too */
+    const char *brief_name;     /* the end of qualified_name; C: from the last part of the path,
+                                   where no other's is the same: "btree.c:insert" */
 };
 #define FM_ARITY_UNKNOWN UINT32_MAX
 
@@ -324,6 +323,20 @@ static inline bool fm_profile_css_uncounted(const struct fm_profile *profile, ui
 {
     return profile->css[css].inlined || !fm_profile_knows(profile, FM_EXITS);
 }
+
+/* What pages show: unqualified_name; of C++ and other languages "Node::eval" (base/names), in full
+ * in name. Several functions may have it. Computed when it is asked for first, from any thread;
+ * belongs to the profile. */
+const char *fm_profile_short_name(const struct fm_profile *profile, uint32_t ps);
+/* Whether that is an abbreviation: not for plain names and Mercury's. */
+bool fm_profile_has_short_name(const struct fm_profile *profile, uint32_t ps);
+/* The short names of different functions that stand together: equal ones get the least addition
+ * that tells them apart. Those that fm_profile_has_short_name() is false of stay as they are, equal
+ * or not. For g_strfreev(). */
+char **fm_profile_names_apart(const struct fm_profile *profile, const uint32_t *ps, uint32_t count);
+/* Tells all short names of a profile apart that no other thread uses yet: for listings that show
+ * any of its functions. */
+void fm_profile_tell_all_apart(struct fm_profile *profile);
 
 /* False: a thread or a signal, i.e. a node below the root of a C program without a place. Its first
  * call is not in the source. */

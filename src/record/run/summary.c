@@ -72,8 +72,8 @@ static char *folded(const char *name)
 static char *short_name(const struct fm_profile *profile, uint32_t ps)
 {
     g_assert(ps >= 1 && ps <= profile->ps_count);
-    if (profile->ps[ps].short_name != profile->ps[ps].unqualified_name)
-        return fm_name_elide(profile->ps[ps].short_name, NAME_BYTES);
+    if (fm_profile_has_short_name(profile, ps))
+        return fm_name_elide(fm_profile_short_name(profile, ps), NAME_BYTES);
     const char *name = profile->ps[ps].brief_name;
     char *brief = folded(name);
     for (uint32_t i = 1; strcmp(brief, name) != 0 && i <= profile->ps_count; i++) {
@@ -86,8 +86,9 @@ static char *short_name(const struct fm_profile *profile, uint32_t ps)
     return brief;
 }
 
-static void print_row(const struct fm_analysis *analysis, uint32_t ps, enum fm_measure_id measure,
-                      double unit)
+/* apart: its name as it stands beside the others. */
+static void print_row(const struct fm_analysis *analysis, uint32_t ps, const char *apart,
+                      enum fm_measure_id measure, double unit)
 {
     struct fm_cost cost;
     fm_analysis_ps_cost(analysis, ps, &cost);
@@ -104,7 +105,9 @@ static void print_row(const struct fm_analysis *analysis, uint32_t ps, enum fm_m
     }
     if (all <= 0)
         all = 1;
-    g_autofree char *name = short_name(analysis->profile, ps);
+    g_autofree char *name = fm_profile_has_short_name(analysis->profile, ps)
+                                ? fm_name_elide(apart, NAME_BYTES)
+                                : short_name(analysis->profile, ps);
     short_number((double)cost.calls, calls_text, sizeof calls_text);
     if (!fm_profile_knows(analysis->profile, FM_EXITS))
         g_strlcpy(calls_text, "\u2013", sizeof calls_text);
@@ -149,8 +152,9 @@ static void print_table(const struct fm_profile *profile, const struct fm_analys
     fprintf(stderr, "%17s %17s %10s\n", self_title(profile, sampled), total_title(profile, sampled),
             "calls");
     bool inlined = false;
+    g_auto(GStrv) apart = fm_profile_names_apart(profile, top, count);
     for (uint32_t i = 0; i < count; i++) {
-        print_row(analysis, top[i], measure, unit);
+        print_row(analysis, top[i], apart[i], measure, unit);
         inlined = inlined || profile->ps[top[i]].inlined;
     }
     if (inlined)

@@ -30,8 +30,10 @@ static struct fm_profile *shallow(const struct fm_profile *p)
                                           .extent = p->run_info.extent,
                                           .tick_event = p->run_info.tick_event,
                                           .heap_period = p->run_info.heap_period};
-    for (uint32_t ps = 1; ps <= p->ps_count; ps++)
+    for (uint32_t ps = 1; ps <= p->ps_count; ps++) {
         copy->ps[ps].point_count = 0;
+        copy->ps[ps].short_name = NULL; /* nobody asks a copy for it */
+    }
     return copy;
 }
 
@@ -192,6 +194,7 @@ static void lay_costs(struct fm_compare *c, struct fm_profile *graph)
     struct laying sides[FM_SIDES];
     bool mixes_times = false;
     c->quanta_parts = (uint64_t)c->run_count[FM_BEFORE] * c->run_count[FM_AFTER];
+    fm_profile_tell_all_apart(graph); /* a comparison's tables show any of its functions */
     c->side[FM_BEFORE] = graph;
     c->side[FM_AFTER] = g_memdup2(graph, sizeof *graph);
     for (int side = FM_BEFORE; side < FM_SIDES; side++) {

@@ -123,7 +123,9 @@ static const char *name_of(const struct fm_compare *c, uint32_t ps)
 {
     g_assert(ps >= 1);
     const struct fm_ps *of = &c->side[FM_BEFORE]->ps[ps];
-    return c->side[FM_BEFORE]->flavour == FM_FLAVOUR_C ? of->short_name : of->qualified_name;
+    return c->side[FM_BEFORE]->flavour == FM_FLAVOUR_C
+               ? fm_profile_short_name(c->side[FM_BEFORE], ps)
+               : of->qualified_name;
 }
 
 char *fm_cause_place(const struct fm_compare *c, const struct fm_cause *cause)

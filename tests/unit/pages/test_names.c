@@ -212,6 +212,98 @@ static void search(void)
     fm_open_profile_free(recording);
 }
 
+/* Calls to each, most first: two overloads, a method of the same name elsewhere, a long one. */
+static struct fm_open_profile *overloads(void)
+{
+    static const struct {
+        const char *name, *raw;
+        uint64_t calls;
+    } functions[] = {
+        {"main", "main", 1},
+        {"Log::write(int, char const*)", "_ZN3Log5writeEiPKc", 90},
+        {"Log::write(int, double)", "_ZN3Log5writeEid", 80},
+        {"net::Log::write(int)", "_ZN3net3Log5writeEi", 70},
+        {"std::_Sp_counted_ptr_inplace<a::Very::Long::Name::Of::A::Type::That::Does::Not::End, "
+         "std::allocator<b::Another::Long::Name> >::_M_dispose()",
+         "_x", 60},
+    };
+    struct fm_build *build = fm_build_new(FM_FLAVOUR_C, "names");
+    uint32_t pd[G_N_ELEMENTS(functions) + 1];
+    uint32_t root = fm_build_ps(build, &(struct fm_ps){.decl_module = "", .name = "the program"});
+    fm_build_css(build, root, &(struct fm_css){.kind = FM_SITE_HIGHER_ORDER});
+    pd[0] = fm_build_pd(build, root);
+    for (unsigned i = 0; i < G_N_ELEMENTS(functions); i++) {
+        uint32_t ps = fm_build_ps(build, &(struct fm_ps){.decl_module = "a.cc",
+                                                         .name = functions[i].name,
+                                                         .raw_name = functions[i].raw,
+                                                         .file = "a.cc",
+                                                         .line = i + 1});
+        for (unsigned slot = 0; slot < 4; slot++)
+            fm_build_css(build, ps, &(struct fm_css){.kind = FM_SITE_HIGHER_ORDER, .line = i});
+        pd[i + 1] = fm_build_pd(build, ps);
+        uint32_t csd = i == 0 ? fm_build_csd(build, pd[0], 0, pd[1])
+                              : fm_build_csd(build, pd[1], i - 1, pd[i + 1]);
+        fm_build_add(build, csd, FM_EXITS, functions[i].calls);
+        fm_build_add(build, csd, FM_CALLSEQS, functions[i].calls);
+    }
+    struct fm_profile *profile = NULL;
+    struct fm_open_profile *recording = NULL;
+    g_autoptr(GError) error = NULL;
+    bool ok = fm_build_finish(build, &profile, &error) &&
+              fm_open_profile_new("/nowhere/names.data", profile, NULL, &recording, &error);
+    g_assert_no_error(error);
+    g_assert_true(ok);
+    return recording;
+}
+
+/* The names of the rows of a page of functions, and what they shorten. */
+static void assert_names(const struct fm_open_profile *recording, unsigned rows, bool full,
+                         const char *const *expected)
+{
+    g_autofree char *text = g_strdup_printf("functions/calls/self/%u", rows);
+    struct fm_query query = {0};
+    struct fm_preferences preferences;
+    g_autoptr(FmDisplay) display = NULL;
+    g_autoptr(GError) error = NULL;
+    g_assert_true(fm_query_parse(text, &query, &error));
+    query.full_names = full;
+    bool made = fm_pages_make(recording, &query, &preferences, &display, &error);
+    g_assert_no_error(error);
+    g_assert_true(made);
+    g_autoptr(GString) out = g_string_new(NULL);
+    fm_text_write(display, &preferences, &(struct fm_text_options){0}, out);
+    const char *at = out->str;
+    for (unsigned i = 0; i < rows; i++) {
+        g_autofree char *cell = g_strconcat("  ", expected[i], "  a.cc\n", NULL);
+        const char *found = strstr(at, cell);
+        if (found == NULL)
+            g_error("no '%s' in\n%s", expected[i], at);
+        at = found + strlen(cell) - 1;
+    }
+    fm_query_done(&query);
+}
+
+static void test_apart_on_the_page(void)
+{
+    struct fm_open_profile *recording = overloads();
+    assert_names(recording, 1, false, (const char *const[]){"Log::write"});
+    assert_names(
+        recording, 2, false,
+        (const char *const[]){"Log::write(\u2026, char const*)", "Log::write(\u2026, double)"});
+    assert_names(recording, 4, false,
+                 (const char *const[]){"Log::write(\u2026, char const*)",
+                                       "Log::write(\u2026, double)", "Log::write(\u2026)",
+                                       "std::_Sp_counted_ptr_inplace::_M_dispose"});
+    assert_names(recording, 2, true,
+                 (const char *const[]){"Log::write(int, char const*)", "Log::write(int, double)"});
+    struct page page = page_of(recording, "functions/calls/self/2");
+    JsonArray *path = json_object_get_array_member(row_at(&page, "functions", NULL, 1), "path");
+    JsonObject *step = json_array_get_object_element(path, 0);
+    g_assert_cmpstr(json_object_get_string_member(step, "full"), ==, "Log::write(int, double)");
+    page_done(&page);
+    fm_open_profile_free(recording);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -222,5 +314,6 @@ int main(int argc, char **argv)
     g_test_add_func("/report/names/contexts", contexts_of_a_function);
     g_test_add_func("/report/names/none", no_meaning);
     g_test_add_func("/report/names/search", search);
+    g_test_add_func("/report/names/apart-on-the-page", test_apart_on_the_page);
     return g_test_run();
 }

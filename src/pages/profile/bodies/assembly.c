@@ -145,7 +145,7 @@ static void add_instruction(struct assembly *view, const struct fm_code_part *pa
     struct fm_page *page = view->page;
     uint32_t to = leads_to(view, part, one);
     struct fm_query link = fm_page_link(page, FM_CMD_PROC, to);
-    const char *name = to ? page->profile->ps[to].short_name : named_call(view, part, one);
+    const char *name = to ? fm_shown_name(page, to) : named_call(view, part, one);
     g_autofree char *address = g_strdup_printf("%" G_GINT64_MODIFIER "x", (guint64)one->address);
     g_autofree char *hook =
         one->kind == FM_INSTRUCTION_HOOK
@@ -403,7 +403,7 @@ bool fm_page_asm(struct fm_page *page, GError **error)
         return false;
     }
     page->module = proc->decl_module;
-    fm_page_begin(page, "asm", g_strdup_printf("Instructions of %s", proc->short_name));
+    fm_page_begin(page, "asm", g_strdup_printf("Instructions of %s", fm_shown_name(page, ps)));
     fm_display_fact_int(page->display, "ps", ps);
     fm_display_fact_string(page->display, "qualified_name", proc->qualified_name);
     add_links(page, ps);

@@ -77,8 +77,9 @@ static void add_row(struct listing *listing, const struct fm_hot_line *line)
     g_autofree char *more = line->functions > 1
                                 ? g_strdup_printf("in %" PRIu32 " functions", line->functions)
                                 : g_strdup("");
-    const struct fm_path_part parts[] = {{page->profile->ps[line->ps].short_name, &function, 0},
-                                         {more, NULL, FM_PART_NOTE}};
+    const struct fm_path_part parts[] = {
+        {fm_shown_name(page, line->ps), &function, 0, fm_full_name_ps(page, line->ps)},
+        {more, NULL, FM_PART_NOTE}};
     g_autofree char *code = text_of_line(listing, line->file, line->line);
     double share = fm_measured_share(&listing->time, (int64_t)line->quanta);
     fm_table_row(table, "line", false);
@@ -90,7 +91,6 @@ static void add_row(struct listing *listing, const struct fm_hot_line *line)
     fm_cell_link(table, &link, place, FM_STYLE_PLAIN);
     fm_cell_full(table, line->file);
     fm_cell_path(table, parts, line->functions > 1 ? 2 : 1, 0);
-    fm_cell_full(table, fm_full_name_ps(page, line->ps));
     if (code != NULL)
         add_code(table, code);
     else

@@ -189,7 +189,7 @@ uint32_t fm_source_add_lines(struct fm_page *page, const char *file, struct fm_l
         lines[count].callees = &callees[named];
         for (unsigned c = 0; c < costs[i].callee_count; c++, named++)
             callees[named] =
-                (struct fm_source_callee){page->profile->ps[costs[i].callees[c]].short_name,
+                (struct fm_source_callee){fm_shown_name(page, costs[i].callees[c]),
                                           fm_page_link(page, FM_CMD_PROC, costs[i].callees[c])};
         count++;
         at = end ? end + 1 : NULL;

@@ -216,7 +216,7 @@ static void add_numbers(struct side *side, const struct fm_neighbour *row)
 static void add_group_row(struct side *side, const struct fm_neighbour *row)
 {
     struct fm_query link = fm_page_link(side->page, FM_CMD_CLIQUE, row->clique);
-    g_autofree char *label = fm_clique_label(side->page->analysis, row->clique);
+    g_autofree char *label = fm_clique_label(side->page, row->clique);
     g_autofree char *named =
         row->ps ? g_strdup_printf("%s %s", side->callers ? "within" : "stays within", label)
                 : g_strdup(side->callers ? "within recursions" : "stays within recursions");
@@ -247,7 +247,7 @@ static void add_call_row(struct side *side, const struct fm_neighbour *row)
     bool itself = row->kind == FM_NEIGHBOUR_ITSELF;
     const char *name = row->ps == 0 ? "the program's start"
                        : itself     ? "itself"
-                                    : profile->ps[row->ps].short_name;
+                                    : fm_shown_name(page, row->ps);
     uint32_t line = row->css ? profile->css[row->css].line : 0;
     g_autofree char *place =
         line > 0 ? fm_name_place(page, fm_css_file(profile, row->css), line) : g_strdup("");
@@ -377,7 +377,7 @@ static void add_callees(struct side *side)
 {
     const GArray *rows = side->both->callees;
     int64_t sum = fm_butterfly_callees_total(side->both);
-    const char *name = side->page->profile->ps[side->ps].short_name;
+    const char *name = fm_shown_name(side->page, side->ps);
     g_autofree char *itself = g_strdup_printf("%s itself", name);
     fm_add_heading(side->page->body, "Callees");
     if (rows->len == 0) {

@@ -38,12 +38,14 @@ static void add_who(struct fm_page *page, struct fm_table *table, const struct f
     struct fm_query link;
     g_autofree char *name = NULL, *place = g_strdup("");
     bool leads = row->link != FM_CMD_COUNT;
+    const char *full = NULL;
     if (leads)
         link = fm_page_link(page, row->link, row->link_number);
     switch (page->query.command.group) {
     case FM_GROUP_CALL_SITE:
     case FM_GROUP_PROC:
-        name = g_strdup(caller->ps == 0 ? row->name : page->profile->ps[caller->ps].short_name);
+        full = caller->ps == 0 ? NULL : fm_full_name_ps(page, caller->ps);
+        name = g_strdup(caller->ps == 0 ? row->name : fm_shown_name(page, caller->ps));
         if (row->file[0]) {
             g_free(place);
             place = fm_name_place(page, row->file, row->line);
@@ -58,10 +60,10 @@ static void add_who(struct fm_page *page, struct fm_table *table, const struct f
     case FM_GROUP_CLIQUE:
         name = fm_caller_is_root(page, caller->clique)
                    ? g_strdup(page->terms->runtime)
-                   : fm_clique_path(page->analysis, caller->clique, PATH_STEPS_MAX);
+                   : fm_clique_path(page, caller->clique, PATH_STEPS_MAX);
         break;
     }
-    const struct fm_path_part parts[] = {{name, leads ? &link : NULL, 0},
+    const struct fm_path_part parts[] = {{name, leads ? &link : NULL, 0, full},
                                          {place, NULL, FM_PART_NOTE}};
     fm_cell_path(table, parts, place[0] ? 2 : 1, depth);
 }

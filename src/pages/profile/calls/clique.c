@@ -380,7 +380,7 @@ static void add_crumbs(struct fm_page *page, uint32_t clique)
     if (count > stored)
         fm_add_text(crumbs, "\u2026");
     for (uint32_t i = 0; i < stored; i++) {
-        g_autofree char *label = fm_clique_label(page->analysis, cliques[i]);
+        g_autofree char *label = fm_clique_label(page, cliques[i]);
         struct fm_query query = fm_page_link(page, FM_CMD_CLIQUE, cliques[i]);
         if (i + 1 == stored)
             fm_add_text(crumbs, label);
@@ -424,7 +424,7 @@ static char *title_of(const struct fm_page *page, uint32_t clique)
 {
     if (page->profile->flavour != FM_FLAVOUR_C || fm_digest_is_outside(page->analysis, clique))
         return g_strdup_printf("Clique %" PRIu32, clique);
-    g_autofree char *label = fm_clique_label(page->analysis, clique);
+    g_autofree char *label = fm_clique_label(page, clique);
     return g_strdup_printf("%s in one context", label);
 }
 

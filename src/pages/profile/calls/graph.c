@@ -38,7 +38,7 @@ static void add_node(struct graph_view *view, struct fm_graph *to, const struct 
     g_autofree char *amount = fm_format_at_most(total, node->recursion != 0);
     fm_graph_add_node(to, &(struct fm_graph_node){
                               .id = node->ps,
-                              .label = proc->short_name,
+                              .label = fm_shown_name(page, node->ps),
                               .place = proc->file[0] ? place : NULL,
                               .amount = amount,
                               .query = &link,
@@ -107,9 +107,10 @@ static void add_functions(struct graph_view *view)
         fm_cell_bar(table, part_of(node->own, view->whole), part_of(node->total, view->whole));
         fm_measured_cell(table, &view->measured, node->own);
         fm_calls_cell(table, view->page->profile, node->calls, node->inlined);
-        const struct fm_path_part parts[] = {
-            {proc->short_name, &link, node->focus ? FM_PART_STRONG : 0},
-            {place, NULL, FM_PART_NOTE}};
+        const struct fm_path_part parts[] = {{fm_shown_name(page, node->ps), &link,
+                                              node->focus ? FM_PART_STRONG : 0,
+                                              fm_full_name_ps(page, node->ps)},
+                                             {place, NULL, FM_PART_NOTE}};
         fm_cell_path(table, parts, proc->file[0] ? 2 : 1, 0);
     }
 }
@@ -150,8 +151,9 @@ static void add_calls(struct graph_view *view)
             fm_cell_ratio(table, (double)edge->calls / (double)calls);
         else
             fm_cell_empty(table);
-        const struct fm_path_part parts[] = {{page->profile->ps[edge->from].short_name, &from, 0},
-                                             {page->profile->ps[edge->to].short_name, &to, 0}};
+        const struct fm_path_part parts[] = {
+            {fm_shown_name(page, edge->from), &from, 0, fm_full_name_ps(page, edge->from)},
+            {fm_shown_name(page, edge->to), &to, 0, fm_full_name_ps(page, edge->to)}};
         fm_cell_path(table, parts, 2, 0);
     }
     if (edges->len > EDGES_SHOWN) {

@@ -294,7 +294,7 @@ bool fm_page_proc(struct fm_page *page, GError **error)
     fm_page_begin(
         page, "proc",
         page->query.compact && page->profile->flavour == FM_FLAVOUR_C
-            ? g_strdup(proc->short_name)
+            ? g_strdup(fm_shown_name(page, ps))
             : g_strdup_printf("Summary of %s %s", page->terms->proc, proc->qualified_name));
     fm_function_crumbs(page, ps, NULL);
     struct fm_cost cost;

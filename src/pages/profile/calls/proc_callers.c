@@ -135,7 +135,7 @@ static void add_names(struct callers_view *view, const struct fm_row *row,
         fm_caller_clique_name(page, caller->clique, &entry);
         fm_cell_link(view->table, &clique, number, FM_STYLE_PLAIN);
         if (page->profile->flavour == FM_FLAVOUR_C && !fm_caller_is_root(page, caller->clique)) {
-            g_autofree char *path = fm_clique_path(page->analysis, caller->clique, PATH_STEPS_MAX);
+            g_autofree char *path = fm_clique_path(page, caller->clique, PATH_STEPS_MAX);
             fm_cell_link(view->table, &clique, path, FM_STYLE_PLAIN);
             break;
         }
@@ -409,7 +409,7 @@ bool fm_page_proc_callers(struct fm_page *page, GError **error)
     page->module = proc->decl_module;
     bool window = page->query.compact && page->profile->flavour == FM_FLAVOUR_C;
     fm_page_begin(page, "proc_callers",
-                  window ? g_strdup_printf("Callers of %s", proc->short_name)
+                  window ? g_strdup_printf("Callers of %s", fm_shown_name(page, command->number))
                          : g_strdup_printf("The %s calling %s", groups[command->group],
                                            proc->qualified_name));
     if (window)

@@ -69,10 +69,10 @@ static void add_row(struct fm_page *page, struct fm_table *table, const struct f
     static const double shares[] = {0.5, 0.9, 0.99, 0.999};
     uint32_t clique = page->analysis->pd_clique[profile->csd_callee[d->csd]];
     struct fm_query link = fm_page_link(page, FM_CMD_CLIQUE, clique);
-    g_autofree char *path = fm_clique_path(page->analysis, clique, STEPS_SHOWN);
+    g_autofree char *path = fm_clique_path(page, clique, STEPS_SHOWN);
     if (path[0] == '\0') {
         g_free(path);
-        path = fm_clique_label(page->analysis, clique);
+        path = fm_clique_label(page, clique);
     }
     fm_table_row(table, "context", false);
     time_cell(table, d, (double)d->ns);

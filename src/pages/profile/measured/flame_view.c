@@ -47,7 +47,7 @@ static char *box_label(const struct drawing *drawing, const struct fm_digest_box
     for (uint32_t i = 0; i < box->chain; i++) {
         const struct fm_digest_node *each =
             &g_array_index(drawing->flame.nodes, struct fm_digest_node, box->node + i);
-        g_autofree char *name = fm_node_label(drawing->page->profile, each);
+        g_autofree char *name = fm_node_label(drawing->page, each);
         g_string_append_printf(label, "%s%s", i ? " \u203a " : "", name);
     }
     (void)node;

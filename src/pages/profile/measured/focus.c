@@ -23,17 +23,18 @@ char *fm_focus_text(const struct fm_page *page, const struct fm_digest_focus *fo
     if (focus->ps != 0)
         return g_strdup_printf("%s in all contexts", fm_name_ps(page, focus->ps));
     if (focus->clique != 0)
-        return fm_clique_path(page->analysis, focus->clique, 8);
+        return fm_clique_path(page, focus->clique, 8);
     return g_strdup("the whole program");
 }
 
-char *fm_node_label(const struct fm_profile *profile, const struct fm_digest_node *node)
+char *fm_node_label(const struct fm_page *page, const struct fm_digest_node *node)
 {
-    g_return_val_if_fail(
-        node->kind == FM_NODE_WHOLE || (node->ps >= 1 && node->ps <= profile->ps_count), NULL);
+    g_return_val_if_fail(node->kind == FM_NODE_WHOLE ||
+                             (node->ps >= 1 && node->ps <= page->profile->ps_count),
+                         NULL);
     if (node->kind == FM_NODE_WHOLE)
         return g_strdup("the whole program");
-    const char *name = profile->ps[node->ps].short_name;
+    const char *name = fm_shown_name(page, node->ps);
     if (node->kind == FM_NODE_RECURSION)
         return g_strdup_printf("\u27f2\u00a0%s\u00a0+%" PRIu32, name, node->procs - 1);
     if (node->recurses)

@@ -11,7 +11,7 @@ struct fm_digest_focus fm_focus_of(const struct fm_command *command);
 char *fm_focus_text(const struct fm_page *page, const struct fm_digest_focus *focus);
 
 /* "expr", "⟲ expr +4", "walk ⟲"; g_free. */
-char *fm_node_label(const struct fm_profile *profile, const struct fm_digest_node *node);
+char *fm_node_label(const struct fm_page *page, const struct fm_digest_node *node);
 /* Call site of the node, "lvm.c:1310", with the number of further ones; NULL = not known.
  * g_free. */
 char *fm_node_site(const struct fm_page *page, const struct fm_digest_node *node);

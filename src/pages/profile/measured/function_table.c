@@ -11,7 +11,8 @@ static void add_row(struct fm_page *page, struct fm_table *table,
     const struct fm_ps *proc = &page->profile->ps[ps];
     struct fm_query link = fm_page_link(page, FM_CMD_PROC, ps);
     g_autofree char *file = fm_name_place(page, proc->file, 0);
-    const struct fm_path_part parts[] = {{proc->short_name, &link, 0}, {file, NULL, FM_PART_NOTE}};
+    const struct fm_path_part parts[] = {
+        {fm_shown_name(page, ps), &link, 0, fm_full_name_ps(page, ps)}, {file, NULL, FM_PART_NOTE}};
     struct fm_cost cost;
     fm_analysis_ps_cost(page->analysis, ps, &cost);
     int64_t own = cost.own[measured->measure], total = fm_cost_total(&cost, measured->measure);
@@ -24,7 +25,6 @@ static void add_row(struct fm_page *page, struct fm_table *table,
     fm_total_at_most(page, table, &cost, measured->measure);
     fm_calls_cell(table, page->profile, cost.calls, cost.inlined);
     fm_cell_path(table, parts, file[0] ? 2 : 1, 0);
-    fm_cell_full(table, fm_full_name_ps(page, ps));
 }
 
 void fm_function_table(struct fm_page *page, const struct fm_measured *measured, const char *name,

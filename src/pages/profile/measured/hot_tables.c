@@ -59,7 +59,7 @@ static char *caption_of(const struct fm_page *page, const struct route *route, u
 {
     if (shared == 0)
         return NULL;
-    g_autofree char *path = fm_clique_path(page->analysis, route->steps[shared - 1], 6);
+    g_autofree char *path = fm_clique_path(page, route->steps[shared - 1], 6);
     return g_strdup_printf("all below %s", path);
 }
 
@@ -80,10 +80,13 @@ static void add_path_cell(struct fm_page *page, struct fm_table *table, uint32_t
     if (first > 0)
         parts[count++] = (struct fm_path_part){"\u2026", NULL, 0};
     for (uint32_t i = first; i < end; i++) {
-        g_ptr_array_add(labels, fm_clique_label(a, route->steps[i]));
-        parts[count++] = (struct fm_path_part){labels->pdata[labels->len - 1], NULL, 0};
+        g_ptr_array_add(labels, fm_clique_label(page, route->steps[i]));
+        parts[count++] =
+            (struct fm_path_part){labels->pdata[labels->len - 1], NULL, 0,
+                                  fm_full_name_ps(page, fm_digest_clique_name(a, route->steps[i]))};
     }
-    parts[count++] = (struct fm_path_part){a->profile->ps[ps].short_name, &link, FM_PART_STRONG};
+    parts[count++] = (struct fm_path_part){fm_shown_name(page, ps), &link, FM_PART_STRONG,
+                                           fm_full_name_ps(page, ps)};
     fm_cell_path(table, parts, count, 0);
 }
 
@@ -271,12 +274,12 @@ unsigned fm_add_hot_recursions(struct fm_page *page, const struct fm_measured *m
     add_plain_column(table, "Recursion", "path", 1, FM_COLUMN_PROC);
     for (unsigned i = 0; i < MIN(count, rows); i++) {
         struct fm_query link = fm_page_link(page, FM_CMD_CLIQUE, all[i].clique);
-        g_autofree char *label = fm_clique_label(page->analysis, all[i].clique);
+        g_autofree char *label = fm_clique_label(page, all[i].clique);
         g_autofree char *entry = g_strdup_printf(
             "entered at %s",
-            page->profile
-                ->ps[page->profile->pd_ps[fm_analysis_clique_entry(page->analysis, all[i].clique)]]
-                .short_name);
+            fm_shown_name(
+                page,
+                page->profile->pd_ps[fm_analysis_clique_entry(page->analysis, all[i].clique)]));
         fm_table_row(table, "recursion", false);
         if (fm_measured_is_soft(measured, all[i].total))
             fm_row_soft(table);
@@ -454,7 +457,7 @@ static void add_context_row(struct fm_page *page, struct fm_table *table,
                             int64_t whole, double times)
 {
     struct fm_query link = fm_page_link(page, FM_CMD_CLIQUE, context->clique);
-    g_autofree char *path = fm_clique_path(page->analysis, context->clique, 8);
+    g_autofree char *path = fm_clique_path(page, context->clique, 8);
     g_autofree char *mark = g_strdup_printf("%.0f \u00d7 the cost of a call elsewhere", times);
     const struct fm_path_part parts[] = {{path, &link, 0}, {mark, NULL, FM_PART_NOTE}};
     fm_table_row(table, "context", false);

@@ -6,16 +6,18 @@
 #include "profile/digest/names.h"
 #include "profile/digest/paths.h"
 #include "display/ranked.h"
+#include "pages/profile/parts/names.h"
 
 #define SEPARATOR " \u203a "
 #define CELL_STEPS 8u
 #define NEAR_STEPS 128u
 #define SPELLED_STEPS_MAX 40 /* for longer paths the number is easier to type */
 
-static void append_label(GString *out, const struct fm_analysis *a, uint32_t clique)
+static void append_label(GString *out, const struct fm_page *page, uint32_t clique)
 {
+    const struct fm_analysis *a = page->analysis;
     uint32_t procs = fm_digest_clique_procs(a, clique);
-    const char *name = a->profile->ps[fm_digest_clique_name(a, clique)].short_name;
+    const char *name = fm_shown_name(page, fm_digest_clique_name(a, clique));
     if (procs > 1)
         g_string_append(out, "\u27f2\u00a0");
     g_string_append(out, name);
@@ -25,16 +27,17 @@ static void append_label(GString *out, const struct fm_analysis *a, uint32_t cli
         g_string_append(out, "\u00a0\u27f2");
 }
 
-char *fm_clique_label(const struct fm_analysis *a, uint32_t clique)
+char *fm_clique_label(const struct fm_page *page, uint32_t clique)
 {
-    g_return_val_if_fail(clique >= 1 && clique <= a->clique_count, NULL);
+    g_return_val_if_fail(clique >= 1 && clique <= page->analysis->clique_count, NULL);
     GString *out = g_string_new(NULL);
-    append_label(out, a, clique);
+    append_label(out, page, clique);
     return g_string_free(out, FALSE);
 }
 
-char *fm_clique_path(const struct fm_analysis *a, uint32_t clique, unsigned steps_max)
+char *fm_clique_path(const struct fm_page *page, uint32_t clique, unsigned steps_max)
 {
+    const struct fm_analysis *a = page->analysis;
     g_return_val_if_fail(clique >= 1 && clique <= a->clique_count && steps_max > 0, NULL);
     uint32_t near[NEAR_STEPS]; /* to climb once, nearly always */
     g_autofree uint32_t *far = NULL;
@@ -46,7 +49,7 @@ char *fm_clique_path(const struct fm_analysis *a, uint32_t clique, unsigned step
     const uint32_t *cliques = far != NULL ? far : near;
     GString *out = g_string_new(NULL);
     if (total == 0) /* the runtime, a thread */
-        g_string_append(out, a->profile->ps[fm_digest_clique_name(a, clique)].short_name);
+        g_string_append(out, fm_shown_name(page, fm_digest_clique_name(a, clique)));
     uint32_t tail = steps_max > 1 ? steps_max - 1 : 1;
     for (uint32_t i = 0; i < total; i++) {
         if (total > steps_max && i == (steps_max > 1 ? 1 : 0)) {
@@ -55,7 +58,7 @@ char *fm_clique_path(const struct fm_analysis *a, uint32_t clique, unsigned step
         }
         if (out->len > 0)
             g_string_append(out, SEPARATOR);
-        append_label(out, a, cliques[i]);
+        append_label(out, page, cliques[i]);
     }
     return g_string_free(out, FALSE);
 }
@@ -67,8 +70,9 @@ char *fm_clique_spelling(const struct fm_analysis *a, uint32_t clique)
     uint32_t count = fm_digest_path(a, clique, cliques, SPELLED_STEPS_MAX);
     g_autoptr(GString) out = g_string_new(NULL);
     for (uint32_t i = 0; i < count && count <= SPELLED_STEPS_MAX; i++)
-        g_string_append_printf(out, "%s%s", i ? "/" : "",
-                               a->profile->ps[fm_digest_clique_name(a, cliques[i])].short_name);
+        g_string_append_printf(
+            out, "%s%s", i ? "/" : "",
+            fm_profile_short_name(a->profile, fm_digest_clique_name(a, cliques[i])));
     uint32_t *found = NULL, found_count = 0, total = 0;
     if (out->len > 0)
         fm_digest_named_paths(a, out->str, 2, &found, &found_count, &total);
@@ -92,10 +96,10 @@ void fm_context_cell(struct fm_page *page, struct fm_table *table, uint32_t csd)
     }
     uint32_t clique = page->analysis->pd_clique[profile->csd_callee[csd]];
     struct fm_query link = fm_page_link(page, FM_CMD_CLIQUE, clique);
-    g_autofree char *path = fm_clique_path(page->analysis, clique, CELL_STEPS);
+    g_autofree char *path = fm_clique_path(page, clique, CELL_STEPS);
     if (path[0] == '\0') {
         g_free(path);
-        path = fm_clique_label(page->analysis, clique);
+        path = fm_clique_label(page, clique);
     }
     const struct fm_path_part parts[] = {{path, &link, FM_PART_STRONG}};
     fm_cell_path(table, parts, 1, 0);

@@ -6,10 +6,10 @@
 #include "pages/report.h"
 
 /* "insert", of a recursion "⟲ expr +4", of a function that calls itself "walk ⟲". g_free. */
-char *fm_clique_label(const struct fm_analysis *a, uint32_t clique);
+char *fm_clique_label(const struct fm_page *page, uint32_t clique);
 /* The path from the program's entry to the clique, with at most steps_max steps: a longer one has
  * its first and last steps, with "…" between. g_free. */
-char *fm_clique_path(const struct fm_analysis *a, uint32_t clique, unsigned steps_max);
+char *fm_clique_path(const struct fm_page *page, uint32_t clique, unsigned steps_max);
 /* The contexts from the program's entry down to the clique, inclusive. Returns how many there are;
  * the innermost max of them are stored, outermost first. */
 uint32_t fm_clique_way(const struct fm_analysis *a, uint32_t clique, uint32_t *cliques,

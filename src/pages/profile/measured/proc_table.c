@@ -27,8 +27,9 @@ static void add_ranked(struct fm_page *page, const char *name, const struct fm_m
         const struct fm_ps *proc = &page->profile->ps[rows[i].id];
         struct fm_query link = fm_page_link(page, FM_CMD_PROC, rows[i].id);
         g_autofree char *place = fm_name_place(page, proc->file, 0);
-        const struct fm_path_part parts[] = {{proc->short_name, &link, 0},
-                                             {place, NULL, FM_PART_NOTE}};
+        const struct fm_path_part parts[] = {
+            {fm_shown_name(page, rows[i].id), &link, 0, fm_full_name_ps(page, rows[i].id)},
+            {place, NULL, FM_PART_NOTE}};
         fm_cost_table_row(&costs, "proc", &rows[i].cost, true);
         if (early > 0)
             fm_cell_int(costs.table, rows[i].cost.own[FM_EXCPS]);

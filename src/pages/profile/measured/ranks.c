@@ -105,8 +105,8 @@ static void mean_cell(struct fm_table *table, const struct fm_measured *measured
 
 static char *path_of(const struct fm_page *page, uint32_t clique)
 {
-    g_autofree char *path = fm_clique_path(page->analysis, clique, STEPS_SHOWN);
-    return path[0] != '\0' ? g_steal_pointer(&path) : fm_clique_label(page->analysis, clique);
+    g_autofree char *path = fm_clique_path(page, clique, STEPS_SHOWN);
+    return path[0] != '\0' ? g_steal_pointer(&path) : fm_clique_label(page, clique);
 }
 
 /* "rank 3", "process 4711"; g_free. */

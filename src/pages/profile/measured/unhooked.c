@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/names/names.h"
+#include "pages/profile/parts/names.h"
 #include "profile/digest/run/unhooked.h"
 #include "pages/profile/measured/hot_tables.h"
 
@@ -15,8 +16,9 @@ static void add_row(struct fm_page *page, struct fm_table *table,
     int64_t quanta = (int64_t)file->quanta;
     struct fm_query link = fm_page_link(page, FM_CMD_PROC, file->caller);
     bool has_page = fm_profile_is_function(profile, file->caller);
-    const struct fm_path_part caller[] = {
-        {profile->ps[file->caller].short_name, has_page ? &link : NULL, 0}};
+    const struct fm_path_part caller[] = {{fm_shown_name(page, file->caller),
+                                           has_page ? &link : NULL, 0,
+                                           fm_full_name_ps(page, file->caller)}};
     g_autofree char *name = fm_unhooked_file_name(file);
     fm_table_row(table, "unhooked", false);
     if (fm_measured_is_soft(measured, quanta))

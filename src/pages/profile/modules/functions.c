@@ -17,6 +17,17 @@ static void choose_shown(const struct fm_page *page, const struct fm_measured *o
         fm_measured_init(ret, page->recording, FM_QUERY_BY_TIME);
 }
 
+/* Leaves out threads, which are nodes as functions are. */
+static uint32_t keep_functions(const struct fm_profile *profile, uint32_t *ps, uint32_t count,
+                               uint32_t rows)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count && kept < rows; i++)
+        if (fm_profile_is_function(profile, ps[i]))
+            ps[kept++] = ps[i];
+    return kept;
+}
+
 bool fm_page_functions(struct fm_page *page, GError **error)
 {
     (void)error;
@@ -28,17 +39,21 @@ bool fm_page_functions(struct fm_page *page, GError **error)
     fm_page_begin(page, "functions",
                   g_strdup_printf("Most expensive %s by %s%s", page->terms->procs,
                                   total ? "total " : "", ordered.name));
+    uint32_t threads = 0;
+    for (uint32_t i = 1; i <= page->profile->ps_count; i++)
+        threads += !fm_profile_is_function(page->profile, i);
     const struct fm_top_query query = {
         .kind = fm_cost_kind_of(ordered.measure),
         .with_descendants = total,
         .limit = FM_LIMIT_RANK,
         .first = 1,
-        .last = command->last,
+        .last = command->last + threads,
         .further = page->profile->run_info.origin != NULL,
     };
     g_autofree uint32_t *ps = NULL;
     uint32_t count = 0;
     fm_analysis_top(page->analysis, &query, &ps, &count);
+    count = keep_functions(page->profile, ps, count, command->last);
     fm_display_fact_string(page->display, "measure", fm_tree_words[ordered.asked]);
     fm_display_fact_int(page->display, "function_count", page->profile->ps_count);
     fm_function_table(page, &shown, "functions", ps, count);

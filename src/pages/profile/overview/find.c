@@ -88,7 +88,7 @@ static void add_found_proc(struct fm_page *page, struct fm_table *table,
     add_cost(table, columns, found->own);
     add_cost(table, columns, found->total);
     fm_calls_cell(table, page->profile, cost.calls, cost.inlined);
-    fm_cell_link(table, &query, proc->short_name, FM_STYLE_PLAIN);
+    fm_cell_link(table, &query, fm_shown_name(page, found->ps), FM_STYLE_PLAIN);
     fm_cell_full(table, fm_full_name_ps(page, found->ps));
     fm_cell_string(table, place, FM_STYLE_PLAIN);
 }
@@ -218,7 +218,7 @@ static void add_cliques(struct fm_page *page, struct fm_table *table,
             calls += fm_analysis_pd_calls(a, a->clique_pds[m]);
             inlined |= fm_analysis_pd_inlined(a, a->clique_pds[m]);
         }
-        g_autofree char *path = fm_clique_path(a, clique, 8);
+        g_autofree char *path = fm_clique_path(page, clique, 8);
         g_autofree char *spelling = fm_clique_spelling(a, clique);
         g_autofree char *command = spelled(page, spelling, clique, true);
         char focus[32];

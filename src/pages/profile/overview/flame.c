@@ -29,7 +29,7 @@ static void add_way(struct fm_page *page, const struct fm_digest_focus *focus)
     fm_add_link(list, &query, "the whole program");
     uint32_t count = focus->clique ? fm_digest_path(a, focus->clique, cliques, ANCESTORS_MAX) : 0;
     for (uint32_t i = 0; i + 1 < MIN(count, ANCESTORS_MAX); i++) {
-        g_autofree char *label = fm_clique_label(a, cliques[i]);
+        g_autofree char *label = fm_clique_label(page, cliques[i]);
         g_snprintf(name, sizeof name, "clique/%" PRIu32, cliques[i]);
         query.command.name = name;
         fm_add_link(list, &query, label);

@@ -54,7 +54,9 @@ static void add_freeing_row(struct fm_page *page, struct fm_table *table, uint32
     else
         fm_cell_empty(table);
     fm_calls_cell(table, page->profile, cost.calls, cost.inlined);
-    const struct fm_path_part parts[] = {{proc->short_name, &link, 0}, {place, NULL, FM_PART_NOTE}};
+    const struct fm_path_part parts[] = {
+        {fm_shown_name(page, ps), &link, 0, fm_full_name_ps(page, ps)},
+        {place, NULL, FM_PART_NOTE}};
     fm_cell_path(table, parts, place[0] ? 2 : 1, 0);
 }
 

@@ -74,7 +74,7 @@ static void set_not_found(const struct fm_open_profile *recording, const char *w
                                    i == 0          ? "; is it "
                                    : i + 1 < count ? ", "
                                                    : " or ",
-                                   recording->profile->ps[near[i].ps].short_name);
+                                   fm_profile_short_name(recording->profile, near[i].ps));
     }
     g_string_append(message, count > 0 ? "?" : "");
     g_free(near);

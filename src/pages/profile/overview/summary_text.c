@@ -2,6 +2,7 @@
 /* The first page of a C program in a sentence or two. */
 #include "pages/profile/overview/summary_text.h"
 
+#include "pages/profile/parts/names.h"
 #include "profile/digest/run/held.h"
 #include "profile/digest/hottest.h"
 #include "profile/digest/paths.h"
@@ -88,7 +89,7 @@ static void append_held(const struct fm_page *page, GString *lead)
         g_autofree char *kept = fm_format_int((int64_t)held->ps_blocks);
         g_autofree char *made = fm_format_int((int64_t)held->ps_allocs);
         g_string_append_printf(lead, ", %s by %s, which kept %s of %s blocks",
-                               share >= 1 ? "all" : "nearly all", profile->ps[held->ps].short_name,
+                               share >= 1 ? "all" : "nearly all", fm_shown_name(page, held->ps),
                                kept, made);
     }
     if (held->once_blocks > 0) {

@@ -3,6 +3,7 @@
  * row's total is its own cost plus its children's totals. */
 #include "pages/profile/overview/overview.h"
 
+#include "pages/profile/parts/names.h"
 #include "pages/profile/measured/focus.h"
 #include "pages/profile/measured/measure.h"
 #include "pages/profile/measured/switch.h"
@@ -77,7 +78,7 @@ static void add_row(struct tree_view *view, const struct fm_digest_node *node,
     bool whole = node->kind == FM_NODE_WHOLE;
     char focus[32];
     struct fm_query opening, link = fm_node_link(view->page, node);
-    g_autofree char *label = fm_node_label(view->page->profile, node);
+    g_autofree char *label = fm_node_label(view->page, node);
     g_autofree char *site = fm_node_site(view->page, node);
     fm_table_row(table,
                  whole                             ? "whole"
@@ -110,7 +111,8 @@ static void add_row(struct tree_view *view, const struct fm_digest_node *node,
     if (has_children)
         parts[count++] = (struct fm_path_part){open ? "\u25be" : "\u25b8",
                                                can_open ? &opening : NULL, FM_PART_MARK};
-    parts[count++] = (struct fm_path_part){label, whole ? NULL : &link, 0};
+    parts[count++] = (struct fm_path_part){label, whole ? NULL : &link, 0,
+                                           whole ? NULL : fm_full_name_ps(view->page, node->ps)};
     if (view->tree.up && node->kind == FM_NODE_MEMBER && parent)
         parts[count++] = (struct fm_path_part){"in a recursion", NULL, FM_PART_NOTE};
     if (site)

@@ -6,6 +6,12 @@
 #include "base/text/cxx_name.h"
 #include "pages/profile/parts/page.h"
 
+const char *fm_shown_name(const struct fm_page *page, uint32_t ps)
+{
+    g_return_val_if_fail(ps >= 1 && ps <= page->profile->ps_count, "");
+    return fm_shown_names_get(page->names, ps);
+}
+
 const char *fm_name_ps(const struct fm_page *page, uint32_t ps)
 {
     g_return_val_if_fail(ps >= 1 && ps <= page->profile->ps_count, "");
@@ -14,12 +20,14 @@ const char *fm_name_ps(const struct fm_page *page, uint32_t ps)
     case FM_QUALIFY_ALWAYS:
         return proc->qualified_name;
     case FM_QUALIFY_NEVER:
-        return proc->short_name;
+        return fm_shown_name(page, ps);
     case FM_QUALIFY_WHEN_DIFFERENT:
-        if (page->profile->flavour == FM_FLAVOUR_C && proc->short_name != proc->unqualified_name)
-            return proc->short_name; /* no other function has it */
-        return page->module && strcmp(page->module, proc->decl_module) == 0 ? proc->short_name
-                                                                            : proc->brief_name;
+        if (fm_profile_has_short_name(page->profile, ps) &&
+            strcmp(fm_profile_short_name(page->profile, ps), proc->unqualified_name) != 0)
+            return fm_shown_name(page, ps);
+        return page->module && strcmp(page->module, proc->decl_module) == 0
+                   ? fm_shown_name(page, ps)
+                   : proc->brief_name;
     }
     g_assert_not_reached();
 }
@@ -29,7 +37,7 @@ const char *fm_full_name_ps(const struct fm_page *page, uint32_t ps)
     g_return_val_if_fail(ps >= 1 && ps <= page->profile->ps_count, NULL);
     const struct fm_ps *proc = &page->profile->ps[ps];
     bool shortened =
-        page->profile->flavour == FM_FLAVOUR_C && strcmp(proc->name, proc->short_name) != 0;
+        page->profile->flavour == FM_FLAVOUR_C && strcmp(proc->name, fm_shown_name(page, ps)) != 0;
     return shortened ? proc->name : NULL;
 }
 
@@ -90,9 +98,9 @@ void fm_function_crumbs(struct fm_page *page, uint32_t ps, const char *what)
     fm_add_link(crumbs, &files, page->terms->modules_title);
     fm_add_link(crumbs, &file, proc->decl_module);
     if (what == NULL) {
-        fm_add_text(crumbs, proc->short_name);
+        fm_add_text(crumbs, fm_shown_name(page, ps));
         return;
     }
-    fm_add_link(crumbs, &function, proc->short_name);
+    fm_add_link(crumbs, &function, fm_shown_name(page, ps));
     fm_add_text(crumbs, what);
 }

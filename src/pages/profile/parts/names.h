@@ -4,7 +4,10 @@
 
 #include "pages/profile/parts/page.h"
 
-/* As the page's preferences qualify it. Belongs to the profile. */
+/* The short name, told apart from those of the other functions of the page; the whole one where
+ * the reader asked for that. Valid as long as the page is being made. */
+const char *fm_shown_name(const struct fm_page *page, uint32_t ps);
+/* As the page's preferences qualify it. Valid as the above. */
 const char *fm_name_ps(const struct fm_page *page, uint32_t ps);
 /* All of a name that is shown shortened, for fm_cell_full(); NULL = nothing is left out. */
 const char *fm_full_name_ps(const struct fm_page *page, uint32_t ps);

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "pages/profile/parts/terms.h"
+#include "pages/profile/parts/shown_names.h"
 #include "pages/report.h"
 
 struct fm_page {
@@ -17,6 +18,7 @@ struct fm_page {
     bool links_carry_preferences; /* the request had preferences: ordinary links keep them */
     const char *module;           /* names in this module are unqualified; NULL = none */
     fm_display_namer namer; /* names for links; gets the recording; NULL = links have numbers */
+    struct fm_shown_names *names; /* of the functions on it; parts/names.h */
     struct fm_display *display;
     struct fm_list *body;
     char focus[32]; /* focus of trees and flame graphs: "all", "clique/N" or "proc/N"; the command's

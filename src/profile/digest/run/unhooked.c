@@ -208,7 +208,7 @@ char *fm_unhooked_sentence(const struct fm_profile *profile)
                                called >= 1            ? "all"
                                : called >= NEARLY_ALL ? "nearly all"
                                                       : "most of it",
-                               profile->ps[digest->caller].short_name);
+                               fm_profile_short_name(profile, digest->caller));
     g_string_append_c(out, '.');
     append_advice(digest, all, out);
     return g_string_free(out, FALSE);

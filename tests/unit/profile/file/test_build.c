@@ -501,18 +501,26 @@ static void test_cxx_names(void)
     static const char *const shown[] = {
         "the program", "f",    "g",    "g [__cxx11]", "t::t [complete]",
         "t::t [base]", "help", "help", "once"};
+    static const char *const alone[] = {"the program", "f",    "g",    "g",   "t::t",
+                                        "t::t",        "help", "help", "once"};
     struct fm_build *build = fm_build_new(FM_FLAVOUR_C, "x");
     for (unsigned i = 0; i < G_N_ELEMENTS(cases); i++)
         fm_build_ps(build, &cases[i].ps);
     fm_build_pd(build, 1);
     g_autoptr(FmProfile) profile = NULL;
     g_assert_true(fm_build_finish(build, &profile, NULL));
+    static const uint32_t all[] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+    G_STATIC_ASSERT(G_N_ELEMENTS(all) == G_N_ELEMENTS(cases));
+    g_auto(GStrv) apart = fm_profile_names_apart(profile, all, G_N_ELEMENTS(all));
     for (unsigned i = 0; i < G_N_ELEMENTS(cases); i++) {
         g_assert_cmpstr(profile->ps[i + 1].name, ==, cases[i].ps.name);
         g_assert_cmpstr(profile->ps[i + 1].unqualified_name, ==, cases[i].unqualified);
         g_assert_cmpstr(profile->ps[i + 1].qualified_name, ==, cases[i].qualified);
         g_assert_cmpstr(profile->ps[i + 1].brief_name, ==, cases[i].brief);
-        g_assert_cmpstr(profile->ps[i + 1].short_name, ==, shown[i]);
+        g_assert_cmpstr(apart[i], ==, shown[i]);
+        g_assert_cmpstr(fm_profile_short_name(profile, i + 1), ==, alone[i]);
+        g_assert_true(fm_profile_short_name(profile, i + 1) ==
+                      fm_profile_short_name(profile, i + 1));
     }
 }
 
