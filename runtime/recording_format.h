@@ -35,7 +35,8 @@
 #include "recording_measures.h"
 
 #define FM_REC_MAGIC "FATHOMR\n"
-#define FM_REC_VERSION 4u
+#define FM_REC_VERSION 5u
+#define FM_REC_VERSION_PLAIN 4u /* of files without FM_REC_EXITS, which 5 has in addition */
 /* The oldest version that can be read. 3 has no edges by unwinding. Threads of version 1 end before
  * `charges`; those of 1 and 2 before `current_stack`, and their headers before `wait_clock`, their
  * allocation records before `own_frees`. */
@@ -89,6 +90,7 @@ enum fm_rec_grade_flags {
     FM_REC_WILL_HOLD = 1u << 7,   /* they would: without FM_REC_HELD there were none */
     FM_REC_LIFETIMES = 1u << 8,   /* also the lifetimes of blocks */
     FM_REC_UNWOUND = 1u << 9,     /* contexts are of stacks that were unwound, see fm_rec_csd */
+    FM_REC_EXITS = 1u << 10,      /* csds are fm_rec_csd_exits, and no frames are kept */
 };
 
 /* Unit of a wait's clock values. The reader converts them to nanoseconds by two moments in the
@@ -414,6 +416,15 @@ struct fm_rec_csd {
     uint32_t epoch_flags;
 };
 static_assert(sizeof(struct fm_rec_csd) == 56, "docs/format-recording.md");
+
+/* With FM_REC_EXITS (--hooks=slots), but for roots and FM_REC_FN_LOST. Calls that are open are not
+ * told from those that were left otherwise: calls - exits are both. */
+struct fm_rec_csd_exits {
+    struct fm_rec_csd csd;
+    uint64_t exits; /* FM_REC_EXITS_ALL: as many as calls */
+};
+#define FM_REC_EXITS_ALL UINT64_MAX
+static_assert(sizeof(struct fm_rec_csd_exits) == 64, "docs/format-recording.md");
 
 /* Shadow stack of one thread on one stack of memory (the thread's own, a signal stack, a
  * coroutine). Its open frames are frames[1 .. n] where n + 1 is the first index with cfa = 0 or

@@ -197,6 +197,7 @@ bool fm_raw_read_counts(struct fm_raw_reading *in, uint32_t at, const struct fm_
     uint32_t samples = in->storage->samples->len, foreigns = in->storage->foreigns->len;
     if (csd->side != 0 && !read_sides(in, csd, raw, error))
         return false;
+    fm_raw_read_exits(in, csd, raw);
     bound_samples(in, samples, raw->quanta);
     fm_raw_foreigns_bound(in, foreigns, raw->quanta);
     return true;

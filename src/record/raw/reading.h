@@ -22,6 +22,9 @@ struct fm_raw_reading {
 FM_MUST_USE bool fm_raw_read_counts(struct fm_raw_reading *in, uint32_t at,
                                     const struct fm_rec_csd *csd, struct fm_raw_csd *raw,
                                     GError **error);
+/* Of a recording whose exits are counted: calls without one were left otherwise, or are open. */
+void fm_raw_read_exits(const struct fm_raw_reading *in, const struct fm_rec_csd *csd,
+                       struct fm_raw_csd *raw);
 /* Open frames count as calls without exit, for csds below csd_end. If exits are not recorded,
  * frames remain after their functions have returned, and mean nothing. */
 FM_MUST_USE bool fm_raw_read_stacks(struct fm_raw_reading *in, const struct fm_rec_thread *thread,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A recording in memory. */
-#include "record/raw/recording.h"
+#include "record/raw/reading.h"
 
 #include "record/raw/storage.h"
 
@@ -236,4 +236,20 @@ const char *fm_raw_tick_words(const struct fm_rec_header *header)
     uint32_t event = header->tick_source >> 8 & 0xff;
     bool is_event = (header->tick_source & 0xff) == FM_REC_TICK_EVENT;
     return is_event && event < G_N_ELEMENTS(words) ? words[event] : NULL;
+}
+
+void fm_raw_read_exits(const struct fm_raw_reading *in, const struct fm_rec_csd *csd,
+                       struct fm_raw_csd *raw)
+{
+    const struct fm_rec_header *header = &in->recording->header;
+    if (header->version < FM_REC_VERSION || (header->grade_flags & FM_REC_EXITS) == 0 ||
+        csd->caller == 0)
+        return;
+    uint32_t ref = (uint32_t)(((const uint8_t *)csd - in->bytes.data) / FM_REC_UNIT);
+    const struct fm_rec_csd_exits *counted = fm_raw_bytes_at(&in->bytes, ref, sizeof *counted);
+    const struct fm_rec_pd *callee = fm_raw_bytes_at(&in->bytes, csd->callee, sizeof *callee);
+    if (counted == NULL || callee == NULL || callee->fn == FM_REC_FN_LOST ||
+        counted->exits == FM_REC_EXITS_ALL)
+        return;
+    raw->excps = raw->calls > counted->exits ? raw->calls - counted->exits : 0;
 }

@@ -35,7 +35,7 @@ struct fm_raw_shape {
 static uint32_t grade_of(const struct fm_raw_recording *recording)
 {
     return recording->header.grade_flags &
-           (FM_REC_COVERAGE | FM_REC_LAZY_EXITS | FM_REC_WAITING | FM_REC_LIFETIMES);
+           (FM_REC_COVERAGE | FM_REC_LAZY_EXITS | FM_REC_WAITING | FM_REC_LIFETIMES | FM_REC_EXITS);
 }
 
 static struct edge edge_of(const struct fm_raw_csd *csd)
