@@ -2,6 +2,7 @@
 /* The recording file: creation, growth, and bump allocation in it. */
 #include "files.h"
 #include "internal.h"
+#include "slots/slots.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -558,7 +559,7 @@ bool fm_arena_open(bool complains)
     struct fm_rec_header *h = (struct fm_rec_header *)p->base;
     p->header = h;
     memcpy(h->magic, FM_REC_MAGIC, sizeof h->magic);
-    h->version = FM_REC_VERSION;
+    h->version = fm_slots_are_used() ? FM_REC_VERSION : FM_REC_VERSION_PLAIN;
     h->byte_order = FM_REC_BYTE_ORDER;
     h->header_bytes = FM_REC_HEADER_BYTES;
     h->pointer_bytes = sizeof(void *);

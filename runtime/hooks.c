@@ -2,6 +2,7 @@
 /* The slow paths of the hooks: first calls, left frames, changes of stack. The fast paths are in
  * hooks.S. */
 #include "internal.h"
+#include "slots/slots.h"
 
 #include <errno.h>
 #include <string.h>
@@ -346,6 +347,10 @@ static FM_RUNTIME_TEXT void enter_slow(uint64_t fn, uint64_t site, uint64_t hook
     struct fm_thread *thread = tls->thread;
     if (FM_UNLIKELY(tls->open_section != 0) && tls->inside != 0 && fm_process.header != NULL)
         __atomic_add_fetch(&fm_process.header->sandbox_missed, 1, __ATOMIC_RELAXED);
+    if (fm_slots_are_used()) { /* as code that has no hooks */
+        fm_slots_other_hooks(hook_pc);
+        return;
+    }
     if (tls->bound == FM_BOUND_NONE || tls->inside != 0 ||
         (thread == NULL && fm_process_is_early()))
         return;
@@ -473,6 +478,8 @@ FM_RUNTIME_TEXT void fm_frames_leave(uint64_t sp)
     struct fm_thread *thread = tls->thread;
     if (thread == NULL || tls->inside != 0 || fm_process_is_copy())
         return;
+    if (FM_UNLIKELY(thread->slots != NULL))
+        fm_slots_left(thread, sp);
     if (plain_cfa(tls->top) + FM_CFA_FROM_FRAME > sp && thread->stack->low <= sp &&
         sp <= thread->stack->high && thread->rec->wait_since == 0)
         return;

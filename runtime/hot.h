@@ -95,7 +95,11 @@ struct fm_tls {
     uint32_t lock_count;
     uint64_t open_section;
     struct fm_lock *locks[FM_LOCKS_HELD_MAX];
+    /* --hooks=slots: the node of the function that left hooked code last; the thread's root, 0 =
+     * none yet. */
+    uint64_t slot_current, slot_root;
 };
+static_assert(offsetof(struct fm_tls, slot_current) == 184, "slots/node.h");
 static_assert(offsetof(struct fm_tls, bound) == 0, "hooks.S");
 static_assert(offsetof(struct fm_tls, top) == 8, "hooks.S");
 static_assert(offsetof(struct fm_tls, table) == 16, "hooks.S");
@@ -181,3 +185,7 @@ uint64_t *fm_counters_v1(uint64_t hook_pc, uint64_t sp);
 uint64_t *fm_enter_counted_v1(uint64_t site, uint64_t hook_pc, uint64_t cfa);
 uint64_t *fm_enter_counted_leaf_v1(uint64_t site, uint64_t hook_pc, uint64_t cfa);
 extern uint64_t fm_uncounted_v1[FM_REC_BLOCKS_MAX];
+/* slots/slots.c. The innermost node, which begins as a frame does; NULL: not at hand. Code has
+ * caught an exception, with that value in r15. */
+const struct fm_rec_frame *fm_slots_charged_quickly(const struct fm_tls *tls);
+void fm_slots_caught(uint64_t r15);

@@ -139,8 +139,7 @@ struct fm_thread {
     fm_lock lock;
     struct fm_rec_thread *rec;
     struct fm_bump bump;
-    struct fm_stack *stack; /* the current one */
-    struct fm_stack *stacks;
+    struct fm_stack *stack, *stacks; /* the current one; all */
     uint32_t entries_used;
     uint64_t points_used;
     int64_t far_allowed; /* number of lookups beyond the home pair before the index is rebuilt */
@@ -167,7 +166,8 @@ struct fm_thread {
     struct fm_waiting waiting;
     struct fm_traced traced;
     struct fm_tick_totals totals;
-    struct fm_unwound *unwound; /* the stack that was walked last; NULL: none yet */
+    struct fm_unwound *unwound;    /* the stack that was walked last; NULL: none yet */
+    struct fm_slots_thread *slots; /* --hooks=slots; NULL: not yet */
 };
 
 /* Functions called by files that do not depend on ticks. */
@@ -423,7 +423,7 @@ static inline const struct fm_rec_frame *fm_stack_charged_quickly(const struct f
     /* i.e. fm_frame_address(frame->cfa) + FM_CFA_FROM_FRAME > sp, whatever the flag bits */
     uint64_t alive = sp - FM_CFA_FROM_FRAME + FM_CFA_INLINED;
     if (FM_UNLIKELY(!fm_bound_passes(tls->bound, sp)))
-        return NULL;
+        return tls->slot_root != 0 ? fm_slots_charged_quickly(tls) : NULL;
     if (FM_LIKELY((int64_t)frame->cfa >= (int64_t)alive)) /* the guard's is negative */
         return frame;
     frame--;

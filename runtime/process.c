@@ -2,6 +2,7 @@
 /* The process: start, fork, exit, and the functions of fathom/fathom.h. */
 #include "files.h"
 #include "internal.h"
+#include "slots/slots.h"
 
 #include "fathom/fathom.h"
 
@@ -106,6 +107,10 @@ static uint64_t moment_of(const char *variable)
 
 static void begin_stopped(void)
 {
+    if (fm_slots_are_used()) {
+        fm_slots_cannot_stop();
+        return;
+    }
     fm_process.stopped = fm_process.was_stopped = true;
     fm_process.grade_flags |= FM_REC_WAS_STOPPED;
     fm_process.header->recording_on = 0;
@@ -128,6 +133,8 @@ static void start_locked(void)
         __atomic_store_n(&fm_process.state, FM_INERT, __ATOMIC_RELEASE);
         return;
     }
+    if (fm_slots_are_used())
+        fm_process.grade_flags |= FM_REC_EXITS;
     const char *wish = fm_getenv("FATHOM_RECORDING");
     if (wish != NULL && strcmp(wish, "off") == 0)
         begin_stopped();

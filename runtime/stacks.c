@@ -4,6 +4,7 @@
  * signals. */
 #include "files.h"
 #include "internal.h"
+#include "slots/slots.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -306,6 +307,8 @@ const struct fm_stack *fm_stack_of(const struct fm_thread *thread, uint64_t sp)
 /* Frames at or below the stack pointer are dead: left by longjmp. */
 const struct fm_rec_frame *fm_stack_charged(const struct fm_thread *thread, uint64_t sp)
 {
+    if (thread->slots != NULL)
+        return fm_slots_charged((struct fm_thread *)(uintptr_t)thread);
     const struct fm_stack *stack = fm_stack_of(thread, sp);
     const struct fm_rec_frame *top = thread->tls->top;
     const struct fm_rec_frame *frame = stack == thread->stack ? top : stack->top;
@@ -329,7 +332,7 @@ void fm_stack_follow(struct fm_thread *thread, uint64_t sp)
 
 void fm_stack_resume(struct fm_thread *thread, uint64_t sp)
 {
-    if (FM_LIKELY(contains(thread->stack, sp)) || thread->tls->inside != 0)
+    if (FM_LIKELY(contains(thread->stack, sp)) || thread->tls->inside != 0 || thread->slots != NULL)
         return;
     int saved_errno = errno;
     uint64_t mask = fm_block_signals();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* State of one thread: made at its first hook, ended by a pthread key. */
-#include "internal.h"
+#include "slots/slots.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -236,6 +236,11 @@ struct fm_thread *fm_thread_make(uint64_t stack_address)
 
 void fm_threads_control(bool stopped, bool between_hooks)
 {
+    if (fm_slots_are_used()) {
+        if (stopped)
+            fm_slots_cannot_stop();
+        return;
+    }
     uint64_t mask = fm_block_signals();
     fm_lock_take(&fm_process.threads_lock);
     if (fm_process.stopped != stopped) {
@@ -445,6 +450,7 @@ void fm_threads_after_fork(const char *old_base)
     if (!fm_process.stopped)
         tls->exit_own = tls->exit_any = FM_BOUND(0);
     list_add(thread);
+    fm_slots_after_fork(thread);
     fm_waiting_begin_thread(thread);
     fm_ticks_start(thread);
 }

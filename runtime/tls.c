@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Data that hooks check first, before anything else exists. */
-#include "internal.h"
+#include "slots/slots.h"
 
 /* Neither their frame nor one below, and without function. */
 static struct fm_rec_csd no_edge;
@@ -12,5 +12,6 @@ __thread struct fm_tls fm_tls_v2 FM_EXPORT = {.bound = FM_BOUND_NOT_READY,
                                               .top = &fm_no_frame,
                                               .heap_off = 1,
                                               .points = fm_no_points,
+                                              .slot_current = FM_SLOTS_NOWHERE,
                                               .exit_own = FM_BOUND(0),
                                               .exit_any = FM_BOUND(0)};

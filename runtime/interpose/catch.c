@@ -43,8 +43,10 @@ static catch_fn of_object(void *code)
 
 FM_FRONT_EXPORT void *FM_FRONT(__cxa_begin_catch)(void *exception)
 {
-    uint64_t frame = (uint64_t)__builtin_frame_address(0);
+    uint64_t frame = (uint64_t)__builtin_frame_address(0), r15;
+    __asm__ volatile("movq %%r15, %0" : "=r"(r15)); /* the caller's: this file leaves it alone */
     fm_frames_leave(frame + FM_CFA_FROM_FRAME);
+    fm_slots_caught(r15);
     catch_fn found = __atomic_load_n(&next, __ATOMIC_RELAXED);
 #ifndef FATHOM_STATIC
     if (found == NULL) { /* not before, as a failure would appear in the program's dlerror */

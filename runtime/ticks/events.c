@@ -210,7 +210,7 @@ void fm_ticks_settle(struct fm_thread *thread, struct fm_rec_csd *csd)
     uint64_t mask = fm_block_signals();
     uint64_t quanta = fm_process.stopped ? 0 : fm_tick_events_passed(thread);
     fm_csd_add_quanta(thread, csd, quanta);
-    if (quanta > 0)
+    if (quanta > 0 && thread->slots == NULL)
         fm_totals_charge(thread, fm_stack_charged(thread, (uint64_t)__builtin_frame_address(0)),
                          csd, quanta);
     thread->rec->user_quanta += quanta;

@@ -7,7 +7,7 @@
  * The kernel delivers a CPU timer's signal when it returns to the program, so it interrupts no
  * system call. perf's signals are more frequent, but may arrive just before a thread sleeps in a
  * call, which then fails with EINTR; and the kernel restarts its timer at each context switch. */
-#include "../internal.h"
+#include "../slots/slots.h"
 #include "../unwind/memory.h"
 #include "../unwound/unwound.h"
 #include "../valgrind.h"
@@ -132,6 +132,8 @@ bool fm_is_of_leaf(const struct fm_rec_csd *csd)
 static uint64_t call_into_foreign_code(const struct fm_thread *thread,
                                        const struct fm_rec_frame *top, uint64_t sp)
 {
+    if (thread->slots != NULL)
+        return fm_slots_call_under_way((const struct fm_slots_node *)(const void *)top);
     const struct fm_rec_csd *csd = (const struct fm_rec_csd *)top->csd;
     const struct fm_rec_pd *running = fm_at(csd->callee);
     uint64_t cfa = (top->cfa + 4) & ~(uint64_t)7; /* without its marks */
@@ -201,7 +203,9 @@ static uint64_t time_passed(struct fm_thread *thread, uint64_t cpu_ns)
 static void charge(struct fm_thread *thread, const mcontext_t *registers, uint64_t quanta)
 {
     uint64_t pc = (uint64_t)registers->gregs[REG_RIP], sp = (uint64_t)registers->gregs[REG_RSP];
-    const struct fm_rec_frame *frame = fm_stack_charged(thread, sp);
+    const struct fm_rec_frame *frame = thread->slots != NULL
+                                           ? fm_slots_interrupted(thread, registers)
+                                           : fm_stack_charged(thread, sp);
     const struct fm_rec_frame *unwound =
         fm_process.unwinds != NULL ? fm_process.unwinds->stack(thread, registers, frame) : NULL;
     frame = unwound != NULL ? unwound : frame;
@@ -213,7 +217,8 @@ static void charge(struct fm_thread *thread, const mcontext_t *registers, uint64
     thread->rec->user_quanta += quanta;
     thread->rec->charges += quanta > 0;
     thread->rec->charge_squares += quanta * quanta;
-    fm_totals_charge(thread, frame, charged, quanta);
+    if (thread->slots == NULL)
+        fm_totals_charge(thread, frame, charged, quanta);
     if (quanta > 0 && charged != thread->lost && unwound != NULL && fm_module_known(pc))
         fm_csd_add_sample(thread, charged, pc, quanta);
     else if (quanta > 0 && charged != thread->lost && unwound == NULL)
@@ -281,8 +286,8 @@ void fm_ticks_prepare(void)
     if (fm_process.tick_source == FM_REC_TICK_EVENT)
         fm_process.quantum_ns = 0;
     fm_process.header->quantum_ns = fm_process.quantum_ns;
-    fm_process.header->totals =
-        FM_REC_TOTALS_CHARGED | (fm_process.unwinds == NULL ? FM_REC_TOTALS_FOREIGN : 0);
+    fm_process.header->totals = (fm_slots_are_used() ? 0 : FM_REC_TOTALS_CHARGED) |
+                                (fm_process.unwinds == NULL ? FM_REC_TOTALS_FOREIGN : 0);
 }
 
 /* 0: stops the timer. */

@@ -7,6 +7,7 @@
  * milliseconds later. So calls are left untimed only if many come within a short wall time.
  * Calls of other functions cost nothing extra. */
 #include "../internal.h"
+#include "../slots/slots.h"
 #include "names.h"
 
 #include <elf.h>
@@ -62,6 +63,11 @@ void fm_traced_prepare(void)
     }
     if (chosen.text[0] == '\0')
         return;
+    if (fm_slots_are_used()) {
+        fm_complain("calls of a program built with --hooks=slots cannot be timed one by one",
+                    chosen.text);
+        return;
+    }
     fm_process.header->traced = fm_arena_text(chosen.text, strlen(chosen.text));
     for (char *at = chosen.text; at != NULL && chosen.name_count < NAMES_MAX;) {
         char *comma = strchr(at, ',');

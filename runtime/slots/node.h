@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Contexts of --hooks=slots: a node for each call edge (csd), below 4 GiB; r15 of the running
+ * function is its node. Offsets are in the hooks' code (assembler/slots/slots.c), whose symbols
+ * have the version in their names. Method: README.md. */
+#pragma once
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define FM_SLOTS_SITE 4
+#define FM_SLOTS_CSD 8
+#define FM_SLOTS_NEXT 16
+#define FM_SLOTS_SPECIAL 24
+#define FM_SLOTS_HEADER 48
+#define FM_SLOTS_TLS 184  /* slot_cur in fm_tls_v2 */
+#define FM_SLOTS_EXITS 56 /* behind the csd */
+
+/* In the code's section fm_slots. Distances are from the words themselves. */
+struct fm_slots_about {
+    uint32_t number;      /* of the function: a hash, odd */
+    uint32_t sites_leaf;  /* call sites * 2 + 1 if the function calls nothing */
+    int32_t to_hook;      /* to the end of the entry hook */
+    int32_t place;        /* of the caller's node, seen from rbp; 0: elsewhere */
+    int32_t to_returns[]; /* to where each call returns */
+};
+static inline uint32_t fm_slots_sites(const struct fm_slots_about *function)
+{
+    return function->sites_leaf >> 1;
+}
+
+enum fm_slots_special {
+    FM_SLOTS_OPEN = 1u << 0,      /* exits look for a record of the entry */
+    FM_SLOTS_SIGNAL = 1u << 1,    /* a signal's handler, entered by the kernel */
+    FM_SLOTS_RECURSIVE = 1u << 2, /* its function's context is entered by more than one node */
+    FM_SLOTS_STALE = 1u << 3,     /* of the parent process: its csd is a copy that nobody reads */
+};
+
+/* Begins like a frame of a shadow stack (fm_rec_frame): who asks for the innermost frame's csd can
+ * have a node's. */
+struct fm_slots_node {
+    uint32_t number; /* the function's; 0: entries take the slow path */
+    uint32_t site;   /* offset of the slot of the call that is under way */
+    struct fm_rec_csd *csd;
+    uint32_t next;                         /* the next callee of the same site */
+    uint32_t mark;                         /* proves that this is a node */
+    uint32_t special;                      /* enum fm_slots_special */
+    uint32_t parent;                       /* node in which it was made; 0: a thread's root */
+    const struct fm_slots_about *function; /* NULL: a thread's root */
+    uint32_t maker; /* node that made the context to which this leads by a recursion; 0: itself */
+    uint32_t slot;  /* its index in the parent */
+    uint32_t slots[];
+};
+static_assert(offsetof(struct fm_slots_node, site) == FM_SLOTS_SITE, "assembler/slots/slots.c");
+static_assert(offsetof(struct fm_slots_node, csd) == FM_SLOTS_CSD, "assembler/slots/slots.c");
+static_assert(offsetof(struct fm_slots_node, next) == FM_SLOTS_NEXT, "assembler/slots/slots.c");
+static_assert(offsetof(struct fm_slots_node, special) == FM_SLOTS_SPECIAL,
+              "assembler/slots/slots.c");
+static_assert(offsetof(struct fm_slots_node, slots) == FM_SLOTS_HEADER, "assembler/slots/slots.c");

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the hooks ask for that they do not find by themselves (slots.S). */
+#include "slots.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define ENTRIES_FIRST 64u
+#define HANDLERS_RETURN_MAX 4u
+
+enum kind { ENTER, LEAF };
+
+extern const char __executable_start[] __attribute__((weak)) FM_HIDDEN;
+extern const char etext[] __attribute__((weak)) FM_HIDDEN;
+
+/* Where handlers that were met return to. */
+static uint64_t handlers_return[HANDLERS_RETURN_MAX];
+
+/* For the ways on which vector registers are not kept. */
+#define WITHOUT_VECTORS \
+    __attribute__((target("general-regs-only"), section("fm_runtime_text"), noinline))
+
+WITHOUT_VECTORS static bool is_in_executable(uint64_t address)
+{
+    return (uint64_t)__executable_start <= address && address < (uint64_t)etext;
+}
+
+/* The slot by which a function is called that returns to `site`. */
+WITHOUT_VECTORS static uint32_t slot_of(const struct fm_slots_node *node, uint64_t site)
+{
+    const struct fm_slots_about *about = node->function;
+    uint32_t count = about != NULL ? fm_slots_sites(about) : 0;
+    uint32_t used = node->site < FM_SLOTS_HEADER ? 0 : (node->site - FM_SLOTS_HEADER) / 4;
+    used = used < count ? used : 0;
+    if (count == 0 || fm_slots_return(about, used) == site || !is_in_executable(site))
+        return used;
+    for (uint32_t i = 0; i < count; i++)
+        if (fm_slots_return(about, i) == site)
+            return i;
+    return used;
+}
+
+/* All nodes of a context have the lists of the one that made it. */
+WITHOUT_VECTORS static struct fm_slots_node *callee_find(struct fm_slots_node *node, uint32_t slot,
+                                                         const struct fm_slots_about *function,
+                                                         bool signal)
+{
+    const struct fm_slots_node *nobody = fm_slots_nobody();
+    if (node->maker != 0)
+        node->slots[slot] = fm_slots_at(node->maker)->slots[slot];
+    struct fm_slots_node *callee = fm_slots_at(node->slots[slot]);
+    while (callee != nobody &&
+           (callee->function != function || ((callee->special & FM_SLOTS_SIGNAL) != 0) != signal))
+        callee = fm_slots_at(callee->next);
+    return callee != nobody ? callee : NULL;
+}
+
+/* What the node is that calls: r15's, also after jumps and switches of stacks. Code without hooks
+ * may have something else there: then it is the one that hooked code was left from. */
+WITHOUT_VECTORS static struct fm_slots_node *caller_find(const struct fm_tls *tls, uint64_t r15,
+                                                         bool *ret_foreign)
+{
+    *ret_foreign = false;
+    if (fm_slots_is_node(r15))
+        return fm_slots_at((uint32_t)r15);
+    *ret_foreign = true;
+    return fm_slots_is_node(tls->slot_current) ? fm_slots_at((uint32_t)tls->slot_current)
+                                               : tls->thread->slots->root;
+}
+
+WITHOUT_VECTORS static bool entry_push(struct fm_thread *thread, struct fm_slots_node *callee,
+                                       uint64_t key, unsigned signal)
+{
+    struct fm_slots_thread *own = thread->slots;
+    if (own->entry_count == own->entry_room)
+        return false;
+    own->entries[own->entry_count] =
+        (struct fm_slots_entry){.key = key, .current = thread->tls->slot_current, .signal = signal};
+    __asm__ volatile("" ::: "memory"); /* a handler may push another */
+    own->entry_count++;
+    callee->special |= FM_SLOTS_OPEN;
+    return true;
+}
+
+/* An edge that exists: its node. 0: not at hand. */
+WITHOUT_VECTORS uint64_t fm_slots_find(const struct fm_slots_about *function, uint64_t key,
+                                       uint64_t site, uint64_t r15, unsigned kind)
+{
+    struct fm_tls *tls = &fm_tls_v2;
+    struct fm_thread *thread = tls->thread;
+    bool foreign;
+    if (FM_UNLIKELY(thread == NULL && fm_process.state == FM_INERT))
+        return (uint64_t)fm_slots_nowhere(fm_slots_sites(function));
+    if (thread == NULL || thread->slots == NULL || tls->inside != 0 || fm_process_is_copy())
+        return 0;
+    for (unsigned i = 0; i < HANDLERS_RETURN_MAX; i++)
+        if (handlers_return[i] == site)
+            return 0;
+    struct fm_slots_node *node = caller_find(tls, r15, &foreign);
+    if (node->csd == NULL || (node->special & FM_SLOTS_STALE) != 0 ||
+        (node->function == NULL && node != thread->slots->root))
+        return 0;
+    struct fm_slots_node *callee = callee_find(node, slot_of(node, site), function, false);
+    if (callee == NULL || (callee->special & FM_SLOTS_STALE) != 0)
+        return 0;
+    if (foreign && kind == ENTER && !entry_push(thread, callee, key, 0))
+        return 0;
+    return (uint64_t)callee;
+}
+
+/* The kernel's code behind a handler. */
+static bool is_signal_return(uint64_t site)
+{
+    static const uint8_t code[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
+    if (!fm_module_known(site) || memcmp((const void *)site, code, sizeof code) != 0)
+        return false;
+    for (unsigned i = 0; i < HANDLERS_RETURN_MAX; i++) {
+        if (handlers_return[i] == 0)
+            handlers_return[i] = site;
+        if (handlers_return[i] == site)
+            break;
+    }
+    return true;
+}
+
+static bool thread_begin(struct fm_thread *thread)
+{
+    struct fm_slots_thread *own = thread->slots;
+    if (own != NULL)
+        return true;
+    own = fm_private_alloc(sizeof *own);
+    struct fm_slots_entry *entries = fm_private_alloc(ENTRIES_FIRST * sizeof *entries);
+    struct fm_slots_node *root = own != NULL && entries != NULL ? fm_slots_node_make(own, 1) : NULL;
+    if (root == NULL) {
+        if (own != NULL)
+            fm_private_free(own, sizeof *own);
+        if (entries != NULL)
+            fm_private_free(entries, ENTRIES_FIRST * sizeof *entries);
+        return false;
+    }
+    root->csd = fm_at(thread->rec->root_csd);
+    own->root = root;
+    own->entries = entries;
+    own->entry_room = ENTRIES_FIRST;
+    __atomic_store_n(&thread->slots, own, __ATOMIC_RELEASE);
+    /* Hooks of the other kind are told by their slow path (hooks.c). */
+    thread->tls->bound = FM_BOUND_NOT_READY;
+    thread->tls->slot_root = (uint64_t)root;
+    return true;
+}
+
+static bool entries_grow(struct fm_slots_thread *own)
+{
+    if (own->entry_count < own->entry_room)
+        return true;
+    struct fm_slots_entry *more = fm_private_alloc(own->entry_room * 2ul * sizeof *more);
+    if (more == NULL)
+        return false;
+    memcpy(more, own->entries, own->entry_count * sizeof *more);
+    struct fm_slots_entry *old = own->entries;
+    own->entries = more;
+    fm_private_free(old, own->entry_room * sizeof *old);
+    own->entry_room *= 2;
+    return true;
+}
+
+/* Coroutines that change threads: contexts of another thread's tree get no new edges. */
+static bool is_of_thread(const struct fm_thread *thread, const struct fm_slots_node *node)
+{
+    while (node->parent != 0)
+        node = fm_slots_at(node->parent);
+    return node == thread->slots->root;
+}
+
+static struct fm_slots_node *enter_locked(struct fm_thread *thread, uint64_t key, uint64_t r15,
+                                          unsigned kind, struct fm_slots_call *call)
+{
+    struct fm_tls *tls = thread->tls;
+    struct fm_slots_thread *own = thread->slots;
+    bool foreign;
+    struct fm_slots_node *node = caller_find(tls, r15, &foreign);
+    if (!is_of_thread(thread, node)) {
+        node = own->root;
+        foreign = true;
+    }
+    call->signal = is_signal_return(call->site);
+    if (!fm_slots_revive(thread, node))
+        return fm_slots_nowhere(fm_slots_sites(call->function));
+    uint32_t slot = slot_of(node, call->site);
+    struct fm_slots_node *callee =
+        node == own->lost ? NULL : callee_find(node, slot, call->function, call->signal);
+    if (callee == NULL)
+        callee = fm_slots_edge(thread, node, slot, call);
+    else if (!fm_slots_revive(thread, callee))
+        return fm_slots_nowhere(fm_slots_sites(call->function));
+    if (kind == LEAF || !(foreign || call->signal) || !entries_grow(own))
+        return callee;
+    unsigned index = 0;
+    if (call->signal) {
+        if (own->handlers < FM_SIGNAL_SAVES_MAX)
+            fm_waiting_put_aside(thread, own->handlers);
+        index = ++own->handlers;
+    }
+    entry_push(thread, callee, key, index);
+    return callee;
+}
+
+/* sp, bp: of the caller. */
+FM_RUNTIME_TEXT uint64_t fm_slots_make(const struct fm_slots_about *function, uint64_t key,
+                                       uint64_t site, uint64_t r15, unsigned kind, uint64_t sp,
+                                       uint64_t bp)
+{
+    struct fm_tls *tls = &fm_tls_v2;
+    struct fm_thread *thread = tls->thread;
+    struct fm_slots_call call = {.function = function, .site = site, .sp = sp, .bp = bp};
+    if (tls->inside != 0 || (tls->bound == FM_BOUND_NONE && tls->slot_root == 0))
+        return (uint64_t)fm_slots_nowhere(fm_slots_sites(function));
+    int saved_errno = errno;
+    uint64_t mask = fm_block_signals();
+    struct fm_slots_node *node = NULL;
+    tls->inside = 1;
+    if (FM_UNLIKELY(fm_process_is_copy()))
+        fm_process_after_fork();
+    thread = tls->thread;
+    if (thread == NULL && fm_process_start())
+        thread = fm_thread_make(sp);
+    else if (thread == NULL)
+        fm_thread_disable();
+    if (thread != NULL) {
+        fm_lock_take(&thread->lock);
+        if (thread_begin(thread))
+            node = enter_locked(thread, key, r15, kind, &call);
+        fm_lock_give(&thread->lock);
+    }
+    if (FM_UNLIKELY(fm_process.leaving != NULL))
+        fm_threads_free_gone();
+    tls->inside = 0;
+    fm_control_look(false);
+    fm_restore_signals(mask);
+    errno = saved_errno;
+    return (uint64_t)(node != NULL ? node : fm_slots_nowhere(fm_slots_sites(function)));
+}
+
+/* The exit of a function into whose context code without hooks, or the kernel, has called; r15: its
+ * caller's. Index of a handler's entry, for fm_slots_exit_handler(); 0: done. */
+WITHOUT_VECTORS uint64_t fm_slots_exit_find(uint64_t key, uint64_t r15)
+{
+    struct fm_tls *tls = &fm_tls_v2;
+    struct fm_slots_thread *own = tls->thread != NULL ? tls->thread->slots : NULL;
+    uint32_t at = own != NULL ? own->entry_count : 0;
+    while (at > 0 && own->entries[at - 1].key != key)
+        at--;
+    if (at == 0) {
+        tls->slot_current = r15;
+        return 0;
+    }
+    struct fm_slots_entry entry = own->entries[at - 1];
+    tls->slot_current = entry.current;
+    for (; at < own->entry_count; at++)
+        own->entries[at - 1] = own->entries[at];
+    own->entry_count--;
+    return entry.signal;
+}
+
+FM_RUNTIME_TEXT void fm_slots_exit_handler(uint64_t index)
+{
+    struct fm_tls *tls = &fm_tls_v2;
+    struct fm_thread *thread = tls->thread;
+    uint64_t mask = fm_block_signals();
+    tls->inside++;
+    thread->slots->handlers = (unsigned)index - 1;
+    if (index <= FM_SIGNAL_SAVES_MAX)
+        fm_waiting_take_up(thread, (unsigned)index - 1);
+    tls->inside--;
+    fm_restore_signals(mask);
+}
+
+static const struct fm_rec_frame *frame_of(struct fm_thread *thread, struct fm_slots_node *node)
+{
+    if ((node->special & FM_SLOTS_STALE) != 0) {
+        uint64_t mask = fm_block_signals();
+        bool revived = fm_slots_revive(thread, node);
+        fm_restore_signals(mask);
+        if (!revived)
+            node = thread->slots->root;
+    }
+    if (node->parent == 0 && node != thread->slots->root)
+        node = thread->slots->root; /* nowhere, or another thread's */
+    return (const struct fm_rec_frame *)(const void *)node;
+}
+
+const struct fm_rec_frame *fm_slots_charged(struct fm_thread *thread)
+{
+    uint64_t current = thread->tls->slot_current;
+    return frame_of(thread, fm_slots_is_node(current) ? fm_slots_at((uint32_t)current)
+                                                      : thread->slots->root);
+}
+
+const struct fm_rec_frame *fm_slots_charged_quickly(const struct fm_tls *tls)
+{
+    uint64_t current = tls->slot_current;
+    if (FM_UNLIKELY(!fm_slots_is_node(current)))
+        return (const struct fm_rec_frame *)tls->slot_root;
+    const struct fm_slots_node *node = fm_slots_at((uint32_t)current);
+    bool plain = node->parent != 0 && (node->special & FM_SLOTS_STALE) == 0;
+    return plain ? (const struct fm_rec_frame *)(const void *)node : NULL;
+}
+
+const struct fm_rec_frame *fm_slots_interrupted(struct fm_thread *thread,
+                                                const mcontext_t *registers)
+{
+    uint64_t pc = (uint64_t)registers->gregs[REG_RIP], r15 = (uint64_t)registers->gregs[REG_R15];
+    if (is_in_executable(pc) && fm_slots_is_node(r15))
+        return frame_of(thread, fm_slots_at((uint32_t)r15));
+    return fm_slots_charged(thread);
+}
+
+uint64_t fm_slots_call_under_way(const struct fm_slots_node *node)
+{
+    const struct fm_slots_about *about = node->function;
+    uint32_t slot = (node->site - FM_SLOTS_HEADER) / 4;
+    if (about == NULL || node->site < FM_SLOTS_HEADER || slot >= fm_slots_sites(about))
+        return 0;
+    return fm_slots_return(about, slot) - 1;
+}
+
+void fm_slots_caught(uint64_t r15)
+{
+    struct fm_tls *tls = &fm_tls_v2;
+    if (tls->slot_root != 0 && fm_slots_is_node(r15))
+        tls->slot_current = r15;
+}
+
+void fm_slots_left(struct fm_thread *thread, uint64_t sp)
+{
+    struct fm_slots_thread *own = thread->slots;
+    uint64_t mask = fm_block_signals();
+    const struct fm_stack *stack = fm_stack_of(thread, sp);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < own->entry_count; i++) {
+        const struct fm_slots_entry *entry = &own->entries[i];
+        bool gone = stack->low <= entry->key && entry->key < sp && sp <= stack->high;
+        if (gone && kept == i) /* the outermost */
+            thread->tls->slot_current = entry->current;
+        if (gone && entry->signal != 0 && own->handlers >= entry->signal)
+            own->handlers = entry->signal - 1;
+        if (!gone)
+            own->entries[kept++] = *entry;
+    }
+    own->entry_count = kept;
+    fm_restore_signals(mask);
+}
+
+void fm_slots_cannot_stop(void)
+{
+    static bool said;
+    if (!__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
+        fm_complain("a program built with --hooks=slots cannot stop its recording: all of it is "
+                    "recorded",
+                    NULL);
+}
+
+void fm_slots_other_hooks(uint64_t hook_pc)
+{
+    static bool said;
+    if (__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
+        return;
+    int saved_errno = errno;
+    const struct fm_rec_module *module =
+        fm_process.state == FM_RECORDING ? fm_module_record(hook_pc) : NULL;
+    const struct fm_rec_text *path = module != NULL ? fm_at(module->path) : NULL;
+    fm_complain("functions with hooks of another kind than --hooks=slots are not recorded",
+                path != NULL ? path->bytes : NULL);
+    errno = saved_errno;
+}
+
+static void make_stale(struct fm_slots_node *node, struct fm_rec_csd_exits **copies)
+{
+    struct fm_rec_csd_exits *copy = *copies;
+    if (copy != NULL) {
+        copy->csd = *node->csd;
+        *copies = copy + 1;
+    }
+    node->csd = copy != NULL ? &copy->csd : &fm_slots_uncounted.csd;
+    node->special |= FM_SLOTS_STALE;
+    node->number = 0;
+}
+
+/* As deep as the tree of contexts, in which each function occurs once on a path. */
+static void make_all_stale(const struct fm_slots_node *node, struct fm_rec_csd_exits **copies)
+{
+    const struct fm_slots_node *nobody = fm_slots_nobody();
+    uint32_t slots = node->function != NULL ? fm_slots_sites(node->function) : 1;
+    for (uint32_t i = 0; i < (slots > 0 ? slots : 1); i++)
+        for (struct fm_slots_node *callee = fm_slots_at(node->slots[i]); callee != nobody;
+             callee = fm_slots_at(callee->next)) {
+            make_stale(callee, copies);
+            if (callee->maker == 0)
+                make_all_stale(callee, copies);
+        }
+}
+
+void fm_slots_after_fork(struct fm_thread *thread)
+{
+    struct fm_slots_thread *own = thread->slots;
+    if (own == NULL)
+        return;
+    /* Exits of calls that the parent counts go to copies. They stay. */
+    struct fm_rec_csd_exits *copies = fm_private_alloc((own->edges + 1ul) * sizeof *copies);
+    make_all_stale(own->root, &copies);
+    own->root->csd = fm_at(thread->rec->root_csd);
+    if (own->lost != NULL) {
+        own->lost->csd = &fm_slots_uncounted.csd;
+        own->lost->parent = 0;
+        own->lost = NULL;
+        own->lost_slots = 0;
+    }
+    thread->tls->bound = FM_BOUND_NOT_READY;
+    const struct fm_rec_frame *at = fm_slots_charged(thread);
+    if (at->csd != (uint64_t)own->root->csd)
+        fm_process.header->forked_in = fm_ref((const void *)at->csd);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Contexts of --hooks=slots (README.md here). */
+#pragma once
+
+#include "../internal.h"
+#include "node.h"
+
+#define FM_SLOTS_NOWHERE \
+    0xFA7B0B5EED5A17E1ull /* slot_cur before hooked code has left; no address */
+
+/* Record of an entry by code without hooks, or of a signal's handler, while its call is open. */
+struct fm_slots_entry {
+    uint64_t key;     /* its frame: the address of its return address, or the canary's place */
+    uint64_t current; /* slot_cur to be put back */
+    unsigned signal;  /* index for fm_waiting_take_up() + 1; 0: no handler's */
+};
+
+struct fm_slots_thread {
+    char *at, *end; /* of its chunk */
+    uint32_t chunk_bytes;
+    struct fm_slots_node *root, *lost;
+    uint32_t lost_slots;
+    uint32_t edges; /* made */
+    struct fm_slots_entry *entries;
+    uint32_t entry_count, entry_room;
+    unsigned handlers; /* entries of handlers */
+};
+
+/* memory.c */
+extern const char fm_slots_present_v1[] __attribute__((weak)) FM_HIDDEN;
+static inline bool fm_slots_are_used(void)
+{
+    return fm_slots_present_v1 != NULL;
+}
+/* Whether it is the address of a node; for any number. */
+bool fm_slots_is_node(uint64_t address);
+static inline struct fm_slots_node *fm_slots_at(uint32_t address)
+{
+    return (struct fm_slots_node *)(uintptr_t)address;
+}
+static inline uint32_t fm_slots_ref(const struct fm_slots_node *node)
+{
+    return (uint32_t)(uintptr_t)node;
+}
+/* The end of all lists of callees. */
+struct fm_slots_node *fm_slots_nobody(void);
+/* A node all of whose slots are nobody; NULL: no memory below 4 GiB. `of`: the thread, or NULL. */
+struct fm_slots_node *fm_slots_node_make(struct fm_slots_thread *of, uint32_t slots);
+/* For calls that are not recorded: room for that many slots. Ends the process where there is no
+ * memory at all below 4 GiB. */
+struct fm_slots_node *fm_slots_nowhere(uint32_t slots);
+/* The csd of nodes whose counts nobody reads. */
+extern struct fm_rec_csd_exits fm_slots_uncounted FM_HIDDEN;
+
+/* edges.c. With the thread's lock, and signals blocked. */
+struct fm_slots_call {
+    const struct fm_slots_about *function; /* entered */
+    uint64_t site;                         /* return address */
+    uint64_t sp, bp;                       /* of the caller as it is entered */
+    bool signal;
+};
+/* Makes the edge from a node, by the slot with that index; the thread's lost node where there is no
+ * room. */
+struct fm_slots_node *fm_slots_edge(struct fm_thread *thread, struct fm_slots_node *from,
+                                    uint32_t slot, const struct fm_slots_call *call);
+/* A node of the parent process gets an edge in this one's file. False: no room. */
+bool fm_slots_revive(struct fm_thread *thread, struct fm_slots_node *node);
+/* Where the call of that slot returns to. */
+static inline uint64_t fm_slots_return(const struct fm_slots_about *about, uint32_t slot)
+{
+    return (uint64_t)&about->to_returns[slot] + (uint64_t)(int64_t)about->to_returns[slot];
+}
+const struct fm_slots_entry *fm_slots_entry_of(const struct fm_slots_thread *thread, uint64_t key);
+
+/* slots.c. The first four are called by slots.S. key: the frame's; site: return address. */
+uint64_t fm_slots_find(const struct fm_slots_about *function, uint64_t key, uint64_t site,
+                       uint64_t r15, unsigned kind);
+uint64_t fm_slots_make(const struct fm_slots_about *function, uint64_t key, uint64_t site,
+                       uint64_t r15, unsigned kind, uint64_t sp, uint64_t bp);
+uint64_t fm_slots_exit_find(uint64_t key, uint64_t r15);
+void fm_slots_exit_handler(uint64_t index);
+/* The node to charge; of the code that runs, or that a signal has interrupted. */
+const struct fm_rec_frame *fm_slots_charged(struct fm_thread *thread);
+const struct fm_rec_frame *fm_slots_interrupted(struct fm_thread *thread,
+                                                const mcontext_t *registers);
+/* Address within the call that the node's function is making; 0: none. */
+uint64_t fm_slots_call_under_way(const struct fm_slots_node *node);
+/* A jump to a frame whose stack pointer is sp has left what is below it. */
+void fm_slots_left(struct fm_thread *thread, uint64_t sp);
+/* Says once that the program cannot be stopped. */
+void fm_slots_cannot_stop(void);
+/* A hook of another kind has run: says once that its functions are not recorded. */
+void fm_slots_other_hooks(uint64_t hook_pc);
+void fm_slots_after_fork(struct fm_thread *thread);
