@@ -42,6 +42,11 @@ static const char *const fm_deep_gcc[] = {"-g",
                                           "%L/entry_hooks.h",
                                           FM_ASSEMBLER,
                                           NULL};
+/* In addition with --hooks=slots: contexts are in r15, the caller's where the stack protector has
+ * its place. */
+static const char *const fm_slots_gcc[] = {"-D__FATHOM_SLOTS",      "-ffixed-r15",
+                                           "-fstack-protector-all", "-mstack-protector-guard=tls",
+                                           "-fno-stack-check",      NULL};
 /* clang 14 writes lists of DWARF 5 as text that refers to labels which it has left out. */
 #define FM_CLANG_TEXT "-gdwarf-4", "-fno-integrated-as", FM_ASSEMBLER
 /* Facts about functions from its debug information are in comments (assembler/kept.c). */

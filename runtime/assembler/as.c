@@ -25,6 +25,7 @@
 #include "flow.h"
 #include "kept.h"
 #include "naked.h"
+#include "slots/slots.h"
 
 static const char *skip_space(const char *at)
 {
@@ -520,7 +521,10 @@ static void run_real(char **argv)
 int main(int argc, char **argv)
 {
     int input = 0;
+    const char *object = "";
     for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "-o") == 0 && i + 1 < argc)
+            object = argv[i + 1];
         if (takes_argument(argv[i]))
             i++;
         else if (argv[i][0] != '-')
@@ -542,7 +546,7 @@ int main(int argc, char **argv)
             unlink(path);
         return 1;
     }
-    bool filtered = filter(all, out);
+    bool filtered = fm_slots_wanted(all) ? fm_slots_filter(all, object, out) : filter(all, out);
     free(all);
     if (!filtered) {
         unlink(path);

@@ -7,6 +7,9 @@
 #if !defined __PIC__ || defined __PIE__
 __asm__("# fathom: executable");
 #endif
+#if defined __FATHOM_SLOTS
+__asm__("# fathom: slots"); /* contexts are in a register */
+#endif
 #if defined __FATHOM_COVERAGE
 __asm__("# fathom: blocks"); /* count them */
 #endif
