@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAGIC "fmknown3"
+#define MAGIC "fmknown4"
 #define ENDING ".statics"
 #define BEGINNING ".writing-" /* prefix of a file that is being written */
 #define WRITING_SECONDS 3600  /* older ones were left by a crash */

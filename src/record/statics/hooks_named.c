@@ -8,6 +8,7 @@ bool fm_statics_is_hook(const char *symbol)
 {
     static const char *const prefixes[] = {
         "__cyg_profile_func_", "fm_enter_slow_", "fm_leave_slow_",   "fm_enter_leaf_",
+        "fm_slots_enter_v",    "fm_slots_leaf_", "fm_slots_late_",   "fm_slots_exit_v",
         "fm_enter_body_",      "fm_leave_body_", "fm_entry_hook_",   "__fentry__",
         "fm_enter_counted_",   "fm_counters_",   "__sanitizer_cov_", "__return__",
         "fm_exit_slow_",       "fm_exit_body_", /* in programs built by fathom 0.1 */

@@ -111,6 +111,32 @@ static void follow(struct disassembly *run, const struct decoded *d)
     }
 }
 
+/* --hooks=slots: calls within a file enter a function behind the first part of its hook, where the
+ * comparison is: its begin then. */
+static uint64_t behind_slot(const struct disassembly *run, uint64_t target)
+{
+    static const uint8_t load[] = {0x47, 0x8b, 0x1c, 0x1f, 0x41, 0x81, 0x3b};
+    size_t available;
+    const uint8_t *bytes = fm_elf_bytes_at(run->elf, target - 4, &available);
+    if (bytes == NULL || available < sizeof load || memcmp(bytes, load, sizeof load) != 0)
+        return target;
+    const GArray *intervals = run->bodies->intervals;
+    guint low = 0, high = intervals->len;
+    while (low < high) {
+        guint middle = low + (high - low) / 2;
+        if (g_array_index(intervals, struct fm_interval, middle).low <= target)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (guint i = low; i-- > 0;) {
+        const struct fm_interval *interval = &g_array_index(intervals, struct fm_interval, i);
+        if (interval->depth == 0)
+            return target < interval->high ? interval->low : target;
+    }
+    return target;
+}
+
 static void through_got(const struct fm_got_entry *entry, struct call *ret)
 {
     ret->direct = true;
@@ -133,6 +159,8 @@ static void decode_call(struct disassembly *run, uint64_t next, const struct dec
         const struct fm_got_entry *entry = fm_elf_stub_entry(run->elf, ret->target);
         if (entry != NULL)
             through_got(entry, ret);
+        else
+            ret->target = behind_slot(run, ret->target);
         return;
     }
     if (!d->has_modrm || d->opcode[0] != 0xff || (d->reg & 7u) != 2)
@@ -247,6 +275,18 @@ static void add_call(struct disassembly *run, uint64_t next, const struct call *
     g_array_append_val(run->machine_sites, site);
 }
 
+/* --hooks=slots: the callee's node is loaded from the caller's, which is in r15, and compared:
+ * movl (%r15, R), R; cmpl $NUMBER, (R). */
+static bool is_slots_hook(const struct decoded *d, const uint8_t *begin, size_t before)
+{
+    if (before < 4 || !d->has_modrm || d->opcode[0] != 0x81 || (d->reg & 7u) != 7 || d->mod != 0)
+        return false;
+    const uint8_t *load = begin - 4;
+    unsigned index = ((load[3] >> 3) & 7u) | ((load[0] & 2u) ? 8u : 0);
+    return (load[0] & 0xf1) == 0x41 && load[1] == 0x8b && (load[2] & 0xc7) == 4 &&
+           (load[3] & 0xc7) == 7 && index == d->base;
+}
+
 /* A hook that the assembler's front wrote out has no call in the body; this it has:
  * lea hook_pc(%rip), R; imul $-0x61C8864F, R, R. The runtime's own code multiplies, too, but not
  * the address of an instruction. behind: bytes of the body before the multiplication. */
@@ -350,7 +390,9 @@ static void disassemble_range(struct disassembly *run, uint64_t low, uint64_t hi
         decode_call(run, address, &decoded, &call);
         if (run->bounds != NULL)
             note_branch(run, address, &decoded);
-        bool hook = is_written_hook(&decoded, begin, (size_t)(begin - start));
+        size_t before = (size_t)(begin - start);
+        bool hook =
+            is_written_hook(&decoded, begin, before) || is_slots_hook(&decoded, begin, before);
         struct fm_counter counter;
         bool counts =
             run->counters != NULL && find_counter(&decoded, start, begin, bytes, size, &counter);
