@@ -4,7 +4,7 @@
 gprof, uftrace and callgrind; allocation counts; two threads; the recording file; finishing.
 
 usage: overhead.py FATHOM FOLDER [--tools LIST] [--programs LIST] [--parts LIST] [--rounds N]
-  LISTs are separated by commas. tools: deep, full, stopped, coverage, clang-deep,
+  LISTs are separated by commas. tools: deep, slots, full, stopped, coverage, clang-deep,
   clang-coverage, gprof, uftrace, callgrind (default: all that are there).
   programs: fib, chain, threads, lua, bzip2, sqlite, fib-inlined; zstd, jq, tcc, redis, ninja,
   re2, leveldb; zopfli, mawk, tidy, duktape, which nothing was tuned for. parts: speed, heap, threads,
@@ -31,6 +31,7 @@ from runtime_rec import Rec  # noqa: E402
 # name: compiler, flags, grade, scale of the work, environment, words before the command
 TOOLS = {
     "deep": ("gcc", [], "deep", 1.0, {}, []),
+    "slots": ("gcc", ["--hooks=slots"], "deep", 1.0, {}, []),
     "full": ("gcc", [], "full", 1.0, {}, []),
     "stopped": ("gcc", [], "deep", 1.0, {"FATHOM_RECORDING": "off"}, []),
     "coverage": ("gcc", [], "coverage", 1.0, {}, []),

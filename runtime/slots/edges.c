@@ -170,7 +170,7 @@ static struct fm_rec_csd *csd_make(struct fm_thread *thread, const struct fm_rec
     return &made->csd;
 }
 
-/* Where calls are counted for which there is no room. */
+/* Counts the calls for which there is no room. */
 static struct fm_slots_node *lost(struct fm_thread *thread, uint32_t slots)
 {
     struct fm_slots_thread *own = thread->slots;

@@ -18,10 +18,10 @@
 
 /* In the code's section fm_slots. Distances are from the words themselves. */
 struct fm_slots_about {
-    uint32_t number;      /* of the function: a hash, odd */
+    uint32_t number;      /* the function's: a hash, odd */
     uint32_t sites_leaf;  /* call sites * 2 + 1 if the function calls nothing */
     int32_t to_hook;      /* to the end of the entry hook */
-    int32_t place;        /* of the caller's node, seen from rbp; 0: elsewhere */
+    int32_t place;        /* the caller's node is there, seen from rbp; 0: elsewhere */
     int32_t to_returns[]; /* to where each call returns */
 };
 static inline uint32_t fm_slots_sites(const struct fm_slots_about *function)
@@ -33,7 +33,7 @@ enum fm_slots_special {
     FM_SLOTS_OPEN = 1u << 0,      /* exits look for a record of the entry */
     FM_SLOTS_SIGNAL = 1u << 1,    /* a signal's handler, entered by the kernel */
     FM_SLOTS_RECURSIVE = 1u << 2, /* its function's context is entered by more than one node */
-    FM_SLOTS_STALE = 1u << 3,     /* of the parent process: its csd is a copy that nobody reads */
+    FM_SLOTS_STALE = 1u << 3,     /* the parent process's: its csd is a copy that nobody reads */
 };
 
 /* Begins like a frame of a shadow stack (fm_rec_frame): who asks for the innermost frame's csd can

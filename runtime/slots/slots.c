@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the hooks ask for that they do not find by themselves (slots.S). */
+/* Answers the hooks for nodes that they do not find by themselves (slots.S). */
 #include "slots.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@ enum kind { ENTER, LEAF };
 extern const char __executable_start[] __attribute__((weak)) FM_HIDDEN;
 extern const char etext[] __attribute__((weak)) FM_HIDDEN;
 
-/* Where handlers that were met return to. */
+/* Return addresses of handlers that were met. */
 static uint64_t handlers_return[HANDLERS_RETURN_MAX];
 
 /* For the ways on which vector registers are not kept. */
@@ -55,7 +55,7 @@ WITHOUT_VECTORS static struct fm_slots_node *callee_find(struct fm_slots_node *n
     return callee != nobody ? callee : NULL;
 }
 
-/* What the node is that calls: r15's, also after jumps and switches of stacks. Code without hooks
+/* The node that calls: r15's, also after jumps and switches of stacks. Code without hooks
  * may have something else there: then it is the one that hooked code was left from. */
 WITHOUT_VECTORS static struct fm_slots_node *caller_find(const struct fm_tls *tls, uint64_t r15,
                                                          bool *ret_foreign)

@@ -16,7 +16,7 @@ struct fm_slots_entry {
 };
 
 struct fm_slots_thread {
-    char *at, *end; /* of its chunk */
+    char *at, *end; /* the rest of its chunk */
     uint32_t chunk_bytes;
     struct fm_slots_node *root, *lost;
     uint32_t lost_slots;
@@ -56,7 +56,7 @@ extern struct fm_rec_csd_exits fm_slots_uncounted FM_HIDDEN;
 struct fm_slots_call {
     const struct fm_slots_about *function; /* entered */
     uint64_t site;                         /* return address */
-    uint64_t sp, bp;                       /* of the caller as it is entered */
+    uint64_t sp, bp;                       /* the caller's, at the callee's entry */
     bool signal;
 };
 /* Makes the edge from a node, by the slot with that index; the thread's lost node where there is no
@@ -65,7 +65,7 @@ struct fm_slots_node *fm_slots_edge(struct fm_thread *thread, struct fm_slots_no
                                     uint32_t slot, const struct fm_slots_call *call);
 /* A node of the parent process gets an edge in this one's file. False: no room. */
 bool fm_slots_revive(struct fm_thread *thread, struct fm_slots_node *node);
-/* Where the call of that slot returns to. */
+/* The return address of the slot's call. */
 static inline uint64_t fm_slots_return(const struct fm_slots_about *about, uint32_t slot)
 {
     return (uint64_t)&about->to_returns[slot] + (uint64_t)(int64_t)about->to_returns[slot];

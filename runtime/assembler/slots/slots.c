@@ -19,7 +19,7 @@
 struct writing {
     struct fm_slots_text *text;
     FILE *out;
-    uint64_t hash; /* of the text and the salt */
+    uint64_t hash; /* hash of the text and the salt */
 };
 
 bool fm_slots_wanted(const char *text)

@@ -8,7 +8,7 @@
 
 #define FM_SLOTS_NONE UINT32_MAX
 
-/* What is done with a line. */
+/* An action for a line. */
 enum fm_slots_act {
     FM_SLOTS_COPY,
     FM_SLOTS_ENTRY,      /* the nop at an entry */
@@ -32,7 +32,7 @@ struct fm_slots_line {
 struct fm_slots_function {
     const char *name;
     size_t name_size;
-    const char *group; /* of its section; NULL: none */
+    const char *group; /* its section's; NULL: none */
     size_t group_size;
     uint32_t entry, set; /* lines; or none */
     uint32_t calls;      /* that leave, i.e. sites */

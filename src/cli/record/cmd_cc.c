@@ -25,13 +25,17 @@ static const char help[] =
     "Usage:\n"
     "  fathom %s [OPTION...] [COMPILER] ARGUMENT...\n\n"
     "Compiles and links like the compiler, so that the program records itself.\n\n"
-    "Options (before all others; the rest is the compiler's. --grade, --exclude, --only\n"
-    "and --include-system are also taken among these):\n"
+    "Options (before all others; the rest is the compiler's. --grade, --hooks, --exclude,\n"
+    "--only and --include-system are also taken among these):\n"
     "  --grade=GRADE           Count calls at GRADE:\n"
     "                          deep (default): of functions that exist after inlining; inlined\n"
     "                          bodies are shown, but not counted\n"
     "                          full: all calls of the source\n"
     "                          coverage: as deep (clang, -flto: full), and each block of code\n"
+    "  --hooks=KIND            frames (default), or slots: at half the cost, for programs that "
+    "gcc\n"
+    "                          compiles at --grade=deep; some things cannot be recorded with\n"
+    "                          it, see the manual\n"
     "  --exclude=PATTERN       Leave out files and folders (with a '/' or a source ending) or\n"
     "                          functions whose names contain PATTERN; may be repeated\n"
     "  --only=PATTERN          Record only files, folders or functions whose names contain\n"
@@ -91,6 +95,14 @@ static bool take_option(struct wrapper *wrapper, const char *argument, GError **
         return fm_call_log_check_names(toolchain->traced, error);
     } else if (g_str_has_prefix(argument, "--cc=")) {
         choose_compiler(wrapper, argument + strlen("--cc="));
+    } else if (g_str_has_prefix(argument, "--hooks=")) {
+        const char *name = argument + strlen("--hooks=");
+        toolchain->slots = strcmp(name, "slots") == 0;
+        if (!toolchain->slots && strcmp(name, "frames") != 0) {
+            g_set_error(error, FM_ERROR, FM_ERROR_USAGE,
+                        "unknown hooks '%s', expected one of: frames, slots", name);
+            return false;
+        }
     } else if (strcmp(argument, "--include-system") == 0) {
         toolchain->include_system = true;
     } else if (strcmp(argument, "--show") == 0) {
@@ -104,7 +116,8 @@ static bool take_option(struct wrapper *wrapper, const char *argument, GError **
 /* Those that no compiler has are ours behind its arguments, too. */
 static bool take_options_behind(struct wrapper *wrapper, int *argc, char **argv, GError **error)
 {
-    static const char *const ours[] = {"--grade=", "--exclude=", "--only=", "--include-system"};
+    static const char *const ours[] = {
+        "--grade=", "--hooks=", "--exclude=", "--only=", "--include-system"};
     int kept = 0;
     for (int i = 0; i < *argc; i++) {
         bool taken = false;
@@ -208,6 +221,11 @@ static int carry_out(struct wrapper *wrapper, int argc, char **argv, GError **er
     bool whole = links && !line->shared && !line->relocatable && !line->no_start_files;
     if (status == 0 && whole && !fm_toolchain_verify(output, error))
         return FM_EXIT_FAILED;
+    if (status == 0 && links && !line->relocatable &&
+        !fm_toolchain_verify_slots(output, line->shared, error)) {
+        unlink(output);
+        return FM_EXIT_FAILED;
+    }
     if (status == 0 && whole && strcmp(wrapper->toolchain.grade, "fast") == 0)
         fprintf(stderr,
                 "fathom %s: note: --grade=fast is the default grade now, which costs less\n",

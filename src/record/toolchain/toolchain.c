@@ -307,6 +307,8 @@ static bool add_compile_flags(const struct fm_toolchain *toolchain,
     else if (flags == fm_coverage_gcc && line->lto)
         flags = fm_coverage_gcc_lto;
     add_flags(toolchain, line, arguments, flags);
+    if (toolchain->slots)
+        add_flags(toolchain, line, arguments, fm_slots_gcc);
     /* The hooks to inline are AT&T's syntax. Called ones are as exact. */
     for (guint i = 0; !toolchain->clang && i < line->arguments->len; i++) {
         if (strcmp(g_ptr_array_index(line->arguments, i), "-masm=intel") == 0)
@@ -513,12 +515,47 @@ static bool check_machine(const struct fm_toolchain *toolchain, const struct fm_
     return false;
 }
 
+/* Refuses commands that --hooks=slots cannot record. */
+static bool check_slots(const struct fm_toolchain *toolchain, const struct fm_command_line *line,
+                        GError **error)
+{
+    const char *why = NULL;
+    if (!toolchain->slots || line->stage < FM_STAGE_COMPILE)
+        return true;
+    if (find_grade(toolchain->grade)->gcc != fm_deep_gcc)
+        why = "it is for --grade=deep alone";
+    else if (toolchain->clang)
+        why = "clang cannot leave register r15 alone; use gcc";
+    else if (line->lto)
+        why = "-flto: the text of one source is not there";
+    else if (line->sanitizers)
+        why = "-fsanitize: sanitizers have frames of their own";
+    else if (line->shared)
+        why = "-shared: it is for programs alone";
+    else if (line->fully_static && line->stage == FM_STAGE_LINK)
+        why = "-static: it is for programs that libc is loaded into";
+    else if (line->profiled)
+        why = "-pg: gprof's calls stand where hooks do";
+    for (guint i = 0; i < line->arguments->len && why == NULL; i++) {
+        const char *argument = g_ptr_array_index(line->arguments, i);
+        if (g_str_has_prefix(argument, "-masm=intel"))
+            why = "-masm=intel: the hooks are in AT&T's syntax";
+        else if (g_str_has_prefix(argument, "-mcmodel=large"))
+            why = "-mcmodel=large: the hooks are for small models";
+    }
+    if (why == NULL)
+        return true;
+    g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE, "--hooks=slots: %s", why);
+    return false;
+}
+
 char **fm_toolchain_arguments(const struct fm_toolchain *toolchain,
                               const struct fm_command_line *line, int argc, char **argv,
                               GError **error)
 {
     g_return_val_if_fail(toolchain->compiler != NULL && toolchain->grade != NULL, NULL);
-    if (!check_machine(toolchain, line, error) || !check_stack(line, error))
+    if (!check_machine(toolchain, line, error) || !check_stack(line, error) ||
+        !check_slots(toolchain, line, error))
         return NULL;
     GPtrArray *arguments = g_ptr_array_new_with_free_func(g_free);
     for (const char *const *word = toolchain->launcher; word != NULL && *word != NULL; word++)

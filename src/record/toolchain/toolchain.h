@@ -15,6 +15,7 @@ struct fm_toolchain {
     const char *compiler;
     bool cplusplus, clang;
     const char *grade; /* one of runtime/grades.h */
+    bool slots;        /* --hooks=slots */
     struct fm_choice exclude, only;
     const char *traced;         /* names of functions, separated by commas; NULL = none */
     bool include_system;        /* record functions of the system's headers, too */
@@ -45,6 +46,10 @@ FM_MUST_USE char **fm_toolchain_arguments(const struct fm_toolchain *toolchain,
  * is not ELF, or calls no hooks, is accepted. FM_ERROR_FORMAT says what is wrong. (A shared library
  * uses the hooks of the program that loads it, or of libfathom.so.) */
 FM_MUST_USE bool fm_toolchain_verify(const char *path, GError **error);
+
+/* Checks a linked file with hooks of --hooks=slots: a program that is not static, without hooks of
+ * the other kind. FM_ERROR_UNAVAILABLE. */
+FM_MUST_USE bool fm_toolchain_verify_slots(const char *path, bool shared, GError **error);
 
 /* Does the file call or hold the hooks? */
 bool fm_toolchain_is_instrumented(const char *path);

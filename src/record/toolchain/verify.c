@@ -90,6 +90,72 @@ bool fm_toolchain_verify(const char *path, GError **error)
     return false;
 }
 
+/* The begin of a hook that is written out in the code (runtime/hot.h). Where an instruction has it
+ * as a constant, its opcode is in front. */
+static bool holds_hook(const unsigned char *code, size_t size)
+{
+    static const unsigned char begin[] = {0x0f, 0x1f, 0x84, 0x00, 0x46, 0x54, 0x46, 0x42};
+    const unsigned char *at = code;
+    while ((at = memmem(at, size - (size_t)(at - code), begin, sizeof begin)) != NULL) {
+        bool constant = at >= code + 2 && (at[-2] & 0xf8) == 0x48 && (at[-1] & 0xf8) == 0xb8;
+        if (!constant)
+            return true;
+        at++;
+    }
+    return false;
+}
+
+struct kinds {
+    bool slots, others, loaded; /* loaded: by an interpreter */
+};
+
+static void look_at_kinds(Elf *elf, struct kinds *ret)
+{
+    size_t names = 0;
+    Elf_Scn *section = NULL;
+    GElf_Shdr header;
+    bool named = elf_getshdrstrndx(elf, &names) == 0;
+    while (named && (section = elf_nextscn(elf, section)) != NULL) {
+        if (gelf_getshdr(section, &header) == NULL)
+            continue;
+        const char *name = elf_strptr(elf, names, header.sh_name);
+        if (name == NULL)
+            continue;
+        ret->slots |= strcmp(name, "fm_slots") == 0 && header.sh_size > 0;
+        ret->loaded |= strcmp(name, ".interp") == 0;
+        Elf_Data *data = header.sh_type == SHT_PROGBITS && (header.sh_flags & SHF_EXECINSTR) != 0
+                             ? elf_getdata(section, NULL)
+                             : NULL;
+        ret->others |= data != NULL && data->d_buf != NULL && holds_hook(data->d_buf, data->d_size);
+    }
+}
+
+bool fm_toolchain_verify_slots(const char *path, bool shared, GError **error)
+{
+    struct kinds kinds = {false, false, false};
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return true;
+    elf_version(EV_CURRENT);
+    Elf *elf = elf_begin(file, ELF_C_READ, NULL);
+    if (elf != NULL && elf_kind(elf) == ELF_K_ELF)
+        look_at_kinds(elf, &kinds);
+    elf_end(elf);
+    close(file);
+    const char *why = NULL;
+    if (kinds.slots && shared)
+        why = "a shared object";
+    else if (kinds.slots && !kinds.loaded)
+        why = "a static program";
+    else if (kinds.slots && kinds.others)
+        why = "a program with other hooks; build all of its objects with that option, or none";
+    if (why == NULL)
+        return true;
+    g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE,
+                "%s: objects compiled with --hooks=slots cannot be in %s", path, why);
+    return false;
+}
+
 bool fm_toolchain_is_instrumented(const char *path)
 {
     struct linkage linkage;

@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""--hooks=slots: profiles have the same contexts and the same counts in each as those of the usual hooks,
+through callbacks of code that keeps its own values in registers, jumps, exceptions, handlers at any
+instruction, coroutines, threads, forks and SIGKILL; what it cannot record is refused."""
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+
+import record_lib as lib
+
+os.environ["FATHOM_TICKS"] = "none"
+PROGRAMS = pathlib.Path(__file__).parents[1] / "slots_programs"
+HOOKS = ("frames", "slots")
+tap = lib.Tap()
+
+
+def build(folder, hooks, sources, flags, name=None):
+    front = "c++" if sources[0].endswith(".cc") else "cc"
+    out = name or f"{hooks}.program"
+    lib.must([lib.FATHOM, front, "--grade=deep", f"--hooks={hooks}", *flags,
+              *[PROGRAMS / source for source in sources], "-lpthread", "-o", out], folder)
+    return pathlib.Path(folder) / out
+
+
+def record(folder, program, arguments, name):
+    done = lib.must([lib.FATHOM, "record", "-o", f"{name}.data", "--", program, *arguments], folder)
+    return done.stdout, lib.Profile(pathlib.Path(folder) / f"{name}.data")
+
+
+def facts(profile):
+    return dict(contexts=profile.contexts, edges=profile.edges, exits=profile.exits, excps=profile.excps,
+                allocs=profile.allocs, bytes=profile.bytes)
+
+
+def differences(one, other):
+    return "\n".join(f"{kind} {key}: {one[kind][key]}, {other[kind][key]}" for kind in one
+                     for key in sorted(set(one[kind]) | set(other[kind]), key=str)
+                     if one[kind][key] != other[kind][key])
+
+
+def equal(folder, what, sources, flags, arguments):
+    programs = [build(folder, hooks, sources, flags) for hooks in HOOKS]
+    for words in arguments:
+        results = [record(folder, program, words, hooks) for program, hooks in zip(programs, HOOKS)]
+        name = f"{what} {' '.join(words)}".strip()
+        tap.same(results[1][0], results[0][0], f"{name}: the program's output")
+        both = [facts(result[1]) for result in results]
+        tap.check(both[0] == both[1] and both[0]["contexts"], f"{name}: contexts and counts", differences(*both))
+
+
+# Calls of callbacks.c by part, which no option changes.
+CALLS = {"sorts": 22331, "jumper": 352, "jumpsort": 2482, "coroutines": 356, "signals": 212, "poly": 1302}
+
+
+def callbacks(folder, flags):
+    program = build(folder, "slots", ["callbacks.c", "other.c"], flags)
+    for part, calls in CALLS.items():
+        _, profile = record(folder, program, [part], "slots")
+        found = sum(calls for (caller, callee), calls in profile.edges.items() if callee != "main thread")
+        tap.same(found, calls, f"callbacks.c {' '.join(flags)} {part}: calls")
+
+
+def handlers(folder):
+    """The timer decides how many handlers run, and where: what must hold of each run."""
+    program = build(folder, "slots", ["handlers.c", "other.c"], ["-O2"])
+    output, profile = record(folder, program, ["300"], "slots")
+    ran, jumps = int(output.split()[1]), int(output.split()[3])
+    edges = profile.edges
+    into = sum(calls for (_, callee), calls in edges.items() if callee == "handler")
+    tap.same(into, ran, "handlers.c: each handler is counted")
+    called = sum(calls for (_, callee), calls in edges.items() if callee == "a")
+    below = edges["a", "b"]
+    tap.check(0 <= 2 * called - below <= 2 * (jumps + ran), "handlers.c: calls of interrupted functions",
+              f"{called} calls of a, {below} of b from there, {jumps} jumps")
+    callers = sum(calls for (_, callee), calls in edges.items() if callee == "b")
+    tap.check(0 <= callers - edges["b", "leaf"] <= jumps + ran, "handlers.c: a leaf is called as often as its caller",
+              f"{callers} calls of b, {edges['b', 'leaf']} of leaf from there")
+
+
+def killed(folder):
+    program = build(folder, "slots", ["killed.c"], ["-O1"])
+    child = subprocess.Popen([program], cwd=folder, stdout=subprocess.PIPE, text=True,
+                             env={**os.environ, "FATHOM_OUTPUT": "killed"})
+    ready = child.stdout.readline()
+    child.send_signal(signal.SIGKILL)
+    child.wait()
+    child.stdout.close()
+    tap.same(ready, "1000000\n", "killed.c ran")
+    lib.must([lib.FATHOM, "finish", "killed.rec"], folder)
+    profile = lib.Profile(pathlib.Path(folder) / "killed.data")
+    expected = {"main": (0, 1), "outer": (0, 1), "inner": (999999, 1), "work": (1000000, 0)}
+    found = {name: (profile.exits[name], profile.excps[name]) for name in expected}
+    tap.same(found, expected, "after SIGKILL: exits, and calls that were open")
+
+
+def refused(folder, what, command, part):
+    done = lib.run(command, folder)
+    lines = [line for line in done.stderr.splitlines() if part in line]
+    tap.check(done.returncode != 0 and len(lines) == 1, f"refused: {what}", (done.returncode, done.stderr))
+
+
+def refusals(folder):
+    source = PROGRAMS / "other.c"
+    cc = [lib.FATHOM, "cc", "--hooks=slots", "--grade=deep"]
+    refused(folder, "another grade", [*cc, "--grade=full", "-c", source], "--grade=deep alone")
+    refused(folder, "-shared", [*cc, "-shared", "-fPIC", source, "-o", "o.so"], "-shared")
+    refused(folder, "-static", [*cc, "-static", PROGRAMS / "killed.c", "-o", "s"], "-static")
+    refused(folder, "-flto", [*cc, "-flto", "-c", source], "-flto")
+    refused(folder, "unknown hooks", [lib.FATHOM, "cc", "--hooks=none", "-c", source], "expected one of")
+    own = pathlib.Path(folder) / "own.c"
+    own.write_text('int f(int x) { __asm__ volatile("xorl %%r15d, %%r15d" ::: "memory"); return x; }\n')
+    refused(folder, "code that uses r15", [*cc, "-c", own], "r15")
+    lib.must([*cc, "-O1", "-fPIC", "-c", source, "-o", "slots.o"], folder)
+    main = pathlib.Path(folder) / "main.c"
+    main.write_text("int other(int); int main(void) { return other(0); }\n")
+    lib.must([lib.FATHOM, "cc", "--grade=deep", "-O1", "-c", main, "-o", "frames.o"], folder)
+    refused(folder, "both kinds in a program",
+            [lib.FATHOM, "cc", "--grade=deep", "slots.o", "frames.o", "-o", "both"], "other hooks")
+    tap.check(not (pathlib.Path(folder) / "both").exists(), "no program of both kinds")
+    refused(folder, "objects for a shared object",
+            [lib.FATHOM, "cc", "--grade=deep", "-shared", "slots.o", "-o", "o.so"], "shared object")
+
+
+def main():
+    lib.need("gcc")
+    with tempfile.TemporaryDirectory() as folder:
+        # A coroutine's first function is found only by slots to be called from swapcontext's line.
+        parts = [[part] for part in ("sorts", "jumper", "jumpsort", "signals", "threads", "rec", "poly", "misc")]
+        equal(folder, "callbacks.c", ["callbacks.c", "other.c"], ["-O1"], parts)
+        equal(folder, "exceptions.cc", ["exceptions.cc", "other.cc"], ["-O2"], [[]])
+        equal(folder, "forks.c", ["forks.c"], ["-O1"], [[]])
+        callbacks(folder, ["-O0"])
+        callbacks(folder, ["-O1", "-fPIC"])
+        handlers(folder)
+        killed(folder)
+        refusals(folder)
+    return tap.done()
+
+
+sys.exit(main())
