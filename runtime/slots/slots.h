@@ -32,6 +32,11 @@ static inline bool fm_slots_are_used(void)
 {
     return fm_slots_present_v1 != NULL;
 }
+extern const char __executable_start[] __attribute__((weak)) FM_HIDDEN;
+extern const char etext[] __attribute__((weak)) FM_HIDDEN;
+/* No function, as those that leave vectors alone could not have it inlined. */
+#define FM_SLOTS_IN_EXECUTABLE(address) \
+    ((uint64_t)__executable_start <= (address) && (address) < (uint64_t)etext)
 /* Whether it is the address of a node; for any number. */
 bool fm_slots_is_node(uint64_t address);
 static inline struct fm_slots_node *fm_slots_at(uint32_t address)
@@ -79,14 +84,16 @@ uint64_t fm_slots_make(const struct fm_slots_about *function, uint64_t key, uint
                        uint64_t r15, unsigned kind, uint64_t sp, uint64_t bp);
 uint64_t fm_slots_exit_find(uint64_t key, uint64_t r15);
 void fm_slots_exit_handler(uint64_t index);
+/* A jump to a frame whose stack pointer is sp has left what is below it. */
+void fm_slots_left(struct fm_thread *thread, uint64_t sp);
+
+/* charged.c */
 /* The node to charge; of the code that runs, or that a signal has interrupted. */
 const struct fm_rec_frame *fm_slots_charged(struct fm_thread *thread);
 const struct fm_rec_frame *fm_slots_interrupted(struct fm_thread *thread,
                                                 const mcontext_t *registers);
 /* Address within the call that the node's function is making; 0: none. */
 uint64_t fm_slots_call_under_way(const struct fm_slots_node *node);
-/* A jump to a frame whose stack pointer is sp has left what is below it. */
-void fm_slots_left(struct fm_thread *thread, uint64_t sp);
 /* Says once that the program cannot be stopped. */
 void fm_slots_cannot_stop(void);
 /* A hook of another kind has run: says once that its functions are not recorded. */
