@@ -31,6 +31,11 @@ static struct fm_viewer_lane *find_known(const struct fm_viewer_lanes *lanes, un
                                          unsigned part, uint32_t index)
 {
     unsigned low = 0, high = known;
+    if (index < known) { /* of one trace all lanes are there, mostly */
+        struct fm_viewer_lane *lane = &g_array_index(lanes->all, struct fm_viewer_lane, index);
+        if (lane->part == part && lane->index == index)
+            return lane;
+    }
     while (low < high) {
         unsigned middle = low + (high - low) / 2;
         struct fm_viewer_lane *lane = &g_array_index(lanes->all, struct fm_viewer_lane, middle);
@@ -140,41 +145,76 @@ char *fm_viewer_lane_id(const struct fm_viewer_lane *lane)
 /* --- order --- */
 
 /* Active lanes come first: CPUs and capabilities, then the threads on them. */
+static const enum fm_lane_kind kinds_in_order[] = {
+    FM_LANE_CPU,   FM_LANE_CAPABILITY, FM_LANE_COLLECTOR, FM_LANE_PROCESS,        FM_LANE_THREAD,
+    FM_LANE_ASYNC, FM_LANE_LOCK,       FM_LANE_INTERRUPT, FM_LANE_SOFT_INTERRUPT, FM_LANE_TRAP,
+    FM_LANE_DISK,  FM_LANE_SPARKS,     FM_LANE_HEAP,      FM_LANE_COUNTER};
+#define RANKS (G_N_ELEMENTS(kinds_in_order) + 1) /* the last: other kinds */
+
 static unsigned rank_of(enum fm_lane_kind kind)
 {
-    static const enum fm_lane_kind order[] = {
-        FM_LANE_CPU,     FM_LANE_CAPABILITY, FM_LANE_COLLECTOR,
-        FM_LANE_PROCESS, FM_LANE_THREAD,     FM_LANE_ASYNC,
-        FM_LANE_LOCK,    FM_LANE_INTERRUPT,  FM_LANE_SOFT_INTERRUPT,
-        FM_LANE_TRAP,    FM_LANE_DISK,       FM_LANE_SPARKS,
-        FM_LANE_HEAP,    FM_LANE_COUNTER};
-    for (unsigned i = 0; i < G_N_ELEMENTS(order); i++) {
-        if (order[i] == kind)
+    for (unsigned i = 0; i < G_N_ELEMENTS(kinds_in_order); i++) {
+        if (kinds_in_order[i] == kind)
             return i;
     }
-    return G_N_ELEMENTS(order);
+    return RANKS - 1;
 }
 
-static int compare_lanes(gconstpointer a, gconstpointer b)
+static const struct fm_viewer_lane *lane_at(const struct fm_viewer_lanes *lanes, uint32_t place)
 {
-    const struct fm_viewer_lane *left = *(struct fm_viewer_lane *const *)a;
-    const struct fm_viewer_lane *right = *(struct fm_viewer_lane *const *)b;
-    if (left->part != right->part)
-        return left->part < right->part ? -1 : 1;
-    unsigned left_rank = rank_of(left->kind), right_rank = rank_of(right->kind);
-    if (left_rank != right_rank)
-        return left_rank < right_rank ? -1 : 1;
+    return &g_array_index(lanes->all, struct fm_viewer_lane, place);
+}
+
+/* Places of lanes of one part and kind. */
+static int compare_lanes(gconstpointer a, gconstpointer b, gpointer lanes)
+{
+    const struct fm_viewer_lane *left = lane_at(lanes, *(const uint32_t *)a);
+    const struct fm_viewer_lane *right = lane_at(lanes, *(const uint32_t *)b);
     if (left->key != right->key)
         return left->key < right->key ? -1 : 1;
     return left->born < right->born ? -1 : left->born > right->born;
 }
 
+/* Mostly they were created in the order of their keys. */
+static void sort_kind(struct fm_viewer_lanes *lanes, uint32_t *places, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++) {
+        if (compare_lanes(&places[i - 1], &places[i], lanes) > 0) {
+            g_qsort_with_data(places, (int)count, sizeof *places, compare_lanes, lanes);
+            return;
+        }
+    }
+}
+
+/* Sorts the places from first to end, which are of one part, by kind, key and creation. */
+static void sort_part(struct fm_viewer_lanes *lanes, uint32_t first, uint32_t end, uint32_t *sorted)
+{
+    uint32_t begins[RANKS + 1] = {0}, at[RANKS];
+    g_autofree uint8_t *ranks = g_new(uint8_t, end - first);
+    for (uint32_t i = first; i < end; i++) {
+        bool same = i > first && lane_at(lanes, i)->kind == lane_at(lanes, i - 1)->kind;
+        unsigned rank = same ? ranks[i - 1 - first] : rank_of(lane_at(lanes, i)->kind);
+        ranks[i - first] = (uint8_t)rank;
+        begins[rank + 1]++;
+    }
+    for (unsigned rank = 0; rank < RANKS; rank++) {
+        begins[rank + 1] += begins[rank];
+        at[rank] = begins[rank];
+    }
+    for (uint32_t i = first; i < end; i++)
+        sorted[first + at[ranks[i - first]]++] = i;
+    for (unsigned rank = 0; rank < RANKS; rank++)
+        sort_kind(lanes, &sorted[first + begins[rank]], begins[rank + 1] - begins[rank]);
+}
+
 struct ordering {
     struct fm_viewer_lanes *lanes;
-    GHashTable *hidden;   /* lane ids */
-    char *find;           /* case-folded; NULL = all */
-    GHashTable *children; /* parent lane -> GPtrArray of lanes, in order */
+    GHashTable *hidden; /* lane ids */
+    char *find;         /* case-folded; NULL = all */
     fm_viewer_lane_test *test;
+    /* The forest: lanes by place + 1; 0 = above the roots, and none. */
+    uint32_t *parent, *child, *next;
+    bool *shown;
 };
 
 static bool is_wanted(const struct ordering *ordering, const struct fm_viewer_lane *lane)
@@ -191,23 +231,27 @@ static bool is_wanted(const struct ordering *ordering, const struct fm_viewer_la
     return strstr(folded, ordering->find) != NULL;
 }
 
-/* Depth first, without recursion: a stack of lanes still to visit. */
-static void visit_tree(struct ordering *ordering, struct fm_viewer_lane *root)
+/* The lane after this one, depth first. */
+static uint32_t following(const struct ordering *ordering, uint32_t at)
 {
-    g_autoptr(GPtrArray) stack = g_ptr_array_new();
-    root->indent = 0;
-    g_ptr_array_add(stack, root);
-    while (stack->len > 0) {
-        struct fm_viewer_lane *lane = g_ptr_array_steal_index(stack, stack->len - 1);
-        bool shown = is_wanted(ordering, lane);
-        if (shown)
+    if (ordering->child[at] != 0)
+        return ordering->child[at];
+    while (at != 0 && ordering->next[at] == 0)
+        at = ordering->parent[at];
+    return at == 0 ? 0 : ordering->next[at];
+}
+
+static void visit(struct ordering *ordering)
+{
+    struct fm_viewer_lane *all = (struct fm_viewer_lane *)(void *)ordering->lanes->all->data;
+    for (uint32_t at = ordering->child[0]; at != 0; at = following(ordering, at)) {
+        struct fm_viewer_lane *lane = &all[at - 1];
+        uint32_t parent = ordering->parent[at];
+        lane->indent =
+            parent == 0 ? 0 : MIN(all[parent - 1].indent + ordering->shown[parent], INDENT_MAX);
+        ordering->shown[at] = is_wanted(ordering, lane);
+        if (ordering->shown[at])
             g_ptr_array_add(ordering->lanes->order, lane);
-        GPtrArray *children = g_hash_table_lookup(ordering->children, lane);
-        for (unsigned i = children == NULL ? 0 : children->len; i-- > 0;) {
-            struct fm_viewer_lane *child = children->pdata[i];
-            child->indent = MIN(lane->indent + (shown ? 1 : 0), INDENT_MAX);
-            g_ptr_array_add(stack, child);
-        }
     }
 }
 
@@ -226,40 +270,61 @@ static struct fm_viewer_lane *parent_of(const struct fm_viewer_lanes *lanes,
     return parent;
 }
 
+/* Siblings keep the order of `sorted`. */
+static void plant(struct ordering *ordering, const uint32_t *sorted, uint32_t count)
+{
+    const struct fm_viewer_lanes *lanes = ordering->lanes;
+    const struct fm_viewer_lane *all = lane_at(lanes, 0), *before = NULL;
+    for (uint32_t i = count; i-- > 0;) {
+        const struct fm_viewer_lane *lane = &all[sorted[i]];
+        bool again = before != NULL && before->parent == FM_LANE_NONE && lane != before &&
+                     lane->part == before->part && lane->parent == before->index;
+        const struct fm_viewer_lane *parent = again ? before : parent_of(lanes, lane);
+        uint32_t of = parent == NULL ? 0 : (uint32_t)(parent - all) + 1, at = sorted[i] + 1;
+        ordering->parent[at] = of;
+        ordering->next[at] = ordering->child[of];
+        ordering->child[of] = at;
+        before = parent;
+    }
+}
+
+static void sort_lanes(struct fm_viewer_lanes *lanes, uint32_t *sorted)
+{
+    for (uint32_t first = 0, end; first < lanes->all->len; first = end) {
+        for (end = first + 1; end < lanes->all->len; end++) {
+            if (lane_at(lanes, end)->part != lane_at(lanes, first)->part)
+                break;
+        }
+        sort_part(lanes, first, end, sorted);
+    }
+}
+
 void fm_viewer_lanes_order(struct fm_viewer_lanes *lanes, const struct fm_trace_query *query,
                            fm_viewer_lane_test *test)
 {
     g_assert(test != NULL && lanes->all != NULL);
+    uint32_t count = lanes->all->len;
+    g_autofree uint32_t *sorted = g_new(uint32_t, MAX(count, 1u));
     struct ordering ordering = {
         .lanes = lanes,
         .hidden = g_hash_table_new(g_str_hash, g_str_equal),
         .find = query->find == NULL ? NULL : g_utf8_casefold(query->find, -1),
-        .children = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_ptr_array_unref),
         .test = test,
+        .parent = g_new0(uint32_t, count + 1),
+        .child = g_new0(uint32_t, count + 1),
+        .next = g_new0(uint32_t, count + 1),
+        .shown = g_new0(bool, count + 1),
     };
     for (unsigned i = 0; i < query->hidden->len; i++)
         g_hash_table_add(ordering.hidden, query->hidden->pdata[i]);
-    g_autoptr(GPtrArray) sorted = g_ptr_array_new();
-    for (unsigned i = 0; i < lanes->all->len; i++)
-        g_ptr_array_add(sorted, &g_array_index(lanes->all, struct fm_viewer_lane, i));
-    g_ptr_array_sort(sorted, compare_lanes);
-    g_autoptr(GPtrArray) roots = g_ptr_array_new();
-    for (unsigned i = 0; i < sorted->len; i++) {
-        struct fm_viewer_lane *lane = sorted->pdata[i], *parent = parent_of(lanes, lane);
-        GPtrArray *to = roots;
-        if (parent != NULL) {
-            to = g_hash_table_lookup(ordering.children, parent);
-            if (to == NULL) {
-                to = g_ptr_array_new();
-                g_hash_table_insert(ordering.children, parent, to);
-            }
-        }
-        g_ptr_array_add(to, lane);
-    }
     g_ptr_array_set_size(lanes->order, 0);
-    for (unsigned i = 0; i < roots->len; i++)
-        visit_tree(&ordering, roots->pdata[i]);
+    sort_lanes(lanes, sorted);
+    plant(&ordering, sorted, count);
+    visit(&ordering);
     g_hash_table_unref(ordering.hidden);
-    g_hash_table_unref(ordering.children);
     g_free(ordering.find);
+    g_free(ordering.parent);
+    g_free(ordering.child);
+    g_free(ordering.next);
+    g_free(ordering.shown);
 }
