@@ -2,6 +2,7 @@
 /* One page, on the terminal or for a script. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/text/shell.h"
 #include "cli/cli.h"
@@ -11,10 +12,11 @@
 #include "open/profile.h"
 #include "site/site.h"
 
-/* Whether a function may be called so. */
+/* Whether a function may be called so: its page is meant. */
 static bool is_like_name(const char *text)
 {
-    return (g_ascii_isalpha(*text) || *text == '_') && text[strcspn(text, "/&?#%")] == '\0';
+    return (g_ascii_isalpha(*text) || strchr("_~", *text) != NULL) &&
+           text[strcspn(text, "/?#%")] == '\0' && !g_file_test(text, G_FILE_TEST_EXISTS);
 }
 
 static int report(const struct fm_page_output *output, const char *query_text, const char *path)
@@ -22,9 +24,18 @@ static int report(const struct fm_page_output *output, const char *query_text, c
     GError *error = NULL;
     struct fm_query query;
     if (!fm_query_parse(query_text, &query, &error)) {
+        bool name = is_like_name(query_text) && fm_hint_file_kind(path) == FM_FILE_PROFILE;
+        g_autofree char *page = g_strconcat("proc/", query_text, NULL);
+        if (name && !fm_command_is_word(query_text)) {
+            bool near = strstr(error->message, "; perhaps ") != NULL; /* a page's word */
+            int status = report(output, page, path);
+            if (status == FM_EXIT_DONE || !near) {
+                g_error_free(error);
+                return status;
+            }
+        }
         int status = fm_console_fail("report", error);
-        if (is_like_name(query_text) && fm_hint_file_kind(path) == FM_FILE_PROFILE) {
-            g_autofree char *page = g_strconcat("proc/", query_text, NULL);
+        if (name) {
             g_autofree char *word = fm_shell_word(page), *file = fm_shell_word(path);
             fprintf(stderr, "The page of a function: fathom report %s %s\n", word, file);
         }
@@ -98,7 +109,9 @@ int fm_cmd_report(int argc, char **argv)
         "give NAME.rec or pid:N as FILE. QUERY is a command, optionally with preferences after\n"
         "an &: menu, find/TEXT, proc/NAME, clique/main/NAME, tree/time/down/3/all,\n"
         "proc_callers/NAME/pr/1/100/nc, module/FILE, program_modules,\n"
-        "top_procs/1-20/callseqs/self/oa, root/90 and others. Where several functions fit NAME,\n"
+        "top_procs/1-20/callseqs/self/oa, root/90 and others. A function's name alone is "
+        "proc/NAME.\n"
+        "Where several functions fit NAME,\n"
         "the page lists them with the query for each. With --html and a file name that ends in\n"
         ".html in place of QUERY, writes the most important pages to that file.",
         "fathom report proc/buf_append prog.data\n"

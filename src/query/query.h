@@ -202,6 +202,9 @@ char *fm_query_percent_encode(const char *text);
 /* NULL and FM_ERROR_USAGE for a bad escape or an encoded NUL. */
 char *fm_query_percent_decode(const char *text, GError **error);
 
+/* Whether the word is that of a command, or other tools' for it. */
+bool fm_command_is_word(const char *word);
+
 /* Compares only what the written form has: not, for example, the cost of an order by name. */
 bool fm_query_equal(const struct fm_query *a, const struct fm_query *b);
 bool fm_preferences_equal(const struct fm_preferences *a, const struct fm_preferences *b);

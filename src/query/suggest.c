@@ -38,6 +38,16 @@ static char *related(const char *word)
     return out->len > 0 ? g_string_free(g_steal_pointer(&out), FALSE) : NULL;
 }
 
+bool fm_command_is_word(const char *word)
+{
+    g_return_val_if_fail(word != NULL, false);
+    g_autofree char *meant = related(word);
+    for (unsigned id = 0; id < FM_CMD_COUNT; id++)
+        if (strcmp(fm_command_forms[id].name, word) == 0)
+            return true;
+    return meant != NULL;
+}
+
 char *fm_command_suggestion(const char *word)
 {
     g_return_val_if_fail(word != NULL, NULL);

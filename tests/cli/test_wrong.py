@@ -99,11 +99,30 @@ def words():
     refused("one with a value", ["diff", "--buy=calls", "a", "b"], 2, "perhaps --by is meant")
     refused("an option like none", ["report", "--xyzzyxyzzy", "hello.data"], 2,
             "`fathom report --help` lists the options")
-    text = refused("a function for a page", ["report", "greet", "hello.data"], 2,
-                   "fathom report proc/greet hello.data")
-    check("and that is its page", "greet" in must(*commands_in(text)[-1]).stdout, text)
+    page = must("report", "proc/greet", "hello.data").stdout
+    check("a function for a page is the function's page", must("report", "greet", "hello.data").stdout == page, page)
+    refused("no function and no page", ["report", "greeter", "hello.data"], 1,
+            "there is no function named 'greeter'; is it greet")
+    refused("nearly a page", ["report", "fnd", "hello.data"], 2, "perhaps find is meant")
+    text = refused("a word of pages without its argument", ["report", "memory", "hello.data"], 2, "such as memory/held")
+    check("is taken for no function", "there is no function" not in text, text)
     text = run("report", "greet", "hello.c").stderr
     check("not of what is no profile", "proc/greet" not in text, text)
+
+
+def nothing():
+    """A run that is over before the first sample; and what is told on a terminal before a long one."""
+    text = run("record", "-o", "short", "--", "true").stderr
+    check("a run without samples says what to do", "nothing of it was sampled or counted" in text, text)
+    primary, secondary = os.openpty()
+    try:
+        subprocess.run([FATHOM, "record", "-o", "told", "--", "sh", "-c", "exit 3"], stderr=secondary, timeout=PATIENCE)
+        text = os.read(primary, 10000).decode()
+        check("a terminal is told first that calls are not counted",
+              text.startswith("fathom record: sh is not built with `fathom cc`: "), text)
+    finally:
+        os.close(primary)
+        os.close(secondary)
 
 
 def compiling():
@@ -137,6 +156,7 @@ with tempfile.TemporaryDirectory() as folder:
     program("other2", *source, main + f" n = {names[0]}(n); return n != 13; }}\n")
     files()
     words()
+    nothing()
     compiling()
     two_programs()
     os.chdir("/")

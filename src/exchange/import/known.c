@@ -38,7 +38,7 @@ static const struct beginning beginnings[] = {
            "memray transform gprof2dot, or memray flamegraph, shows it"),
     BEGINS("\x7f"
            "ELF",
-           "a program or a library", "built with fathom cc, fathom record -- %s makes a profile"),
+           "a program or a library", "fathom record -- %s makes a profile of what it does"),
     BEGINS("FATHOMR\n", "a recording of fathom", "fathom finish %s makes a profile of it"),
     BEGINS(FM_PROFILE_BEGINS_C, "a profile of fathom", "fathom view %s shows it as it is"),
     BEGINS(FM_PROFILE_BEGINS_MERCURY, "a profile of Mercury", "fathom view %s shows it as it is"),

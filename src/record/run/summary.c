@@ -147,6 +147,12 @@ static void print_table(const struct fm_profile *profile, const struct fm_analys
     uint32_t count = 0;
     fm_analysis_top(analysis, &query, &top, &count);
     g_assert(count <= SUMMARY_ROWS);
+    if (count == 0) {
+        fputs("nothing of it was sampled or counted: give it more to do, or sample more often with "
+              "fathom record --tick=cycles\n",
+              stderr);
+        return;
+    }
     if (sampled && profile->ticks_per_second == 0)
         fprintf(stderr, "%s by function:\n", fm_profile_tick_words(profile));
     fprintf(stderr, "%17s %17s %10s\n", self_title(profile, sampled), total_title(profile, sampled),

@@ -4,6 +4,7 @@
 #include <glib.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/text/shell.h"
 #include "cli/cli.h"
@@ -74,6 +75,11 @@ char **fm_preloading_environment(char **argv, bool children, bool *ret_told)
         *ret_told = true;
         return environment;
     }
+    if (isatty(STDERR_FILENO)) /* before a run that may be long; the summary has it for all */
+        fprintf(stderr,
+                "fathom record: %s is not built with `fathom cc`: time, memory and waits are "
+                "recorded, calls are not counted\n",
+                argv[0]);
     g_autofree char *all = before == NULL || before[0] == '\0'
                                ? g_strdup(library)
                                : g_strdup_printf("%s:%s", library, before);

@@ -52,6 +52,8 @@ static char *shown(const char *name)
     return text;
 }
 
+#define NEAREST 3u /* names in a message */
+
 static void set_not_found(const struct fm_open_profile *recording, const char *wanted, bool clique,
                           GError **error)
 {
@@ -67,16 +69,19 @@ static void set_not_found(const struct fm_open_profile *recording, const char *w
     struct fm_digest_found *near = NULL;
     uint32_t count = 0, total = 0;
     if (!path && recording->known >= FM_KNOWN_COSTS)
-        fm_digest_find(recording->analysis, wanted, FM_CALLSEQS, 3, &near, &count, &total);
-    for (uint32_t i = 0; i < count; i++) {
-        if (near[i].ps)
-            g_string_append_printf(message, "%s%s",
-                                   i == 0          ? "; is it "
-                                   : i + 1 < count ? ", "
-                                                   : " or ",
-                                   fm_profile_short_name(recording->profile, near[i].ps));
-    }
-    g_string_append(message, count > 0 ? "?" : "");
+        fm_digest_find(recording->analysis, wanted, FM_CALLSEQS, NEAREST, &near, &count, &total);
+    uint32_t ps[NEAREST], kept = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (near[i].ps != 0)
+            ps[kept++] = near[i].ps;
+    g_auto(GStrv) names = fm_profile_names_apart(recording->profile, ps, kept);
+    for (uint32_t i = 0; i < kept; i++)
+        g_string_append_printf(message, "%s%s",
+                               i == 0         ? "; is it "
+                               : i + 1 < kept ? ", "
+                                              : " or ",
+                               names[i]);
+    g_string_append(message, kept > 0 ? "?" : "");
     g_free(near);
     g_set_error_literal(error, FM_ERROR, FM_ERROR_NOT_FOUND, message->str);
 }
