@@ -15,6 +15,8 @@ static const struct {
     {"stat", fm_cmd_log_stat, "count events by type and capability", true},
     {"cat", fm_cmd_log_cat, "print events as text, JSON or CSV", true},
     {"latency", fm_cmd_log_latency, "print how long spans and states took, with percentiles", true},
+    {"critical-path", fm_cmd_log_critical_path,
+     "print why a thread took so long, and who made it wait", true},
     {"follow", fm_cmd_log_follow, "print events as they come: file, pipe, socket", false},
     {"cut", fm_cmd_log_cut, "cut a range of time into a log of its own", true},
     {"send", fm_cmd_log_send, "send a log over a socket, or serve it", true},
@@ -44,7 +46,7 @@ static void print_help(FILE *stream)
     fprintf(stream, "Usage: fathom log COMMAND [OPTION...] [ARGUMENT...]\n\n"
                     "Event logs in the format of GHC's runtime.\n\nCommands:\n");
     for (size_t i = 0; i < G_N_ELEMENTS(parts); i++)
-        fprintf(stream, "  %-10s %s\n", parts[i].name, parts[i].summary);
+        fprintf(stream, "  %-13s %s\n", parts[i].name, parts[i].summary);
     fprintf(stream, "\n`fathom log COMMAND --help` explains a command.\n\n"
                     "Example:\n  fathom log stat --json program.eventlog\n");
 }

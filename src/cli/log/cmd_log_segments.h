@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parts of `fathom log` that ask for all segments of a trace: latency. */
+/* Parts of `fathom log` that ask for all segments of a trace: latency,
+ * critical-path. */
 #pragma once
 
 #include "cli/log/cmd_log.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Totals of an area of a trace as a table, for every format that pages have. */
+/* Totals of an area of a trace, and critical paths, as tables, for every format that pages have. */
 #pragma once
 
 #include "display/display.h"
+#include "trace/segments/path.h"
 #include "trace/segments/totals.h"
 
 /* The address of the page that shows [start, end), which holds the longest of a group; NULL = no
@@ -13,3 +14,8 @@ typedef char *fm_trace_page_link(uint64_t start, uint64_t end, void *user);
  * times are told from. link may be NULL. */
 unsigned fm_trace_page_add_totals(struct fm_list *body, struct fm_totals *totals, unsigned rows,
                                   uint64_t origin, fm_trace_page_link *link, void *user);
+
+/* The parts of a path, and its first `pieces` pieces. */
+void fm_trace_page_add_path(struct fm_list *body, struct fm_segments *segments,
+                            struct fm_path *path, unsigned pieces, uint64_t origin,
+                            fm_trace_page_link *link, void *user);

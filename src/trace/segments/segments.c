@@ -14,17 +14,18 @@ struct series {
     GArray *spans;     /* holds struct fm_segments_span */
     GArray *places;    /* holds uint64_t: offsets in the file, of those that are there */
     void *scratch;     /* a block that was read from the file */
-    uint32_t read;     /* which one; UINT32_MAX = none */
+    uint32_t read;     /* its number; UINT32_MAX = none */
 };
 
 struct fm_segments {
+    unsigned owners;
     struct fm_trace *trace;
     struct series segments, arrows;
     GArray *open;  /* holds struct fm_segment: what is open is shown as the last block */
     GArray *lanes; /* holds struct fm_segments_lane */
     struct fm_segments_span open_span;
     size_t memory, used; /* bytes of full blocks */
-    bool closing;        /* what comes is open where reading ends */
+    bool closing;        /* the rest is open at the end of the trace */
     int file;            /* -1 = none yet */
     uint64_t written;    /* bytes */
     char *problem;
@@ -170,6 +171,7 @@ static const void *read_block(struct fm_segments *segments, struct series *serie
 struct fm_segments *fm_segments_new(struct fm_trace *trace, size_t memory)
 {
     struct fm_segments *segments = g_new0(struct fm_segments, 1);
+    segments->owners = 1;
     segments->trace = trace;
     segments->memory = memory;
     segments->file = -1;
@@ -180,9 +182,15 @@ struct fm_segments *fm_segments_new(struct fm_trace *trace, size_t memory)
     return segments;
 }
 
+struct fm_segments *fm_segments_ref(struct fm_segments *segments)
+{
+    segments->owners++;
+    return segments;
+}
+
 void fm_segments_free(struct fm_segments *segments)
 {
-    if (segments == NULL)
+    if (segments == NULL || --segments->owners > 0)
         return;
     series_clear(&segments->segments);
     series_clear(&segments->arrows);
@@ -321,6 +329,15 @@ const struct fm_segments_lane *fm_segments_lane(const struct fm_segments *segmen
 {
     g_assert(index < segments->lanes->len);
     return &g_array_index(segments->lanes, struct fm_segments_lane, index);
+}
+
+char *fm_segments_lane_label(const struct fm_segments *segments, uint32_t index)
+{
+    const struct fm_segments_lane *lane = fm_segments_lane(segments, index);
+    const char *name = fm_trace_value_name(segments->trace, lane->name);
+    g_autofree char *number = g_strdup_printf("%" G_GUINT64_FORMAT, lane->number);
+    bool told = lane->kind != FM_LANE_THREAD || g_str_has_suffix(name, number);
+    return told ? g_strdup(name) : g_strdup_printf("%s (%s)", name, number);
 }
 
 uint32_t fm_segments_blocks(const struct fm_segments *segments)

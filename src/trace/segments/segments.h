@@ -40,10 +40,12 @@ struct fm_segments;
 
 /* memory: bytes of blocks that are not written to the file. */
 struct fm_segments *fm_segments_new(struct fm_trace *trace, size_t memory);
-void fm_segments_free(struct fm_segments *segments); /* NULL is allowed */
+/* Another owner: what is made of segments may outlive their pass. Returns them. */
+struct fm_segments *fm_segments_ref(struct fm_segments *segments);
+void fm_segments_free(struct fm_segments *segments); /* by the last owner; NULL is allowed */
 /* fm_tape_add(tape, fm_segments_take, segments) fills it. */
 void fm_segments_take(void *segments, const struct fm_tape_batch *batch);
-/* What is open in the state at time is shown up to there, until it is hidden: more may come. */
+/* Shows open entries of the state up to time, until they are hidden: more may come. */
 void fm_segments_show_open(struct fm_segments *segments, struct fm_state *state, uint64_t time);
 void fm_segments_hide_open(struct fm_segments *segments);
 /* Why not all could be kept; NULL = all is there. */
@@ -54,6 +56,8 @@ uint64_t fm_segments_count(const struct fm_segments *segments);
 uint64_t fm_segments_arrow_count(const struct fm_segments *segments);
 uint32_t fm_segments_lane_count(const struct fm_segments *segments);
 const struct fm_segments_lane *fm_segments_lane(const struct fm_segments *segments, uint32_t index);
+/* Its name, with its number where several may have that name: "make (7)". The caller frees it. */
+char *fm_segments_lane_label(const struct fm_segments *segments, uint32_t index);
 
 /* Blocks by number. The last one holds what is open. */
 uint32_t fm_segments_blocks(const struct fm_segments *segments);

@@ -39,7 +39,7 @@ static void free_group(void *data)
 struct fm_totals *fm_totals_new(struct fm_segments *segments, const struct fm_totals_area *area)
 {
     struct fm_totals *totals = g_new0(struct fm_totals, 1);
-    totals->segments = segments;
+    totals->segments = fm_segments_ref(segments);
     totals->area = *area;
     totals->groups = g_ptr_array_new_with_free_func(free_group);
     totals->nests = g_array_new(false, true, sizeof(struct nest));
@@ -64,7 +64,13 @@ void fm_totals_free(struct fm_totals *totals)
     g_ptr_array_unref(totals->groups);
     if (totals->lanes != NULL)
         g_byte_array_unref(totals->lanes);
+    fm_segments_free(totals->segments);
     g_free(totals);
+}
+
+struct fm_segments *fm_totals_segments(const struct fm_totals *totals)
+{
+    return totals->segments;
 }
 
 /* --- counting --- */

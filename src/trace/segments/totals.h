@@ -9,7 +9,7 @@ enum fm_totals_by {
     FM_TOTALS_BY_NAME,  /* value and kind of lane */
     FM_TOTALS_BY_STATE, /* class and kind of lane */
     FM_TOTALS_BY_LANE,
-    FM_TOTALS_BY_KIND, /* of lane */
+    FM_TOTALS_BY_KIND, /* kind of lane */
     FM_TOTALS_BY_COUNT
 };
 const char *fm_totals_by_name(enum fm_totals_by by); /* "name" */
@@ -18,7 +18,7 @@ struct fm_totals_area {
     uint64_t start, end; /* [start, end) */
     enum fm_totals_by by;
     const GByteArray *lanes; /* by index: 1 = chosen; NULL = all */
-    uint64_t least, most;    /* whole durations that count: [least, most]; most 0 = any */
+    uint64_t least, most;    /* durations that count: [least, most]; most 0 = any */
 };
 
 /* Segments of one name, state, lane or kind. */
@@ -39,6 +39,7 @@ struct fm_totals;
 
 struct fm_totals *fm_totals_new(struct fm_segments *segments, const struct fm_totals_area *area);
 void fm_totals_free(struct fm_totals *totals); /* NULL is allowed */
+struct fm_segments *fm_totals_segments(const struct fm_totals *totals);
 /* Counts some blocks; false when all have been counted. */
 bool fm_totals_step(struct fm_totals *totals, unsigned blocks);
 /* Groups with the most time first: struct fm_totals_group. Valid until the next step. */
