@@ -7,19 +7,17 @@
 #include "query/query.h"
 
 static const char *const view_names[] = {
-    [FM_TRACE_VIEW_EVENTS] = "events",
-    [FM_TRACE_VIEW_STATISTICS] = "statistics",
-    [FM_TRACE_VIEW_RESOURCES] = "resources",
-    [FM_TRACE_VIEW_COUNTERS] = "counters",
-    [FM_TRACE_VIEW_TIMELINE] = "timeline",
-    [FM_TRACE_VIEW_OVERVIEW] = "overview",
-    [FM_TRACE_VIEW_SET] = "set",
+    [FM_TRACE_VIEW_EVENTS] = "events",       [FM_TRACE_VIEW_STATISTICS] = "statistics",
+    [FM_TRACE_VIEW_RESOURCES] = "resources", [FM_TRACE_VIEW_COUNTERS] = "counters",
+    [FM_TRACE_VIEW_AREA] = "area",           [FM_TRACE_VIEW_TIMELINE] = "timeline",
+    [FM_TRACE_VIEW_OVERVIEW] = "overview",   [FM_TRACE_VIEW_SET] = "set",
 };
 static const char *const sort_names[] = {
     [FM_TRACE_SORT_TIME] = "time",     [FM_TRACE_SORT_SELF] = "self",
     [FM_TRACE_SORT_COUNT] = "count",   [FM_TRACE_SORT_LONGEST] = "longest",
     [FM_TRACE_SORT_EVENTS] = "events", [FM_TRACE_SORT_NAME] = "name",
 };
+static const char *const by_names[] = {"name", "state", "lane", "kind"};
 static const char *const scope_names[] = {"window", "trace"};
 static const char *const flag_names[] = {"0", "1"};
 
@@ -42,6 +40,12 @@ const char *fm_trace_sort_name(enum fm_trace_sort sort)
 {
     g_return_val_if_fail((unsigned)sort < G_N_ELEMENTS(sort_names), NULL);
     return sort_names[sort];
+}
+
+const char *fm_trace_by_name(enum fm_trace_by by)
+{
+    g_return_val_if_fail((unsigned)by < G_N_ELEMENTS(by_names), NULL);
+    return by_names[by];
 }
 
 /* --- times --- */
@@ -130,6 +134,11 @@ void fm_trace_query_init(struct fm_trace_query *query)
     *query = (struct fm_trace_query){
         .files = g_ptr_array_new_with_free_func(g_free),
         .hidden = g_ptr_array_new_with_free_func(g_free),
+        .chosen = g_ptr_array_new_with_free_func(g_free),
+        .area_start = FM_TRACE_TIME_UNSET,
+        .area_end = FM_TRACE_TIME_UNSET,
+        .least = FM_TRACE_TIME_UNSET,
+        .most = FM_TRACE_TIME_UNSET,
         .start = FM_TRACE_TIME_UNSET,
         .end = FM_TRACE_TIME_UNSET,
         .cursor = FM_TRACE_TIME_UNSET,
@@ -141,6 +150,7 @@ void fm_trace_query_done(struct fm_trace_query *query)
 {
     g_clear_pointer(&query->files, g_ptr_array_unref);
     g_clear_pointer(&query->hidden, g_ptr_array_unref);
+    g_clear_pointer(&query->chosen, g_ptr_array_unref);
     g_free(query->event);
     g_free(query->from);
     g_free(query->until);
@@ -162,6 +172,7 @@ void fm_trace_query_copy(const struct fm_trace_query *query, struct fm_trace_que
     *ret = *query;
     ret->files = copy_texts(query->files);
     ret->hidden = copy_texts(query->hidden);
+    ret->chosen = copy_texts(query->chosen);
     ret->event = g_strdup(query->event);
     ret->from = g_strdup(query->from);
     ret->until = g_strdup(query->until);
@@ -171,11 +182,11 @@ void fm_trace_query_copy(const struct fm_trace_query *query, struct fm_trace_que
 
 /* --- parsing --- */
 
-enum kind { KIND_FILE, KIND_TIME, KIND_TEXT, KIND_HIDDEN, KIND_NUMBER, KIND_WORD };
+enum kind { KIND_FILE, KIND_TIME, KIND_TEXT, KIND_LANES, KIND_NUMBER, KIND_WORD };
 struct key {
     const char *name;
     enum kind kind;
-    size_t offset;            /* offset of the member, for times, texts and numbers */
+    size_t offset;            /* the member's; 0 for files */
     unsigned max;             /* maximum of numbers; bytes of texts */
     const char *const *words; /* [max], for words; the member holds the index */
 };
@@ -196,7 +207,13 @@ static const struct key keys[] = {
     {"scope", KIND_WORD, AT(whole_trace), G_N_ELEMENTS(scope_names), scope_names},
     {"sort", KIND_WORD, AT(sort), FM_TRACE_SORT_KINDS, sort_names},
     {"find", KIND_TEXT, AT(find), 200, NULL},
-    {"hide", KIND_HIDDEN, 0, 0, NULL},
+    {"hide", KIND_LANES, AT(hidden), 0, NULL},
+    {"area_start", KIND_TIME, AT(area_start), 0, NULL},
+    {"area_end", KIND_TIME, AT(area_end), 0, NULL},
+    {"in", KIND_LANES, AT(chosen), 0, NULL},
+    {"by", KIND_WORD, AT(by), FM_TRACE_BY_COUNT, by_names},
+    {"least", KIND_TIME, AT(least), 0, NULL},
+    {"most", KIND_TIME, AT(most), 0, NULL},
     {"first", KIND_NUMBER, AT(first), 10000000, NULL},
     {"lanes", KIND_NUMBER, AT(lanes), FM_TRACE_LANES_MAX, NULL},
     {"width", KIND_NUMBER, AT(width), FM_TRACE_WIDTH_MAX, NULL},
@@ -219,13 +236,11 @@ static bool take_texts(GPtrArray *to, const char *value, unsigned max, const str
     return true;
 }
 
-static bool take_hidden(struct fm_trace_query *query, const char *value, const struct key *key,
-                        GError **error)
+static bool take_lanes(GPtrArray *lanes, const char *value, const struct key *key, GError **error)
 {
     g_auto(GStrv) parts = g_strsplit(value, ",", 0);
     for (char **part = parts; *part != NULL; part++) {
-        if ((*part)[0] != '\0' &&
-            !take_texts(query->hidden, *part, FM_TRACE_LANES_HIDDEN_MAX, key, error))
+        if ((*part)[0] != '\0' && !take_texts(lanes, *part, FM_TRACE_LANES_HIDDEN_MAX, key, error))
             return false;
     }
     return true;
@@ -265,8 +280,8 @@ static bool take(struct fm_trace_query *query, const struct key *key, const char
         g_free(*(char **)(void *)member);
         *(char **)(void *)member = value[0] == '\0' ? NULL : g_strdup(value);
         return true;
-    case KIND_HIDDEN:
-        return take_hidden(query, value, key, error);
+    case KIND_LANES:
+        return take_lanes(*(GPtrArray **)(void *)member, value, key, error);
     case KIND_NUMBER:
         if (!g_ascii_string_to_unsigned(value, 10, 0, key->max, &number, NULL))
             return refuse(key, value, "a number within its limit", error);
@@ -354,14 +369,16 @@ static void print_key(const struct fm_trace_query *query, const struct key *key,
         if (*(char *const *)(const void *)member != NULL)
             append(out, key->name, *(char *const *)(const void *)member);
         break;
-    case KIND_HIDDEN:
-        if (query->hidden->len > 0) {
-            g_ptr_array_add(query->hidden, NULL);
-            g_autofree char *all = g_strjoinv(",", (char **)query->hidden->pdata);
-            g_ptr_array_set_size(query->hidden, (gint)query->hidden->len - 1);
+    case KIND_LANES: {
+        GPtrArray *lanes = *(GPtrArray *const *)(const void *)member;
+        if (lanes->len > 0) {
+            g_ptr_array_add(lanes, NULL);
+            g_autofree char *all = g_strjoinv(",", (char **)lanes->pdata);
+            g_ptr_array_set_size(lanes, (gint)lanes->len - 1);
             append(out, key->name, all);
         }
         break;
+    }
     case KIND_NUMBER:
         if (*(const unsigned *)(const void *)member != 0) {
             g_snprintf(number, sizeof number, "%u", *(const unsigned *)(const void *)member);

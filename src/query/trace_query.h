@@ -11,6 +11,10 @@
  *   rows=N               rows of the list of events
  *   scope=trace|window   range of the statistics
  *   sort=NAME            order of the statistics
+ *   area_start=T area_end=T   the area whose totals are shown; the window when not given
+ *   in=LANE,LANE         lanes of the area: TRACE-KIND-KEY; all that are not hidden when not given
+ *   by=NAME              what the totals of the area are put together by
+ *   least=T most=T       durations that count in the area
  *   find=TEXT            show only lanes whose name contains the text
  *   hide=LANE,LANE       lanes to hide: TRACE-KIND-KEY
  *   first=N lanes=N      range of the remaining lanes
@@ -42,6 +46,7 @@ enum fm_trace_view {
     FM_TRACE_VIEW_STATISTICS,
     FM_TRACE_VIEW_RESOURCES,
     FM_TRACE_VIEW_COUNTERS,
+    FM_TRACE_VIEW_AREA,
     FM_TRACE_VIEW_TIMELINE, /* only the timeline; also for the next two */
     FM_TRACE_VIEW_OVERVIEW,
     FM_TRACE_VIEW_SET, /* the recordings, and how much of them has been read */
@@ -60,16 +65,29 @@ enum fm_trace_sort {
 };
 const char *fm_trace_sort_name(enum fm_trace_sort sort); /* "time" */
 
+enum fm_trace_by {
+    FM_TRACE_BY_NAME,
+    FM_TRACE_BY_STATE,
+    FM_TRACE_BY_LANE,
+    FM_TRACE_BY_KIND,
+    FM_TRACE_BY_COUNT
+};
+const char *fm_trace_by_name(enum fm_trace_by by); /* "name" */
+
 struct fm_trace_query {
-    GPtrArray *files;    /* char * */
-    uint64_t start, end; /* ns; FM_TRACE_TIME_UNSET = the whole span */
-    uint64_t cursor;     /* ns; FM_TRACE_TIME_UNSET = none */
-    char *event;         /* NULL = none; the text of a position, not checked here */
-    char *from, *until;  /* NULL = none */
-    uint64_t at;         /* FM_TRACE_TIME_UNSET = the window's start */
-    char *filter;        /* NULL = none */
-    char *find;          /* NULL = none */
-    GPtrArray *hidden;   /* char * */
+    GPtrArray *files;              /* char * */
+    uint64_t start, end;           /* ns; FM_TRACE_TIME_UNSET = the whole span */
+    uint64_t cursor;               /* ns; FM_TRACE_TIME_UNSET = none */
+    char *event;                   /* NULL = none; the text of a position, not checked here */
+    char *from, *until;            /* NULL = none */
+    uint64_t at;                   /* FM_TRACE_TIME_UNSET = the window's start */
+    char *filter;                  /* NULL = none */
+    char *find;                    /* NULL = none */
+    GPtrArray *hidden;             /* char * */
+    GPtrArray *chosen;             /* char *: lanes of the area */
+    uint64_t area_start, area_end; /* FM_TRACE_TIME_UNSET = the window's */
+    uint64_t least, most;          /* FM_TRACE_TIME_UNSET = any */
+    enum fm_trace_by by;
     enum fm_trace_view view;
     enum fm_trace_sort sort;
     bool whole_trace; /* scope=trace */

@@ -6,13 +6,13 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
+import { selectsAreas } from "./area.mjs";
 import { stacksBands } from "./bands.mjs";
 import { newPage, newTab, painted, shot as shotInto, until, untilTrue, withBrowser } from "./browser.mjs";
 
 const [base, executablePath, shots, makeTrace, logs, hold] = process.argv.slice(2);
-const small = path.join(logs, "small.eventlog");
-const long = path.join(logs, "long.eventlog"), growing = path.join(logs, "growing.eventlog");
-const haskell = path.join(logs, "haskell.eventlog");
+const [small, long, growing, haskell] = ["small", "long", "growing", "haskell"]
+  .map((name) => path.join(logs, `${name}.eventlog`));
 let steps = 0;
 
 function address(files, rest = "") {
@@ -38,7 +38,6 @@ async function settled(page) {
 }
 
 const shot = (page, name, options) => shotInto(page, shots, `trace-${name}`, options);
-
 const windowOf = (page) => page.evaluate(() => ({ ...globalThis.fathomTrace.window }));
 const canvasOf = (page) => page.locator(".lanes.timeline .lanes-canvas").boundingBox();
 
@@ -429,6 +428,7 @@ async function drawsCounters(page) {
 }
 
 const drawsBands = (page) => stacksBands(page, { bands: path.join(logs, "bands.eventlog"), open, canvasOf, shot });
+const showsAreas = (page) => selectsAreas(page, { open, small, canvasOf, xOf, shot });
 
 async function hidesLanes(page) {
   await open(page, [small]);
@@ -544,7 +544,7 @@ async function withoutScripts(browser) {
   assert.equal(await page.locator("table tbody tr").count(), 5);
   await follow(page.locator("a", { hasText: "Events before" }));
   assert.match(await page.locator("table tbody tr").first().innerText(), /RtsIdentifier/);
-  for (const tab of ["Statistics", "Resources", "Counters and heap", "Events"]) {
+  for (const tab of ["Statistics", "Resources", "Counters and heap", "Area", "Events"]) {
     await follow(page.locator("#tabs a", { hasText: tab }));
     assert.equal(await page.locator("#tabs p").innerText(), tab);
   }
@@ -589,7 +589,7 @@ async function lightAndDark(page) {
 await withBrowser(executablePath, async (browser) => {
   const page = await newPage(browser, { viewport: { width: 1400, height: 950 } });
   for (const step of [showsWhatIsThere, zoomsByWheel, worksByKeyboard, selects, tellsWholeBoxes, explainsColours, choosesByDragging, undoesWholeDrags, filters,
-    listsEvents, tellsStatistics, drawsCounters, drawsBands, hidesLanes, setOfTwo, follows, twoTabs, lightAndDark, closesInMidPass]) {
+    listsEvents, tellsStatistics, drawsCounters, drawsBands, showsAreas, hidesLanes, setOfTwo, follows, twoTabs, lightAndDark, closesInMidPass]) {
     if (process.env.FATHOM_STEP && !process.env.FATHOM_STEP.split(",").includes(step.name)) continue;
     console.log(step.name);
     await step(page);

@@ -228,11 +228,28 @@ export class Lanes {
       context.fillStyle = colours.cursorOf;
       context.fillRect(Math.round(this.x(cursor)), 0, 1, height);
     }
+    this.paintArea(context);
     if (this.brush) {
       context.fillStyle = colours.shadeOf;
       const [a, b] = this.brush.map((time) => this.x(time)).sort((p, q) => p - q);
       context.fillRect(a, 0, b - a, height);
     }
+  }
+
+  paintArea(context) {
+    const { rectangle } = this, { area } = this.page;
+    const shown = rectangle ?? area;
+    if (!shown || !this.answer) return;
+    const left = this.x(shown.start), width = Math.max(this.x(shown.end) - left, 1), scroll = this.scroller.scrollTop;
+    context.fillStyle = colours.shadeOf;
+    context.strokeStyle = colours.accentOf;
+    context.lineWidth = 1;
+    this.answer.lanes.forEach((lane, i) => {
+      if (shown.lanes.length && !shown.lanes.includes(lane.id)) return;
+      context.fillRect(left, this.tops[i] - scroll, width, lane.height);
+      context.strokeRect(left + 0.5, this.tops[i] - scroll + 0.5, width, lane.height - 1);
+    });
+    if (rectangle) context.strokeRect(left, rectangle.top, width, rectangle.bottom - rectangle.top);
   }
 
   paintAxis() {
@@ -310,7 +327,8 @@ export class Lanes {
     }, { passive: false });
     this.canvas.addEventListener("pointermove", (event) => this.hover(event));
     this.canvas.addEventListener("pointerleave", hideTip);
-    this.canvas.addEventListener("pointerdown", (event) => this.drag(event, event.shiftKey));
+    this.canvas.addEventListener("pointerdown", (event) => this.drag(event, event.shiftKey,
+      event.ctrlKey || event.metaKey || page.selecting));
     this.canvas.addEventListener("dblclick", (event) => {
       const found = this.find(this.place(event));
       if (!found?.box) return;
@@ -328,11 +346,11 @@ export class Lanes {
     const lines = found && this.tipOf(found);
     if (lines) showTip(event.clientX, event.clientY, lines);
     else hideTip();
-    this.canvas.style.cursor = found?.box ? "pointer" : "default";
+    this.canvas.style.cursor = this.page.selecting ? "crosshair" : found?.box ? "pointer" : "default";
   }
 
-  // Dragging moves the window; with Shift, and on the axis, it selects one.
-  drag(event, choose) {
+  // Dragging moves the window; with Shift, and on the axis, it selects one; with Ctrl it selects an area.
+  drag(event, choose, area = false) {
     if (event.button !== 0) return;
     const target = event.currentTarget, begin = this.place(event), page = this.page;
     const from = { ...page.window };
@@ -344,7 +362,10 @@ export class Lanes {
       if (!this.dragging && Math.abs(at.x - begin.x) < 4 && Math.abs(at.y - begin.y) < 4) return;
       if (!this.dragging) page.beginDrag();
       this.dragging = true;
-      if (choose) {
+      if (area) {
+        this.rectangle = { ...this.areaBetween(begin, at), top: Math.min(begin.y, at.y), bottom: Math.max(begin.y, at.y) };
+        this.draw();
+      } else if (choose) {
         this.brush = [this.time(begin.x), this.time(at.x)];
         this.draw();
       } else {
@@ -357,10 +378,11 @@ export class Lanes {
       target.removeEventListener("pointermove", move);
       target.removeEventListener("pointerup", up);
       target.removeEventListener("pointercancel", up);
-      const dragged = this.dragging, brush = this.brush;
+      const dragged = this.dragging, { brush, rectangle } = this;
       this.dragging = false;
-      this.brush = null;
+      this.brush = this.rectangle = null;
       if (!dragged && now.type === "pointerup") this.click(this.place(now));
+      else if (rectangle && now.type === "pointerup") page.setArea({ start: rectangle.start, end: rectangle.end, lanes: rectangle.lanes });
       else if (brush && now.type === "pointerup") page.setWindow(Math.min(...brush), Math.max(...brush));
       if (dragged) page.endDrag();
       this.draw();
@@ -370,9 +392,18 @@ export class Lanes {
     target.addEventListener("pointercancel", up);
   }
 
+  // The area of a rectangle: whole nanoseconds, and every lane that it touches.
+  areaBetween(a, b) {
+    const [start, end] = [this.time(a.x), this.time(b.x)].sort((x, y) => x - y)
+      .map((time) => Math.round(Math.min(Math.max(time, this.page.window.start), this.page.window.end)));
+    const scroll = this.scroller.scrollTop, low = Math.min(a.y, b.y) + scroll, high = Math.max(a.y, b.y) + scroll;
+    const lanes = (this.answer?.lanes ?? []).filter((lane, i) => this.tops[i] < high && this.tops[i] + lane.height > low);
+    return { start, end: Math.max(end, start + 1), lanes: lanes.map((lane) => lane.id) };
+  }
+
   click(at) {
     const found = this.find(at);
-    this.selected = found?.box ? [found.lane.id, found.box[1], found.box[0]] : null;
+    this.selected = found?.box ? [found.lane.id, found.box[1], found.box[0], found.box[2]] : null;
     this.page.setCursor(Math.round(this.time(at.x)));
     if (found?.box) this.page.say(this.tipOf(found).join(" · "));
     this.draw();

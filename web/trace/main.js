@@ -3,6 +3,7 @@
 // stored in the address, so back and forward undo and redo, and a link shows the same view. The server's page is
 // complete without this script, which replaces it as soon as the first picture is ready.
 import { Activity } from "./activity.js";
+import { Area } from "./area.js";
 import { Counters } from "./counters.js";
 import { Events } from "./events.js";
 import { Lanes } from "./lanes.js";
@@ -15,12 +16,13 @@ const ASK_MS = 40;
 const HISTORY_MS = 450;
 const COMPLETE_MS = 120;
 const PANELS = [["events", "Events"], ["statistics", "Statistics"], ["resources", "Resources"],
-  ["counters", "Counters and heap"]];
+  ["counters", "Counters and heap"], ["area", "Area"]];
 const KEYS = [["W  S", "zoom in and out at the pointer"], ["A  D", "earlier, later"], ["←  →", "earlier, later"],
   ["↑  ↓", "scroll the lanes; in the list of events choose one"], ["+  −", "zoom in and out about the cursor"],
-  ["Home", "the whole span"], ["F", "follow a trace that grows"], ["Esc", "drop the cursor and the selection"],
-  ["/", "filter events"], ["1 to 4", "events, statistics, resources, counters"], ["Z  Y", "undo and redo the window"],
-  ["Wheel", "zoom at the pointer; with Shift move, with Alt scroll"], ["Drag", "move; with Shift choose a window"],
+  ["Home", "the whole span"], ["F", "follow a trace that grows"], ["Esc", "drop the cursor, the selection and the area"],
+  ["/", "filter events"], ["1 to 5", "events, statistics, resources, counters, area"], ["X", "drag to select an area, or to move"],
+  ["R", "the selected box as an area, else the window"], ["Z  Y", "undo and redo the window"],
+  ["Wheel", "zoom at the pointer; with Shift move, with Alt scroll"], ["Drag", "move; with Shift choose a window, with Ctrl an area"],
   ["?", "these keys"]];
 
 class Page {
@@ -31,12 +33,13 @@ class Page {
     this.unsaved = false; // the address has changes that are not in the history yet
     this.dragging = this.keyDown = false;
     this.hidden = new Set();
+    this.selecting = false; // dragging selects an area
     this.read(new URLSearchParams(location.search));
     this.overview = new Overview(this);
     this.activity = new Activity(this);
     this.timeline = new Lanes(this, "timeline", "46vh");
     this.panels = { events: new Events(this), statistics: new Statistics(this),
-      resources: new Lanes(this, "resources", "46vh"), counters: new Counters(this) };
+      resources: new Lanes(this, "resources", "46vh"), counters: new Counters(this), area: new Area(this) };
     this.build();
     this.link = new Link(this.files, (event, data) => this.heard(event, data));
     addEventListener("popstate", () => {
@@ -73,6 +76,12 @@ class Page {
     this.follow = parameters.get("follow") === "1";
     this.hidden.clear();
     for (const part of parameters.getAll("hide").join(",").split(",")) if (part) this.hidden.add(part);
+    const from = time("area_start"), to = time("area_end");
+    this.area = from !== null && to !== null
+      ? { start: from, end: to, lanes: parameters.getAll("in").join(",").split(",").filter(Boolean) } : null;
+    this.by = parameters.get("by") || "name";
+    this.least = time("least");
+    this.most = time("most");
     const view = parameters.get("view");
     this.panel = PANELS.some(([name]) => name === view) ? view : "events";
   }
@@ -89,6 +98,14 @@ class Page {
     put("find", this.find);
     if (this.panel !== "events") put("view", this.panel);
     if (this.hidden.size) put("hide", [...this.hidden].join(","));
+    if (this.area) {
+      put("area_start", this.area.start);
+      put("area_end", this.area.end);
+      put("in", this.area.lanes.join(","));
+    }
+    if (this.by !== "name") put("by", this.by);
+    put("least", this.least);
+    put("most", this.most);
     if (this.follow) put("follow", "1");
     return `?${parameters}`;
   }
@@ -187,6 +204,42 @@ class Page {
       this.setWindow(time - (end - start) / 2, time + (end - start) / 2, { keepWidth: true });
     this.changed({});
     if (by !== this.panel) this.panels[this.panel].moved?.();
+  }
+
+  // An area: an interval on some lanes, or on all of them; null = the window.
+  setArea(area) {
+    this.area = area;
+    if (this.panel === "area") this.panels.area.ask();
+    else if (area) this.choosePanel("area");
+    this.draw();
+    this.remember();
+  }
+
+  setDurations(least, most) {
+    this.least = least;
+    this.most = most;
+    this.panels.area.ask();
+    this.remember();
+  }
+
+  // The box that is selected, else all lanes over the window.
+  areaHere() {
+    const { selected } = this.timeline, { start, end } = this.window;
+    this.setArea(selected ? { start: selected[1], end: Math.max(selected[3], selected[1] + 1), lanes: [selected[0]] }
+      : { start: Math.round(start), end: Math.round(end), lanes: [] });
+  }
+
+  setSelecting(selecting) {
+    this.selecting = selecting;
+    this.selectButton.setAttribute("aria-pressed", String(selecting));
+    this.timeline.canvas.style.cursor = selecting ? "crosshair" : "default";
+  }
+
+  // To the longest of a row.
+  goTo(row) {
+    const { longest_at_ns: at, longest_ns: length } = row;
+    this.setCursor(at);
+    this.setWindow(at - length - 1, at + 2 * length + 1);
   }
 
   setFollow(follow) {
@@ -306,13 +359,15 @@ class Page {
     this.followButton = button("Follow", "Keep the end of a growing trace in view (F)", () => this.setFollow(!this.follow));
     this.followButton.setAttribute("aria-pressed", String(this.follow));
     this.followButton.hidden = true;
+    this.selectButton = button("Select", "Drag to select an area, or to move (X)", () => this.setSelecting(!this.selecting));
+    this.selectButton.setAttribute("aria-pressed", "false");
     const step = (label, title, action) => button(label, title, action);
     const buttons = element("div", { className: "buttons", role: "group", "aria-label": "Window" },
       step("−", "Zoom out (S, −)", () => this.zoom(2)), step("+", "Zoom in (W, +)", () => this.zoom(0.5)),
       step("◂", "Earlier (A)", () => this.pan(-0.4)), step("▸", "Later (D)", () => this.pan(0.4)),
       step("Whole", "The whole span (Home)", () => this.whole()),
       step("↶", "Undo the window (Z)", () => this.undo()), step("↷", "Redo the window (Y)", () => this.redo()),
-      this.followButton);
+      this.selectButton, this.followButton);
     this.filterInput = this.input("filter", "Filter events:  event.name = SpanBegin & lane.name = \"worker*\"", 46);
     const words = element("datalist", { id: "filter-words" });
     this.filterInput.setAttribute("list", "filter-words");
@@ -432,7 +487,7 @@ class Page {
       "+": () => this.zoom(0.5), "=": () => this.zoom(0.5), "-": () => this.zoom(2), Home: () => this.whole(),
       f: () => this.followButton.hidden || this.setFollow(!this.follow), Escape: () => this.drop(),
       "/": () => this.filterInput.focus(), z: () => this.undo(), y: () => this.redo(),
-      "?": () => this.showKeys(),
+      "?": () => this.showKeys(), x: () => this.setSelecting(!this.selecting), r: () => this.areaHere(),
       ...Object.fromEntries(PANELS.map(([name], i) => [String(i + 1), () => this.choosePanel(name)])),
     };
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
@@ -448,6 +503,7 @@ class Page {
     document.querySelector("dialog[open]")?.close();
     this.timeline.selected = null;
     this.say("");
+    if (this.area) this.setArea(null);
     this.setCursor(null);
   }
 

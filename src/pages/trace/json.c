@@ -150,6 +150,80 @@ static void write_counters(struct fm_json *json, struct fm_viewer_job *job)
     fm_json_end(json);
 }
 
+static void write_durations(struct fm_json *json, const struct fm_totals_group *group)
+{
+    static const struct {
+        const char *name;
+        double part;
+    } percentiles[] = {{"p50_ns", 0.5}, {"p90_ns", 0.9}, {"p99_ns", 0.99}};
+    for (unsigned i = 0; i < G_N_ELEMENTS(percentiles); i++)
+        fm_json_uint(json, percentiles[i].name, fm_totals_percentile(group, percentiles[i].part));
+    unsigned count;
+    g_autofree struct fm_histogram_bar *bars = fm_histogram_bars(&group->durations, &count);
+    fm_json_array(json, "bars");
+    json->spaced = false;
+    for (unsigned i = 0; i < count; i++) {
+        if (bars[i].count == 0)
+            continue;
+        fm_json_array(json, NULL);
+        fm_json_uint(json, NULL, bars[i].least);
+        fm_json_uint(json, NULL, bars[i].end);
+        fm_json_uint(json, NULL, bars[i].count);
+        fm_json_end(json);
+    }
+    json->spaced = true;
+    fm_json_end(json);
+}
+
+/* Numbers that are not recorded have no member. */
+static void write_area_row(struct fm_json *json, const struct fm_viewer_area *area,
+                           const struct fm_viewer_area_row *row)
+{
+    const struct fm_totals_group *group = row->group;
+    const struct fm_totals *totals = area->totals[row->part];
+    fm_json_line(json, 2);
+    fm_json_object(json, NULL);
+    fm_json_uint(json, "trace", row->part);
+    fm_json_text(json, "kind", fm_lane_kind_name(group->kind));
+    fm_json_text(json, "name", fm_totals_name(totals, group));
+    fm_json_uint(json, "count", group->count);
+    fm_json_uint(json, "total_ns", group->total);
+    fm_json_uint(json, "self_ns", group->self);
+    fm_json_uint(json, "whole", group->whole);
+    if (group->whole > 0) {
+        const struct fm_segments_lane *from =
+            fm_segments_lane(fm_totals_segments(totals), group->longest_lane);
+        const struct fm_viewer_lane lane = {
+            .part = row->part, .kind = from->kind, .key = from->key};
+        g_autofree char *id = fm_viewer_lane_id(&lane);
+        fm_json_uint(json, "mean_ns", (uint64_t)(group->sum / (double)group->whole + 0.5));
+        fm_json_uint(json, "longest_ns", group->longest);
+        fm_json_uint(json, "longest_at_ns",
+                     group->longest_at - MIN(group->longest_at, area->job.set->origin));
+        fm_json_text(json, "longest_lane", id);
+        if (group->has_durations)
+            write_durations(json, group);
+    }
+    fm_json_end(json);
+}
+
+static void write_area(struct fm_json *json, struct fm_viewer_job *job)
+{
+    struct fm_viewer_area *area = (struct fm_viewer_area *)job;
+    uint64_t origin = job->set->origin;
+    fm_viewer_area_fill(area);
+    fm_json_uint(json, "area_start_ns", area->start - origin);
+    fm_json_uint(json, "area_end_ns", area->end - origin);
+    fm_json_text(json, "by", fm_trace_by_name(job->query.by));
+    fm_json_text(json, "problem", area->problem);
+    fm_json_uint(json, "left_out", area->left_out);
+    fm_json_line(json, 1);
+    fm_json_array(json, "rows");
+    for (unsigned i = 0; i < area->rows->len; i++)
+        write_area_row(json, area, &g_array_index(area->rows, struct fm_viewer_area_row, i));
+    fm_json_end(json);
+}
+
 /* --- answers --- */
 
 static const struct {
@@ -162,6 +236,7 @@ static const struct {
     {&fm_viewer_of_events, write_events},
     {&fm_viewer_of_statistics, write_statistics},
     {&fm_viewer_of_counters, write_counters},
+    {&fm_viewer_of_area, write_area},
 };
 
 void fm_trace_page_json_job(struct fm_json *json, const char *name, struct fm_viewer_job *job)

@@ -22,6 +22,7 @@ static const struct fm_viewer *const viewers[FM_TRACE_VIEW_COUNT] = {
     [FM_TRACE_VIEW_STATISTICS] = &fm_viewer_of_statistics,
     [FM_TRACE_VIEW_RESOURCES] = &fm_viewer_of_resources,
     [FM_TRACE_VIEW_COUNTERS] = &fm_viewer_of_counters,
+    [FM_TRACE_VIEW_AREA] = &fm_viewer_of_area,
     [FM_TRACE_VIEW_TIMELINE] = &fm_viewer_of_timeline,
     [FM_TRACE_VIEW_OVERVIEW] = &fm_viewer_of_overview,
 };
@@ -51,6 +52,17 @@ static int64_t patience_of(const struct page *page)
     return page->format == FM_FORMAT_HTML && is_long ? PATIENCE_LONG_US : PATIENCE_US;
 }
 
+static bool is_settled(const struct page *page)
+{
+    bool settled = fm_viewer_set_precompute(page->set);
+    for (unsigned i = 0; page->query->view == FM_TRACE_VIEW_AREA && i < page->set->count; i++) {
+        enum fm_request_result result =
+            fm_background_request(page->set->engine, page->set->parts[i].trace, "segments");
+        settled &= result == FM_REQUEST_READY || result == FM_REQUEST_FAILED;
+    }
+    return settled;
+}
+
 /* A short log is known whole before its first page is written. */
 static void settle(struct page *page)
 {
@@ -59,7 +71,7 @@ static void settle(struct page *page)
         fm_viewer_set_precompute(page->set); /* it would not be done in time */
         return;
     }
-    while (!fm_viewer_set_precompute(page->set) && g_get_monotonic_time() < end &&
+    while (!is_settled(page) && g_get_monotonic_time() < end &&
            !fm_engine_has_foreground(page->set->engine)) {
         if (!fm_engine_step(page->set->engine))
             break;
@@ -176,7 +188,8 @@ static void show_form(const struct page *page, struct fm_list *body)
 
 static void show_tabs(const struct page *page, struct fm_list *body)
 {
-    static const char *const labels[] = {"Events", "Statistics", "Resources", "Counters and heap"};
+    static const char *const labels[] = {"Events", "Statistics", "Resources", "Counters and heap",
+                                         "Area"};
     struct fm_list *list = fm_add_list(body, FM_LIST_HORIZONTAL, NULL);
     fm_list_set_id(list, "tabs");
     struct fm_trace_query query = *page->query;
@@ -205,6 +218,9 @@ static void show_panel(const struct fm_trace_page_show *show, struct fm_viewer_j
         break;
     case FM_TRACE_VIEW_COUNTERS:
         fm_trace_page_show_counters(show, (struct fm_viewer_counters *)job);
+        break;
+    case FM_TRACE_VIEW_AREA:
+        fm_trace_page_show_area(show, (struct fm_viewer_area *)job);
         break;
     case FM_TRACE_VIEW_TIMELINE:
         fm_trace_page_show_timeline(show, (struct fm_viewer_timeline *)job);
@@ -302,10 +318,11 @@ static struct fm_display *make_display(struct page *page)
 static void write_display(const struct page *page, const struct fm_display *display, GString *out)
 {
     static const char *const scripts[] = {"vendor/uplot/uPlot.iife.min.js", "trace/main.js", NULL};
-    static const char *const modules[] = {
-        "trace/activity.js",   "trace/counters.js", "trace/events.js",
-        "trace/lanes.js",      "trace/link.js",     "trace/overview.js",
-        "trace/statistics.js", "trace/util.js",     NULL};
+    static const char *const modules[] = {"trace/activity.js", "trace/area.js",
+                                          "trace/counters.js", "trace/events.js",
+                                          "trace/lanes.js",    "trace/link.js",
+                                          "trace/overview.js", "trace/statistics.js",
+                                          "trace/util.js",     NULL};
     static const char *const styles[] = {"vendor/uplot/uPlot.min.css", "trace/trace.css", NULL};
     struct fm_preferences preferences;
     fm_preferences_default(&preferences, true, false);

@@ -93,6 +93,59 @@ struct fm_viewer_reading *fm_viewer_job_read(struct fm_viewer_job *job,
     return reading;
 }
 
+/* --- work without reading --- */
+
+enum { WAIT_MS = 20 };
+
+static gboolean on_work(gpointer user);
+
+static void work_later(struct fm_viewer_job *job, bool waits)
+{
+    job->work_source =
+        waits ? g_timeout_add_full(G_PRIORITY_DEFAULT_IDLE, WAIT_MS, on_work, job, NULL)
+              : g_idle_add(on_work, job);
+}
+
+/* False: it is done, or it waits. */
+static bool work_some(struct fm_viewer_job *job, bool *ret_waits)
+{
+    enum fm_viewer_work state = job->work(job);
+    *ret_waits = state == FM_VIEWER_WORK_WAITS;
+    if (state != FM_VIEWER_WORK_DONE)
+        return state == FM_VIEWER_WORK_MORE;
+    job->work = NULL;
+    job->requests--;
+    if (job->requests == 0)
+        job->known_until = MAX(job->start, MIN(job->end, job->reaches));
+    return false;
+}
+
+static gboolean on_work(gpointer user)
+{
+    struct fm_viewer_job *job = user;
+    bool waits;
+    job->work_source = 0;
+    if (work_some(job, &waits) || waits)
+        work_later(job, waits);
+    else if (job->requests == 0 && job->progressed != NULL)
+        job->progressed(job, job->user);
+    return G_SOURCE_REMOVE;
+}
+
+void fm_viewer_job_work(struct fm_viewer_job *job,
+                        enum fm_viewer_work (*work)(struct fm_viewer_job *job))
+{
+    g_assert(job->work == NULL);
+    job->work = work;
+    job->requests++;
+    work_later(job, false);
+}
+
+static void drop_work(struct fm_viewer_job *job)
+{
+    g_clear_handle_id(&job->work_source, g_source_remove);
+}
+
 /* --- start and end --- */
 
 bool fm_viewer_job_new(const struct fm_viewer *viewer, struct fm_viewer_set *set,
@@ -131,6 +184,7 @@ void fm_viewer_job_free(struct fm_viewer_job *job)
 {
     if (job == NULL)
         return;
+    drop_work(job);
     fm_engine_reader_remove_all(job->set->reader, job);
     job->viewer->clear(job);
     g_ptr_array_unref(job->readings);
@@ -157,8 +211,13 @@ bool fm_viewer_jobs_run(struct fm_viewer_job *const *jobs, unsigned count, int64
         /* The last chunk takes pictures of what has been read. */
         last = g_get_monotonic_time() - begin > patience_us;
         for (unsigned i = 0; i < count; i++) {
+            bool waits = false;
             jobs[i]->wants_picture = last;
             fm_foreground_step(jobs[i]->set->reader);
+            if (jobs[i]->work != NULL && !work_some(jobs[i], &waits) && !waits)
+                drop_work(jobs[i]);
+            if (waits && !fm_engine_step(jobs[i]->set->engine))
+                last = true;
         }
     }
     return all_done(jobs, count);

@@ -279,7 +279,8 @@ static bool is_wanted(const struct fm_viewer_set *set, struct fm_trace *trace)
             fm_background_find(set->engine, trace, fm_trace_pass_names[pass]))
             return true;
     }
-    return false;
+    return fm_background_is_in_progress(trace, "segments") ||
+           fm_background_find(set->engine, trace, "segments");
 }
 
 double fm_viewer_set_progress(const struct fm_viewer_set *set)

@@ -14,6 +14,7 @@
 #include "trace/filter/filter.h"
 #include "trace/format/open.h"
 #include "trace/statistics/statistics.h"
+#include "trace/segments/totals.h"
 #include "trace/summary/summary.h"
 
 #define TRACE_WIDTH_DEFAULT 1000u
@@ -145,7 +146,9 @@ struct fm_viewer {
     void (*clear)(struct fm_viewer_job *job);
 };
 extern const struct fm_viewer fm_viewer_of_timeline, fm_viewer_of_overview, fm_viewer_of_events,
-    fm_viewer_of_statistics, fm_viewer_of_resources, fm_viewer_of_counters;
+    fm_viewer_of_statistics, fm_viewer_of_resources, fm_viewer_of_counters, fm_viewer_of_area;
+
+enum fm_viewer_work { FM_VIEWER_WORK_DONE, FM_VIEWER_WORK_MORE, FM_VIEWER_WORK_WAITS };
 
 struct fm_viewer_job {
     const struct fm_viewer *viewer;
@@ -164,6 +167,8 @@ struct fm_viewer_job {
     void (*progressed)(struct fm_viewer_job *job, void *user);
     void *user;
     bool wants_picture; /* take one at the end of the next chunk */
+    enum fm_viewer_work (*work)(struct fm_viewer_job *job); /* fm_viewer_job_work(); NULL = none */
+    guint work_source;
 };
 
 /* Makes and starts a job. The set is cloned. Errors: FM_ERROR_USAGE (a filter, a position). */
@@ -202,6 +207,11 @@ struct fm_viewer_reading *fm_viewer_job_read(struct fm_viewer_job *job,
                                              const struct fm_viewer_reading *reading,
                                              uint64_t start, const struct fm_position *from,
                                              uint64_t end, const struct fm_position *until);
+
+/* Has the job work in small steps without reading events, until it is done: in the main loop, or by
+ * fm_viewer_jobs_run(). WAITS: a pass over the trace has to end first. */
+void fm_viewer_job_work(struct fm_viewer_job *job,
+                        enum fm_viewer_work (*work)(struct fm_viewer_job *job));
 
 /* --- the viewers' answers, for pages --- */
 
@@ -376,3 +386,20 @@ struct fm_viewer_counters {
 /* Fills `series` with the counters read: all in the trace's order or, if there are too many, those
  * with the largest values, largest first. */
 void fm_viewer_counters_choose(struct fm_viewer_counters *counters);
+
+/* Totals of an area. */
+struct fm_viewer_area_row {
+    unsigned part;
+    const struct fm_totals_group *group;
+};
+struct fm_viewer_area {
+    struct fm_viewer_job job;
+    uint64_t start, end;       /* absolute */
+    struct fm_totals **totals; /* one a part; NULL = the segments are not known yet */
+    unsigned counting;         /* this part */
+    const char *problem;       /* why segments are missing; NULL = none are */
+    GArray *rows;              /* holds struct fm_viewer_area_row, most time first */
+    unsigned left_out;         /* rows */
+};
+/* Makes the rows of what has been counted. */
+void fm_viewer_area_fill(struct fm_viewer_area *area);

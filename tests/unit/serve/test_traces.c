@@ -199,6 +199,42 @@ static void test_statistics(struct fixture *f, gconstpointer user)
     assert_has(window, "\"name\": \"lex\", \"class\": \"span\", \"count\": 1, \"time_ns\": 500");
 }
 
+static void test_area(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    g_autofree char *all = ask_log(f, "/trace.json", "view=area", 200);
+    assert_has(all, "\"incomplete\": false, \"done\": true");
+    assert_has(all, "\"area_start_ns\": 0, \"area_end_ns\": 9001, \"by\": \"name\"");
+    assert_has(all, "\"kind\": \"thread\", \"name\": \"parse\", \"count\": 1, \"total_ns\": 4000, "
+                    "\"self_ns\": 3000, \"whole\": 1, \"mean_ns\": 4000, \"longest_ns\": 4000, "
+                    "\"longest_at_ns\": 1000, \"longest_lane\": \"0-1-1\", \"p50_ns\": 4000");
+    assert_has(all, "\"bars\": [[3840,4096,1]]");
+    /* Clipped are the times in the area, not the durations. */
+    g_autofree char *part =
+        ask_log(f, "/trace.json", "view=area&area_start=2500&area_end=4500&in=0-1-1", 200);
+    assert_has(part, "\"name\": \"parse\", \"count\": 1, \"total_ns\": 2000, \"self_ns\": 1500, "
+                     "\"whole\": 1, \"mean_ns\": 4000");
+    assert_has(part, "\"name\": \"lex\", \"count\": 1, \"total_ns\": 500");
+    g_assert_cmpuint(count(part, "\"total_ns\""), ==, 2);
+    g_autofree char *hidden = ask_log(f, "/trace.json", "view=area&hide=0-1-1", 200);
+    g_assert_cmpuint(count(hidden, "\"total_ns\""), ==, 1);
+    g_autofree char *slow = ask_log(f, "/trace.json", "view=area&least=2us&most=4us&in=0-1-1", 200);
+    assert_has(slow, "\"name\": \"parse\"");
+    assert_has_not(slow, "\"name\": \"lex\"");
+    g_autofree char *lanes = ask_log(f, "/trace.json", "view=area&by=lane", 200);
+    assert_has(lanes,
+               "\"name\": \"thread 1\", \"count\": 2, \"total_ns\": 5000, \"self_ns\": 4000");
+    g_autofree char *page =
+        ask_log(f, "/trace", "view=area&area_start=2500&area_end=4500&in=0-1-1", 200);
+    assert_has(page, "From 0.000002500 s to 0.000004500 s, 1 chosen lanes.");
+    assert_has(page, "by=state");
+    assert_has(page, "start=0&amp;end=9000&amp;cursor=1000"); /* to the longest, with a margin */
+    g_autofree char *csv = ask_log(f, "/trace.csv", "view=area&in=0-1-1", 200);
+    assert_has(csv, "group,thread,parse,1,4e-06,3e-06,4e-06,4e-06,");
+    g_free(ask_log(f, "/trace.json", "view=area&by=colour", 400));
+    g_free(ask_log(f, "/trace.json", "view=area&area_start=x", 400));
+}
+
 static void test_counters(struct fixture *f, gconstpointer user)
 {
     (void)user;
@@ -247,8 +283,8 @@ static void test_set(struct fixture *f, gconstpointer user)
 static void test_pages(struct fixture *f, gconstpointer user)
 {
     (void)user;
-    static const char *const views[] = {"events",   "statistics", "resources",
-                                        "counters", "timeline",   "overview"};
+    static const char *const views[] = {"events", "statistics", "resources", "counters",
+                                        "area",   "timeline",   "overview"};
     for (unsigned i = 0; i < G_N_ELEMENTS(views); i++) {
         g_autofree char *query = g_strdup_printf("view=%s", views[i]);
         g_autofree char *page = ask_log(f, "/trace", query, 200);
@@ -488,6 +524,7 @@ int main(int argc, char **argv)
         {"events-filtered", test_events_filtered},
         {"completion", test_completion},
         {"statistics", test_statistics},
+        {"area", test_area},
         {"counters", test_counters},
         {"bands", test_bands},
         {"set", test_set},

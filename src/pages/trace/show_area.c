@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Totals of an area as tables. */
+#include "pages/trace/show.h"
+#include "pages/trace/totals.h"
+
+enum { ROWS_MAX = 500 };
+
+/* The window with a margin. */
+static char *link_to(uint64_t start, uint64_t end, void *user)
+{
+    const struct fm_trace_page_show *show = user;
+    struct fm_trace_query query = *show->query;
+    uint64_t origin = show->set->origin, margin = end - start;
+    start -= MIN(start, origin);
+    end -= MIN(end, origin);
+    query.start = start - MIN(start, margin);
+    query.end = end + margin;
+    query.cursor = start;
+    return fm_trace_page_url(&query);
+}
+
+static void show_choices(const struct fm_trace_page_show *show, const struct fm_viewer_area *area)
+{
+    struct fm_list *list = fm_add_list(show->body, FM_LIST_HORIZONTAL, "Put together by");
+    struct fm_trace_query query = *show->query;
+    for (unsigned i = 0; i < FM_TRACE_BY_COUNT; i++) {
+        query.by = (enum fm_trace_by)i;
+        g_autofree char *url = fm_trace_page_url(&query);
+        if (query.by == show->query->by)
+            fm_add_text(list, fm_trace_by_name(query.by));
+        else
+            fm_add_href(list, url, fm_trace_by_name(query.by));
+    }
+    uint64_t origin = show->set->origin;
+    g_autofree char *from = fm_trace_page_time_text(area->start - origin, 9);
+    g_autofree char *to = fm_trace_page_time_text(area->end - origin, 9);
+    g_autofree char *lanes = show->query->chosen->len > 0
+                                 ? g_strdup_printf("%u chosen lanes", show->query->chosen->len)
+                                 : g_strdup("all lanes that are not hidden");
+    g_autofree char *text = g_strdup_printf(
+        "From %s to %s, %s. Total and self are the time in this area; mean, percentiles (to 0.4 "
+        "%%) and the longest are of whole durations.",
+        from, to, lanes);
+    fm_add_text(show->body, text);
+}
+
+void fm_trace_page_show_area(const struct fm_trace_page_show *show, struct fm_viewer_area *area)
+{
+    bool html = show->format == FM_FORMAT_HTML;
+    if (html)
+        show_choices(show, area);
+    if (area->problem != NULL)
+        fm_add_text(show->body, area->problem);
+    for (unsigned i = 0; i < show->set->count; i++) {
+        if (area->totals[i] == NULL)
+            continue;
+        struct fm_list *list = show->set->count == 1 ? show->body
+                                                     : fm_add_list(show->body, FM_LIST_PLAIN,
+                                                                   show->set->parts[i].name);
+        unsigned left_out =
+            fm_trace_page_add_totals(list, area->totals[i], ROWS_MAX, show->set->origin,
+                                     html ? link_to : NULL, (void *)(uintptr_t)show);
+        g_autofree char *more = g_strdup_printf("and %u more rows", left_out);
+        if (left_out > 0)
+            fm_add_text(list, more);
+    }
+}

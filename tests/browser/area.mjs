@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps of traces.mjs: an area of the small log, its totals and durations.
+import assert from "node:assert/strict";
+import { until, untilTrue } from "./browser.mjs";
+
+// Until the panel has an answer for what the page asks now; its rows by name.
+async function rowsOf(page) {
+  await until(page, () => {
+    const { panels, area, panel } = globalThis.fathomTrace, { answer } = panels.area;
+    return panel === "area" && answer?.done && !answer.incomplete &&
+      (!area || (answer.area_start_ns === area.start && answer.area_end_ns === area.end));
+  });
+  return page.evaluate(() => Object.fromEntries(globalThis.fathomTrace.panels.area.answer.rows.map((row) => [row.name, row])));
+}
+
+export async function selectsAreas(page, { open, small, canvasOf, xOf, shot }) {
+  await open(page, [small]);
+  const frame = await canvasOf(page);
+  const before = await page.evaluate(() => ({ ...globalThis.fathomTrace.window }));
+  const tops = await page.evaluate(() => globalThis.fathomTrace.timeline.tops);
+  // The rectangle touches thread 1 alone.
+  await page.keyboard.down("Control");
+  await page.mouse.move(await xOf(page, 2500), frame.y + tops[1] + 4);
+  await page.mouse.down();
+  await page.mouse.move(await xOf(page, 3500), frame.y + tops[1] + 8, { steps: 3 });
+  await page.mouse.move(await xOf(page, 4500), frame.y + tops[1] + 10, { steps: 3 });
+  await page.mouse.up();
+  await page.keyboard.up("Control");
+  const rows = await rowsOf(page);
+  const area = await page.evaluate(() => globalThis.fathomTrace.area);
+  assert.deepEqual(area.lanes, ["0-1-1"]);
+  assert.ok(Math.abs(area.start - 2500) < 30 && Math.abs(area.end - 4500) < 30, JSON.stringify(area));
+  assert.deepEqual(Object.keys(rows).sort(), ["lex", "parse"]);
+  assert.equal(rows.parse.total_ns, area.end - area.start);
+  assert.equal(rows.lex.total_ns, 3000 - area.start);
+  assert.equal(rows.parse.self_ns, rows.parse.total_ns - rows.lex.total_ns);
+  assert.equal(rows.parse.longest_ns, 4000);
+  assert.deepEqual(await page.evaluate(() => ({ ...globalThis.fathomTrace.window })), before, "nothing is zoomed");
+  await untilTrue("the address tells the area", async () => page.url().includes(`area_start=${area.start}`));
+  const table = page.locator("table.totals");
+  assert.match(await table.innerText(), /parse thread\s+1\s+2\.0\d us/);
+  await shot(page, "area");
+  // Its durations; a bar leaves only what took so long.
+  await table.locator("button", { hasText: "parse" }).click();
+  assert.match(await page.locator(".durations").innerText(), /^Durations of parse/);
+  await page.locator(".columns-of-time button").first().click();
+  await until(page, () => globalThis.fathomTrace.panels.area.answer.rows.length === 1);
+  await page.locator(".panel-area .tools button", { hasText: "Only" }).click();
+  await until(page, () => globalThis.fathomTrace.panels.area.answer.rows.length === 2);
+  // Compared with the window: thread 2 was not in the area.
+  await page.locator(".panel-area .tools button", { hasText: "Keep to compare" }).click();
+  await page.keyboard.press("Escape");
+  await until(page, () => globalThis.fathomTrace.area === null);
+  await rowsOf(page);
+  await untilTrue("a difference", async () => /parse thread\s+1\s+4\.00 us\s+2\.0\d us\s+\+(1\.9\d|2\.0\d) us/.test(await table.innerText()));
+  await page.locator(".panel-area .tools button", { hasText: "Compare no more" }).click();
+  // The selected box, by keys.
+  await page.mouse.click(await xOf(page, 1500), frame.y + tops[1] + 4);
+  await page.keyboard.press("r");
+  await until(page, () => globalThis.fathomTrace.area?.start === 1000 && globalThis.fathomTrace.area.end === 5000);
+  assert.equal((await rowsOf(page)).parse.self_ns, 3000);
+  await table.locator("button", { hasText: "4.00 us" }).last().click();
+  await until(page, () => globalThis.fathomTrace.window.end === 9001 && globalThis.fathomTrace.cursor === 1000);
+  await page.reload();
+  await until(page, () => document.documentElement.dataset.trace === "ready");
+  assert.equal((await rowsOf(page)).parse.self_ns, 3000, "the address has it all");
+  await page.keyboard.press("x");
+  assert.equal(await page.locator(".bar button", { hasText: "Select" }).getAttribute("aria-pressed"), "true");
+  await page.keyboard.press("x");
+}
