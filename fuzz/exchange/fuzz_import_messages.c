@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char *const names[] = {NULL, "otlp", "pprof"};
+    static const char *const names[] = {NULL, "otlp", "pprof", "perfetto"};
     struct fm_import_options options = {0};
     g_autoptr(FmProfile) profile = NULL;
     g_autoptr(FmAnalysis) analysis = NULL;

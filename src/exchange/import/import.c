@@ -19,6 +19,7 @@ static const struct {
     /* In the order in which they are asked: what looks like folded stacks may be much else. */
     {fm_import_is_perfdata, fm_import_perfdata},
     {fm_import_is_pprof, fm_import_pprof},
+    {fm_import_is_perfetto, fm_import_perfetto},
     {fm_import_is_otlp, fm_import_otlp},
     {fm_import_is_speedscope, fm_import_speedscope},
     {fm_import_is_cpuprofile, fm_import_cpuprofile},
@@ -38,6 +39,7 @@ static const struct {
 static const struct fm_import_format formats[] = {
     {"perf.data", "the file of perf record, with names from the files of this machine"},
     {"pprof", "protobuf of pprof, gzipped or not (Go, `pprof -proto`, py-spy, ...)"},
+    {"perfetto", "traces of Perfetto (protobuf): spans as calls, samples, heaps"},
     {"otlp", "profiles of OpenTelemetry, since version 1.9 of their format, also as JSON"},
     {"speedscope", "JSON of speedscope, sampled or evented"},
     {"cpuprofile", "CPU profiles of V8 (node --cpu-prof, Chrome)"},
@@ -79,10 +81,10 @@ static char *to_utf8(const uint8_t *bytes, size_t *size)
 
 static char *program_of(const char *name)
 {
-    static const char *const suffixes[] = {".gz",   ".zst",        ".xz",          ".pb",
-                                           ".prof", ".pprof",      ".folded",      ".callgrind",
-                                           ".json", ".cpuprofile", ".heapprofile", ".speedscope",
-                                           ".perf", ".txt",        ".out",         ".otlp"};
+    static const char *const suffixes[] = {
+        ".gz",     ".zst",       ".xz",   ".pb",         ".prof",          ".pprof",
+        ".folded", ".callgrind", ".json", ".cpuprofile", ".heapprofile",   ".speedscope",
+        ".perf",   ".txt",       ".out",  ".otlp",       ".perfetto-trace"};
     char *base = strcmp(name, "-") == 0 ? g_strdup("standard input") : g_path_get_basename(name);
     for (unsigned i = 0; i < G_N_ELEMENTS(suffixes); i++) {
         size_t size = strlen(base), suffix = strlen(suffixes[i]);

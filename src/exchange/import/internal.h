@@ -23,13 +23,13 @@ typedef bool fm_import_read(const struct fm_import_input *input, struct fm_profi
 fm_import_read fm_import_callgrind, fm_import_chrome, fm_import_cpuprofile, fm_import_dhat,
     fm_import_firefox, fm_import_heapprofile, fm_import_folded, fm_import_gmon,
     fm_import_gperftools, fm_import_heaptrack, fm_import_legacy, fm_import_massif, fm_import_otlp,
-    fm_import_perf, fm_import_perfdata, fm_import_pprof, fm_import_speedscope;
+    fm_import_perfetto, fm_import_perf, fm_import_perfdata, fm_import_pprof, fm_import_speedscope;
 typedef bool fm_import_is(const struct fm_import_input *input);
 fm_import_is fm_import_is_callgrind, fm_import_is_chrome, fm_import_is_cpuprofile,
     fm_import_is_dhat, fm_import_is_firefox, fm_import_is_heapprofile, fm_import_is_folded,
     fm_import_is_gmon, fm_import_is_gperftools, fm_import_is_heaptrack, fm_import_is_legacy,
-    fm_import_is_massif, fm_import_is_otlp, fm_import_is_perf, fm_import_is_perfdata,
-    fm_import_is_pprof, fm_import_is_speedscope;
+    fm_import_is_massif, fm_import_is_otlp, fm_import_is_perfetto, fm_import_is_perf,
+    fm_import_is_perfdata, fm_import_is_pprof, fm_import_is_speedscope;
 
 /* --- lines of text --- */
 

@@ -429,30 +429,11 @@ static bool add_samples(struct chrome *in, const GPtrArray *names, GError **erro
 static void tell(const struct chrome *in, const struct fm_spans_found *found)
 {
     struct fm_build *build = fm_stacks_build(in->stacks);
-    const struct {
-        uint64_t count;
-        const char *one, *several;
-    } notes[] = {
-        {found->never_ended, "span never ended: it ends with its thread here",
-         "spans never ended: they end with their threads here"},
-        {found->ends_without_begin, "end is of no span that began",
-         "ends are of no span that began"},
-        {found->cut * 100 > found->spans ? found->cut : 0,
-         "span ends after the one around it: it is cut there",
-         "spans end after the one around them: they are cut there"},
-        {in->without_time, "span without a duration is left out",
-         "spans without a duration are left out"},
-        {in->asynchronous, "asynchronous span is not in this tree",
-         "asynchronous spans are not in this tree"},
-    };
-    for (unsigned i = 0; i < G_N_ELEMENTS(notes); i++) {
-        if (notes[i].count == 0)
-            continue;
-        g_autofree char *note =
-            g_strdup_printf("%" G_GUINT64_FORMAT " %s", (guint64)notes[i].count,
-                            notes[i].count == 1 ? notes[i].one : notes[i].several);
-        fm_build_note(build, note);
-    }
+    fm_spans_tell(found, build);
+    fm_spans_tell_count(build, in->without_time, "span without a duration is left out",
+                        "spans without a duration are left out");
+    fm_spans_tell_count(build, in->asynchronous, "asynchronous span is not in this tree",
+                        "asynchronous spans are not in this tree");
     if (in->build)
         fm_build_note(build, "spans shorter than clang's -ftime-trace-granularity are not in the "
                              "file: they are own time of what they were in");

@@ -254,3 +254,27 @@ bool fm_spans_add(struct fm_spans *spans, uint32_t lane, struct fm_stacks *stack
     g_array_unref(walk.open);
     return walk.fits;
 }
+
+/* --- notes --- */
+
+void fm_spans_tell_count(struct fm_build *build, uint64_t count, const char *one,
+                         const char *several)
+{
+    if (count == 0)
+        return;
+    g_autofree char *note =
+        g_strdup_printf("%" G_GUINT64_FORMAT " %s", (guint64)count, count == 1 ? one : several);
+    fm_build_note(build, note);
+}
+
+void fm_spans_tell(const struct fm_spans_found *found, struct fm_build *build)
+{
+    fm_spans_tell_count(build, found->never_ended, "span never ended: it ends with its thread here",
+                        "spans never ended: they end with their threads here");
+    fm_spans_tell_count(build, found->ends_without_begin, "end is of no span that began",
+                        "ends are of no span that began");
+    /* Times in whole microseconds cross a little in good files. */
+    if (found->cut * 100 > found->spans)
+        fm_spans_tell_count(build, found->cut, "span ends after the one around it: it is cut there",
+                            "spans end after the one around them: they are cut there");
+}

@@ -36,3 +36,9 @@ bool fm_spans_is_empty(const struct fm_spans *spans, uint32_t lane);
  * are more than 2^63 ns together. */
 FM_MUST_USE bool fm_spans_add(struct fm_spans *spans, uint32_t lane, struct fm_stacks *stacks,
                               struct fm_spans_found *found);
+
+/* Notes on what does not nest as it should. */
+void fm_spans_tell(const struct fm_spans_found *found, struct fm_build *build);
+/* A note "1 span ..." or "7 spans ..."; none for 0. */
+void fm_spans_tell_count(struct fm_build *build, uint64_t count, const char *one,
+                         const char *several);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests beside it share: running commands, and what was found of each, as TAP."""
+"""What the tests of formats share: running commands, and what was found of each, as TAP."""
 import subprocess
 import sys
 
