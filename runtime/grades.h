@@ -170,6 +170,16 @@ static const char *const fm_link_static[] = {"%L/libfathom.a",
                                              "-Wl,--defsym=fm_fully_static=1",
                                              "-Wl,--eh-frame-hdr",
                                              NULL};
+/* libgfortran.a takes a program that has pthread_key_create, as libfathom.a makes it, for one with
+ * threads, and then calls functions that it refers to weakly. */
+static const char *const fm_link_static_fortran[] = {
+    "-Wl,-u,pthread_create,-u,pthread_join,-u,pthread_self,-u,pthread_once,-u,pthread_detach",
+    "-Wl,-u,pthread_mutex_init,-u,pthread_mutex_destroy,-u,pthread_mutex_lock",
+    "-Wl,-u,pthread_mutex_trylock,-u,pthread_mutex_unlock,-u,pthread_cond_init",
+    "-Wl,-u,pthread_cond_destroy,-u,pthread_cond_wait,-u,pthread_cond_signal",
+    "-Wl,-u,pthread_cond_broadcast,-u,pthread_key_create,-u,pthread_key_delete",
+    "-Wl,-u,pthread_getspecific,-u,pthread_setspecific",
+    NULL};
 /* The functions in front of libc's come after all of the program's own code. The program's archives
  * follow a second time, because only now are their definitions of these names needed; then
  * static_last.o, and after it libc (waiting/next_static.c). They are repeated among the compiler's

@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "arguments.h"
 #include "blocks.h"
 #include "choice.h"
 #include "expand.h"
@@ -495,16 +496,6 @@ static bool filter(char *all, FILE *out)
     return !state.too_many && !state.refused;
 }
 
-/* Options of as that take the next argument. */
-static bool takes_argument(const char *option)
-{
-    static const char *const list[] = {"-o", "-I", "--defsym", "--MD", "-MD", NULL};
-    for (unsigned i = 0; list[i] != NULL; i++)
-        if (strcmp(option, list[i]) == 0)
-            return true;
-    return false;
-}
-
 /* The first "as" of PATH that is not this program. */
 static void run_real(char **argv)
 {
@@ -522,10 +513,11 @@ int main(int argc, char **argv)
 {
     int input = 0;
     const char *object = "";
+    char *first = fm_as_take_first_lines(&argc, argv);
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "-o") == 0 && i + 1 < argc)
             object = argv[i + 1];
-        if (takes_argument(argv[i]))
+        if (fm_as_takes_argument(argv[i]))
             i++;
         else if (argv[i][0] != '-')
             input = i;
@@ -535,10 +527,10 @@ int main(int argc, char **argv)
         if (strcmp(argv[i], "--version") == 0 || strcmp(argv[i], "--help") == 0)
             run_real(argv);
     FILE *in = from_stdin ? stdin : fopen(argv[input], "r");
-    char path[] = "/tmp/fathom-XXXXXX.s";
-    int fd = mkstemps(path, 2);
+    char path[4096];
+    int fd = fm_as_open_temporary(path, sizeof path);
     FILE *out = fd >= 0 ? fdopen(fd, "w") : NULL;
-    char *all = in != NULL ? read_all(in) : NULL;
+    char *all = in != NULL && first != NULL ? fm_as_put_first(first, read_all(in)) : NULL;
     if (all == NULL || out == NULL) {
         fprintf(stderr, "fathom: cannot read %s or write %s: %s\n",
                 from_stdin ? "standard input" : argv[input], path, strerror(errno));

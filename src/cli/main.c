@@ -143,11 +143,37 @@ static int help_of(int count, char **words)
     return run(count + 1, argv);
 }
 
+/* Many tools take a compiler's name as one word: links to the command have such names. Returns -1
+ * when the command goes by its own. */
+static int run_as_compiler(int argc, char **argv)
+{
+    static const struct {
+        const char *link;
+        const char *words[2];
+    } links[] = {
+        {"fathom-cc", {"cc"}}, {"fathom-c++", {"c++"}}, {"fathom-fortran", {"cc", "gfortran"}}};
+    g_autofree char *base = g_path_get_basename(argv[0]);
+    for (unsigned i = 0; i < G_N_ELEMENTS(links); i++) {
+        if (strcmp(base, links[i].link) != 0)
+            continue;
+        g_autofree char **words = g_new0(char *, (size_t)argc + 2);
+        int count = 0;
+        for (unsigned k = 0; k < 2 && links[i].words[k] != NULL; k++)
+            words[count++] = (char *)(uintptr_t)links[i].words[k];
+        memcpy(words + count, argv + 1, (size_t)argc * sizeof *argv);
+        return run(count + argc - 1, words);
+    }
+    return -1;
+}
+
 int main(int argc, char **argv)
 {
     fm_fill_standard_streams();
     fm_unfinished_remove_at_signals();
     setlocale(LC_ALL, "");
+    int as_compiler = argc > 0 ? run_as_compiler(argc, argv) : -1;
+    if (as_compiler >= 0)
+        return as_compiler;
     if (argc < 2) {
         print_help(stderr);
         return FM_EXIT_USAGE;

@@ -30,8 +30,19 @@ static char *name_lambdas(const char *plain)
     return g_string_free(named, FALSE);
 }
 
+/* gfortran: __alpha_MOD_work of module alpha. */
+static char *name_fortran(const char *symbol)
+{
+    const char *module = symbol + 2, *mark = strstr(module, "_MOD_");
+    if (mark == NULL || mark == module || mark[5] == '\0')
+        return g_strdup(symbol);
+    return g_strdup_printf("%.*s::%s", (int)(mark - module), module, mark + 5);
+}
+
 char *fm_demangle(const char *symbol)
 {
+    if (strncmp(symbol, "__", 2) == 0)
+        return name_fortran(symbol);
     if (strncmp(symbol, "_Z", 2) != 0)
         return g_strdup(symbol);
     int status = 0;

@@ -46,6 +46,7 @@ static const char help[] =
     "                          or the first argument as with launchers); ccache may precede it\n"
     "  --show                  Print the real command and do not run it\n"
     "  --help                  Show this help\n\n"
+    "gcc also compiles Fortran, D, Ada and Objective-C so: fathom cc gfortran ARGUMENT...\n\n"
     "The environment variables FATHOM_GRADE, FATHOM_EXCLUDE and FATHOM_ONLY (patterns separated\n"
     "by ':') apply where no option is given.\n\n"
     "Example:\n"
@@ -190,6 +191,19 @@ static void tell_ccache(const char *folder)
     g_setenv("CCACHE_EXTRAFILES", files != NULL ? files : front, TRUE);
 }
 
+/* Never a silent build without hooks. */
+static void tell_without_hooks(const struct wrapper *wrapper, const struct fm_command_line *line)
+{
+    for (guint i = 0; i < line->inputs->len; i++) {
+        const struct fm_input *input = &g_array_index(line->inputs, struct fm_input, i);
+        if (line->stage >= FM_STAGE_COMPILE && input->language == FM_LANGUAGE_OTHER)
+            fprintf(stderr,
+                    "fathom %s: note: %s is compiled without hooks, so its calls are not counted; "
+                    "hooks are for C, C++, Objective-C, Fortran, D and Ada\n",
+                    wrapper->name, input->path);
+    }
+}
+
 static int carry_out(struct wrapper *wrapper, int argc, char **argv, GError **error)
 {
     g_autoptr(FmCommandLine) line = NULL;
@@ -207,6 +221,7 @@ static int carry_out(struct wrapper *wrapper, int argc, char **argv, GError **er
     g_auto(GStrv) arguments = fm_toolchain_arguments(&wrapper->toolchain, line, argc, argv, error);
     if (arguments == NULL)
         return FM_EXIT_FAILED;
+    tell_without_hooks(wrapper, line);
     if (wrapper->show) {
         show(arguments);
         return FM_EXIT_DONE;

@@ -96,7 +96,7 @@ static const char *full_name(struct fm_nodes *nodes, const struct fm_image_nodes
     g_autofree char *coroutine = symbol != NULL && offset == 0 ? coroutine_name(symbol) : NULL;
     if (coroutine != NULL)
         return fm_nodes_string(nodes, "%s", coroutine);
-    if (!proc->cplusplus || strncmp(proc->linkage, "_Z", 2) != 0)
+    if (!proc->cplusplus && strncmp(proc->linkage, "_Z", 2) == 0)
         return proc->name;
     g_autofree char *plain = fm_demangle(proc->linkage);
     return strcmp(plain, proc->linkage) == 0 ? proc->name : fm_nodes_string(nodes, "%s", plain);

@@ -79,6 +79,7 @@ static bool takes_value(const char *option)
         "-o",
         "-x",
         "-I",
+        "-J",
         "-L",
         "-D",
         "-U",
@@ -122,6 +123,7 @@ static bool takes_value(const char *option)
         "-ivfsoverlay",
         "--config",
         "-working-directory",
+        "-fintrinsic-modules-path",
     };
     for (size_t i = 0; i < G_N_ELEMENTS(options); i++) {
         if (strcmp(option, options[i]) == 0)
@@ -141,13 +143,15 @@ static bool is_one_of(const char *text, const char *const *list)
 
 static enum fm_language language_of_name(const char *path)
 {
-    static const char *const c[] = {"c", "i", NULL};
-    static const char *const cplusplus[] = {"cc", "cp", "cxx",  "cpp", "CPP", "c++",
-                                            "C",  "ii", "cppm", "ixx", NULL};
+    static const char *const c[] = {"c", "i", "m", "mi", NULL};
+    static const char *const cplusplus[] = {"cc", "cp",   "cxx", "cpp", "CPP", "c++", "C",
+                                            "ii", "cppm", "ixx", "mm",  "M",   "mii", NULL};
     static const char *const assembly[] = {"s", "S", "sx", NULL};
     static const char *const header[] = {"h", "hh", "H", "hp", "hxx", "hpp", "h++", NULL};
-    static const char *const other[] = {"f",   "for", "f90", "f95", "f03", "F",  "F90", "go", "d",
-                                        "adb", "ads", "m",   "mm",  "M",   "mi", "cu",  NULL};
+    static const char *const gcc[] = {"f",   "for", "ftn", "fpp", "f77", "f90", "f95", "f03",
+                                      "f08", "F",   "FOR", "FTN", "FPP", "F77", "F90", "F95",
+                                      "F03", "F08", "d",   "di",  "adb", "ads", NULL};
+    static const char *const other[] = {"go", "cu", NULL};
     const char *slash = strrchr(path, '/');
     const char *dot = strrchr(slash == NULL ? path : slash + 1, '.');
     if (dot == NULL)
@@ -156,6 +160,8 @@ static enum fm_language language_of_name(const char *path)
         return FM_LANGUAGE_C;
     if (is_one_of(dot + 1, cplusplus))
         return FM_LANGUAGE_CPLUSPLUS;
+    if (is_one_of(dot + 1, gcc))
+        return FM_LANGUAGE_GCC;
     if (is_one_of(dot + 1, assembly))
         return FM_LANGUAGE_ASSEMBLY;
     if (is_one_of(dot + 1, header))
@@ -166,14 +172,19 @@ static enum fm_language language_of_name(const char *path)
 /* The value of -x; false for "none", back to the names. */
 static bool language_of_option(const char *value, enum fm_language *ret)
 {
+    static const char *const gcc[] = {"f77", "f77-cpp-input", "f95", "f95-cpp-input",
+                                      "d",   "ada",           NULL};
     if (strcmp(value, "none") == 0)
         return false;
     if (g_str_has_suffix(value, "-header") || g_str_has_suffix(value, "-system-header"))
         *ret = FM_LANGUAGE_HEADER;
-    else if (strcmp(value, "c") == 0 || strcmp(value, "cpp-output") == 0)
-        *ret = FM_LANGUAGE_C;
+    else if (strcmp(value, "c") == 0 || strcmp(value, "cpp-output") == 0 ||
+             g_str_has_prefix(value, "objective-c"))
+        *ret = strstr(value, "++") == NULL ? FM_LANGUAGE_C : FM_LANGUAGE_CPLUSPLUS;
     else if (g_str_has_prefix(value, "c++"))
         *ret = FM_LANGUAGE_CPLUSPLUS;
+    else if (is_one_of(value, gcc))
+        *ret = FM_LANGUAGE_GCC;
     else if (g_str_has_prefix(value, "assembler"))
         *ret = FM_LANGUAGE_ASSEMBLY;
     else
@@ -205,6 +216,11 @@ static void read_mode(struct reading *reading, const char *option)
         reading->assemble = true;
     else if (strcmp(option, "-shared") == 0 || strcmp(option, "--shared") == 0)
         line->shared = true;
+    else if (strcmp(option, "-fPIC") == 0 || strcmp(option, "-fpic") == 0)
+        line->position_independent = true;
+    else if (strcmp(option, "-fPIE") == 0 || strcmp(option, "-fpie") == 0 ||
+             strcmp(option, "-fno-pic") == 0 || strcmp(option, "-fno-PIC") == 0)
+        line->position_independent = false;
     else if (strcmp(option, "-r") == 0)
         line->relocatable = true;
     else if (strcmp(option, "-static") == 0 || strcmp(option, "--static") == 0 ||
@@ -344,21 +360,43 @@ bool fm_command_line_compiles(const struct fm_command_line *line)
     for (guint i = 0; i < line->inputs->len; i++) {
         enum fm_language language = g_array_index(line->inputs, struct fm_input, i).language;
         if (language == FM_LANGUAGE_C || language == FM_LANGUAGE_CPLUSPLUS ||
-            language == FM_LANGUAGE_HEADER)
+            language == FM_LANGUAGE_GCC || language == FM_LANGUAGE_HEADER)
             return true;
     }
     return false;
 }
 
-bool fm_compiler_name(const char *path, bool *ret_cplusplus, bool *ret_clang)
+bool fm_command_line_has_gcc_language(const struct fm_command_line *line)
 {
-    static const struct {
-        const char *name;
-        bool cplusplus, clang;
-    } names[] = {
-        {"gcc", false, false}, {"cc", false, false},    {"c99", false, false},
-        {"c89", false, false}, {"clang", false, true},  {"g++", true, false},
-        {"c++", true, false},  {"clang++", true, true},
+    for (guint i = 0; i < line->inputs->len; i++) {
+        if (g_array_index(line->inputs, struct fm_input, i).language == FM_LANGUAGE_GCC)
+            return true;
+    }
+    return false;
+}
+
+struct compiler {
+    const char *name;
+    bool cplusplus, clang, fortran;
+};
+
+/* NULL: it is not the name of one that is known. */
+static const struct compiler *find_compiler(const char *path)
+{
+    static const struct compiler known[] = {
+        {.name = "gcc"},
+        {.name = "cc"},
+        {.name = "c99"},
+        {.name = "c89"},
+        {.name = "clang", .clang = true},
+        {.name = "g++", .cplusplus = true},
+        {.name = "c++", .cplusplus = true},
+        {.name = "clang++", .cplusplus = true, .clang = true},
+        {.name = "gfortran", .fortran = true},
+        {.name = "f95", .fortran = true},
+        {.name = "f77", .fortran = true},
+        {.name = "gdc"},
+        {.name = "gnatgcc"},
     };
     g_autofree char *base = g_path_get_basename(path);
     /* gcc-12, clang++-14.0 */
@@ -366,18 +404,31 @@ bool fm_compiler_name(const char *path, bool *ret_cplusplus, bool *ret_clang)
     if (dash != NULL && g_ascii_isdigit(dash[1]) &&
         strspn(dash + 1, "0123456789.") == strlen(dash + 1))
         *dash = '\0';
-    for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
-        size_t length = strlen(names[i].name), have = strlen(base);
-        bool same = strcmp(base, names[i].name) == 0;
+    for (size_t i = 0; i < G_N_ELEMENTS(known); i++) {
+        size_t length = strlen(known[i].name), have = strlen(base);
+        bool same = strcmp(base, known[i].name) == 0;
         bool triplet = have > length + 1 && base[have - length - 1] == '-' &&
-                       strcmp(base + have - length, names[i].name) == 0;
-        if (same || triplet) {
-            *ret_cplusplus = names[i].cplusplus;
-            *ret_clang = names[i].clang;
-            return true;
-        }
+                       strcmp(base + have - length, known[i].name) == 0;
+        if (same || triplet)
+            return &known[i];
     }
-    return false;
+    return NULL;
+}
+
+bool fm_compiler_name(const char *path, bool *ret_cplusplus, bool *ret_clang)
+{
+    const struct compiler *found = find_compiler(path);
+    if (found == NULL)
+        return false;
+    *ret_cplusplus = found->cplusplus;
+    *ret_clang = found->clang;
+    return true;
+}
+
+bool fm_is_fortran_compiler(const char *path)
+{
+    const struct compiler *found = find_compiler(path);
+    return found != NULL && found->fortran;
 }
 
 bool fm_is_compiler_launcher(const char *path)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parses the command line of a C or C++ compiler (gcc, clang), as the compilers' own drivers do, as
- * far as `fathom cc` needs it; leaves the rest alone. */
+/* Parses the command line of a compiler (gcc in its languages, clang), as the compilers' own
+ * drivers do, as far as `fathom cc` needs it; leaves the rest alone. */
 #pragma once
 
 #include <glib.h>
@@ -17,12 +17,13 @@ enum fm_stage {
 };
 
 enum fm_language {
-    FM_LANGUAGE_C,
-    FM_LANGUAGE_CPLUSPLUS,
-    FM_LANGUAGE_ASSEMBLY, /* with or without preprocessing */
-    FM_LANGUAGE_HEADER,   /* to be precompiled */
-    FM_LANGUAGE_OTHER,    /* Fortran, Go, ...: left alone */
-    FM_LANGUAGE_OBJECT,   /* for the linker: objects, archives, libraries, scripts */
+    FM_LANGUAGE_C,         /* and Objective-C */
+    FM_LANGUAGE_CPLUSPLUS, /* and Objective-C++ */
+    FM_LANGUAGE_GCC,       /* Fortran, D, Ada: gcc compiles them, without a preprocessor of C */
+    FM_LANGUAGE_ASSEMBLY,  /* with or without preprocessing */
+    FM_LANGUAGE_HEADER,    /* to be precompiled */
+    FM_LANGUAGE_OTHER,     /* Go, CUDA, ...: left alone */
+    FM_LANGUAGE_OBJECT,    /* for the linker: objects, archives, libraries, scripts */
 };
 
 struct fm_input {
@@ -32,12 +33,13 @@ struct fm_input {
 
 struct fm_command_line {
     enum fm_stage stage;
-    const char *output;  /* -o; NULL = not given */
-    bool shared;         /* -shared */
-    bool relocatable;    /* -r */
-    bool fully_static;   /* -static, -static-pie */
-    bool no_start_files; /* -nostdlib, -nostartfiles; -nodefaultlibs without -lc */
-    bool names_libc;     /* -nodefaultlibs with -lc, as rustc does */
+    const char *output;        /* -o; NULL = not given */
+    bool shared;               /* -shared */
+    bool position_independent; /* -fPIC */
+    bool relocatable;          /* -r */
+    bool fully_static;         /* -static, -static-pie */
+    bool no_start_files;       /* -nostdlib, -nostartfiles; -nodefaultlibs without -lc */
+    bool names_libc;           /* -nodefaultlibs with -lc, as rustc does */
     bool lto;
     bool profiled; /* -pg */
     bool split_dwarf;
@@ -66,9 +68,14 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(FmCommandLine, fm_command_line_free)
 /* Any input that the compiler proper will turn into code? */
 bool fm_command_line_compiles(const struct fm_command_line *line);
 
-/* Whether this is the name of a C or C++ compiler: gcc, x86_64-linux-gnu-g++-12, clang-14, c++,
+/* Any input in one of gcc's other languages (FM_LANGUAGE_GCC)? */
+bool fm_command_line_has_gcc_language(const struct fm_command_line *line);
+
+/* Whether this is the name of a compiler: gcc, x86_64-linux-gnu-g++-12, clang-14, c++, gfortran,
  * ...? *ret_cplusplus and *ret_clang: which one, as far as the name shows. */
 bool fm_compiler_name(const char *path, bool *ret_cplusplus, bool *ret_clang);
+
+bool fm_is_fortran_compiler(const char *path);
 
 /* A program that runs the compiler behind it: ccache and the like? */
 bool fm_is_compiler_launcher(const char *path);

@@ -36,7 +36,8 @@ static const char *skip_escape(const char *text)
 
 enum beginning { BEGINNING_OTHER, BEGINNING_OPEN, BEGINNING_NOTE };
 
-/* Whether the text begins with "cc1:", ignoring colours. Open: more text is needed to decide. */
+/* Whether the text begins with "cc1:" or the like, ignoring colours. Open: more text is needed to
+ * decide. */
 static enum beginning compare(const char *text, const char *name)
 {
     while (*name != '\0') {
@@ -55,7 +56,8 @@ static enum beginning compare(const char *text, const char *name)
 
 static enum beginning beginning_of(const char *text)
 {
-    static const char *const names[] = {"cc1:", "cc1plus:", "lto1:"};
+    static const char *const names[] = {
+        "cc1:", "cc1plus:", "lto1:", "cc1obj:", "cc1objplus:", "f951:", "d21:", "gnat1:"};
     enum beginning best = BEGINNING_OTHER;
     for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
         best = MAX(best, compare(text, names[i]));

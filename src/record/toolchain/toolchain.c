@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "record/toolchain/first_lines.h"
+#include "record/toolchain/refused.h"
 #include "runtime/grades.h"
 
 static const char runtime_name[] = "libfathom.a";
@@ -123,7 +125,8 @@ static bool is_left_out(const struct fm_toolchain *toolchain, const char *path)
 
 static bool is_source(const struct fm_input *input)
 {
-    return input->language == FM_LANGUAGE_C || input->language == FM_LANGUAGE_CPLUSPLUS;
+    return input->language == FM_LANGUAGE_C || input->language == FM_LANGUAGE_CPLUSPLUS ||
+           input->language == FM_LANGUAGE_GCC;
 }
 
 /* Commas separate the list's elements; a comma in a name is written \, . */
@@ -224,6 +227,10 @@ static bool add_choice(const struct fm_toolchain *toolchain, const struct fm_com
         return false;
     if (text->len == 0)
         return true;
+    if (fm_command_line_has_gcc_language(line)) {
+        fm_first_lines_add_strings("fathom_choice", "MS", text->str, arguments);
+        return true;
+    }
     g_ptr_array_add(arguments, g_strdup("-include"));
     g_ptr_array_add(arguments, g_build_filename(toolchain->runtime_folder, "choice.h", NULL));
     g_ptr_array_add(arguments, g_strdup_printf("-D__FATHOM_CHOICE=\"%s\"", text->str));
@@ -231,13 +238,18 @@ static bool add_choice(const struct fm_toolchain *toolchain, const struct fm_com
 }
 
 /* The object carries the names to the runtime (runtime/front/trace.h). */
-static bool add_traced(const struct fm_toolchain *toolchain, GPtrArray *arguments, GError **error)
+static bool add_traced(const struct fm_toolchain *toolchain, const struct fm_command_line *line,
+                       GPtrArray *arguments, GError **error)
 {
     g_autoptr(GString) text = g_string_new(NULL);
     if (toolchain->traced == NULL)
         return true;
     if (!add_pattern(text, "", toolchain->traced, error))
         return false;
+    if (fm_command_line_has_gcc_language(line)) {
+        fm_first_lines_add_strings("fm_traced_names", "aMS", text->str, arguments);
+        return true;
+    }
     g_ptr_array_add(arguments, g_strdup("-include"));
     g_ptr_array_add(arguments, g_build_filename(toolchain->runtime_folder, "trace.h", NULL));
     g_ptr_array_add(arguments, g_strdup_printf("-D__FATHOM_TRACE=\"%s\"", text->str));
@@ -270,6 +282,8 @@ static void add_flags(const struct fm_toolchain *toolchain, const struct fm_comm
     guint before = arguments->len;
     add_all(toolchain, arguments, flags);
     drop_repeated(line, arguments, before);
+    if (fm_command_line_has_gcc_language(line))
+        fm_first_lines_drop_headers(arguments, before);
     for (guint i = before; i < arguments->len && (line->lto || line->other_messages); i++) {
         char **flag = (char **)&g_ptr_array_index(arguments, i);
         if (strcmp(*flag, FM_LOOPS_ONLY) != 0)
@@ -284,7 +298,7 @@ static bool add_compile_flags(const struct fm_toolchain *toolchain,
                               GError **error)
 {
     guint sources, left_out = count_left_out(toolchain, line, &sources);
-    if (!add_traced(toolchain, arguments, error))
+    if (!add_traced(toolchain, line, arguments, error))
         return false;
     const struct fm_grade *grade = find_grade(toolchain->grade);
     if (sources > 0 && left_out == sources) {
@@ -309,6 +323,8 @@ static bool add_compile_flags(const struct fm_toolchain *toolchain,
     add_flags(toolchain, line, arguments, flags);
     if (toolchain->slots)
         add_flags(toolchain, line, arguments, fm_slots_gcc);
+    if (fm_command_line_has_gcc_language(line))
+        fm_first_lines_add_grade(line, toolchain->grade, arguments);
     /* The hooks to inline are AT&T's syntax. Called ones are as exact. */
     for (guint i = 0; !toolchain->clang && i < line->arguments->len; i++) {
         if (strcmp(g_ptr_array_index(line->arguments, i), "-masm=intel") == 0)
@@ -336,6 +352,8 @@ static void add_runtime(const struct fm_toolchain *toolchain, const struct fm_co
     }
     if (line->fully_static) {
         add_all(toolchain, arguments, fm_link_static);
+        if (fm_is_fortran_compiler(toolchain->compiler))
+            add_all(toolchain, arguments, fm_link_static_fortran);
         return;
     }
     add_all(toolchain, arguments, fm_link_core);
@@ -492,70 +510,12 @@ static void add_own(const struct fm_command_line *line, int argc, char **argv, G
     }
 }
 
-/* Hooks may need kilobytes of stack, and such code looks for room behind them. */
-static bool check_stack(const struct fm_command_line *line, GError **error)
-{
-    if (!line->split_stack || line->stage < FM_STAGE_COMPILE)
-        return true;
-    g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE,
-                "-fsplit-stack: programs with split stacks cannot be recorded; build without it");
-    return false;
-}
-
-static bool check_machine(const struct fm_toolchain *toolchain, const struct fm_command_line *line,
-                          GError **error)
-{
-    const char *found = line->other_machine;
-    if (found == NULL && fm_compiler_is_foreign(toolchain->compiler))
-        found = toolchain->compiler;
-    if (found == NULL || line->stage < FM_STAGE_COMPILE)
-        return true;
-    g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE,
-                "%s: only programs for x86-64 (64 bits) can be recorded", found);
-    return false;
-}
-
-/* Refuses commands that --hooks=slots cannot record. */
-static bool check_slots(const struct fm_toolchain *toolchain, const struct fm_command_line *line,
-                        GError **error)
-{
-    const char *why = NULL;
-    if (!toolchain->slots || line->stage < FM_STAGE_COMPILE)
-        return true;
-    if (find_grade(toolchain->grade)->gcc != fm_deep_gcc)
-        why = "it is for --grade=deep alone";
-    else if (toolchain->clang)
-        why = "clang cannot leave register r15 alone; use gcc";
-    else if (line->lto)
-        why = "-flto: the text of one source is not there";
-    else if (line->sanitizers)
-        why = "-fsanitize: sanitizers have frames of their own";
-    else if (line->shared)
-        why = "-shared: it is for programs alone";
-    else if (line->fully_static && line->stage == FM_STAGE_LINK)
-        why = "-static: it is for programs that libc is loaded into";
-    else if (line->profiled)
-        why = "-pg: gprof's calls stand where hooks do";
-    for (guint i = 0; i < line->arguments->len && why == NULL; i++) {
-        const char *argument = g_ptr_array_index(line->arguments, i);
-        if (g_str_has_prefix(argument, "-masm=intel"))
-            why = "-masm=intel: the hooks are in AT&T's syntax";
-        else if (g_str_has_prefix(argument, "-mcmodel=large"))
-            why = "-mcmodel=large: the hooks are for small models";
-    }
-    if (why == NULL)
-        return true;
-    g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE, "--hooks=slots: %s", why);
-    return false;
-}
-
 char **fm_toolchain_arguments(const struct fm_toolchain *toolchain,
                               const struct fm_command_line *line, int argc, char **argv,
                               GError **error)
 {
     g_return_val_if_fail(toolchain->compiler != NULL && toolchain->grade != NULL, NULL);
-    if (!check_machine(toolchain, line, error) || !check_stack(line, error) ||
-        !check_slots(toolchain, line, error))
+    if (!fm_toolchain_check(toolchain, line, error))
         return NULL;
     GPtrArray *arguments = g_ptr_array_new_with_free_func(g_free);
     for (const char *const *word = toolchain->launcher; word != NULL && *word != NULL; word++)
@@ -578,7 +538,7 @@ char **fm_toolchain_arguments(const struct fm_toolchain *toolchain,
             add_all(toolchain, arguments, fm_link_libraries);
     }
     if (toolchain->runtime_folder != NULL && line->stage >= FM_STAGE_PREPROCESS &&
-        fm_command_line_compiles(line))
+        fm_command_line_compiles(line) && !fm_command_line_has_gcc_language(line))
         add_headers(toolchain, arguments);
     if (compiles || (makes_code && line->lto))
         ok = add_compile_flags(toolchain, line, arguments, error);

@@ -253,7 +253,7 @@ static void only_source_files_are_opened(void)
     g_assert_true(fm_build_finish(build, &profile, &error));
     g_assert_true(fm_open_profile_new("leak.data", profile, NULL, &leak, &error));
     page = page_of(leak, "proc/1");
-    g_assert_nonnull(strstr(page_text(&page), "does not look like C source"));
+    g_assert_nonnull(strstr(page_text(&page), "does not look like source"));
     g_assert_false(fact_bool(&page, "source_shown"));
     page_done(&page);
     fm_open_profile_free(leak);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The source text of C functions. Only files that look like C source are opened, since a recording
+/* The source text of functions. Only files that look like source are opened, since a recording
  * may name any file. */
 #include "pages/profile/bodies/source_text.h"
 
@@ -14,9 +14,12 @@
 
 static bool looks_like_source(const char *path)
 {
-    static const char *const endings[] = {".c",   ".h",   ".cc",  ".hh",  ".cpp", ".hpp", ".cxx",
-                                          ".hxx", ".c++", ".h++", ".C",   ".H",   ".inc", ".inl",
-                                          ".ipp", ".tcc", ".tpp", ".def", ".y",   ".l",   ".m"};
+    static const char *const endings[] = {
+        ".c",   ".h",   ".cc",  ".hh",  ".cpp", ".hpp", ".cxx", ".hxx", ".c++", ".h++",   ".C",
+        ".H",   ".inc", ".inl", ".ipp", ".tcc", ".tpp", ".def", ".y",   ".l",   ".m",     ".mm",
+        ".M",   ".f",   ".for", ".ftn", ".f77", ".f90", ".f95", ".f03", ".f08", ".F",     ".FOR",
+        ".F77", ".F90", ".F95", ".F03", ".F08", ".adb", ".ads", ".d",   ".di",  ".rs",    ".go",
+        ".zig", ".nim", ".hs",  ".ml",  ".S",   ".s",   ".asm", ".py",  ".js",  ".swift", ".vala"};
     for (unsigned i = 0; i < G_N_ELEMENTS(endings); i++)
         if (g_str_has_suffix(path, endings[i]))
             return true;
@@ -45,7 +48,7 @@ static char *read_all(const char *path, struct stat *ret_stat, const char **ret_
     } else if (!S_ISREG(ret_stat->st_mode)) {
         *ret_reason = "not a regular file";
     } else if (!is_source(fd)) {
-        *ret_reason = "it is a link to something that does not look like C source";
+        *ret_reason = "it is a link to something that does not look like source";
     } else if (ret_stat->st_size > FILE_BYTES_MAX) {
         *ret_reason = "the file is too large";
     } else {
@@ -68,7 +71,7 @@ static char *read_all(const char *path, struct stat *ret_stat, const char **ret_
 char *fm_source_text_read(const struct fm_page *page, const char *file, char **ret_note)
 {
     g_return_val_if_fail(page != NULL && file != NULL && ret_note != NULL, NULL);
-    const char *reason = "it does not look like C source";
+    const char *reason = "it does not look like source";
     const struct fm_source_texts *kept = page->recording->source_texts;
     struct stat status, recording;
     char *text = kept ? fm_source_texts_get(kept, file, NULL) : NULL;

@@ -163,6 +163,23 @@ static bool is_cplusplus(Dwarf_Die *unit)
            language == DW_LANG_C_plus_plus_11 || language == DW_LANG_C_plus_plus_14;
 }
 
+static bool is_ada(Dwarf_Die *unit)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word language;
+    if (dwarf_formudata(dwarf_attr(unit, DW_AT_language, &attribute), &language) != 0)
+        return false;
+    return language == DW_LANG_Ada83 || language == DW_LANG_Ada95;
+}
+
+/* GNAT writes hello__numbers__fib for Hello.Numbers.Fib. */
+static char *name_as_in_ada(const char *name)
+{
+    GString *dotted = g_string_new(name);
+    g_string_replace(dotted, "__", ".", 0);
+    return g_string_free(dotted, FALSE);
+}
+
 static const char *own_unit_path(struct walk *walk, Dwarf_Die *die, Dwarf_Die *ret_unit)
 {
     if (dwarf_diecu(die, ret_unit, NULL, NULL) == NULL)
@@ -188,8 +205,9 @@ static uint32_t add_proc(struct walk *walk, Dwarf_Die *canonical, Dwarf_Die *def
     if (linkage == NULL)
         linkage = dwarf_formstring(dwarf_attr(canonical, DW_AT_MIPS_linkage_name, &attribute));
     const char *name = dwarf_diename(canonical);
+    g_autofree char *of_ada = is_ada(&unit) ? name_as_in_ada(text_of(name, linkage)) : NULL;
     struct fm_proc proc = {
-        .name = g_string_chunk_insert_const(strings, text_of(name, linkage)),
+        .name = g_string_chunk_insert_const(strings, text_of(of_ada, text_of(name, linkage))),
         .linkage = g_string_chunk_insert_const(strings, text_of(linkage, name)),
         .file = fm_units_path(walk->units, &unit, dwarf_decl_file(defined)),
         .arity = FM_ARITY_UNKNOWN,
@@ -454,6 +472,7 @@ static bool visit(struct walk *walk, struct frame *frame, struct frame *ret)
     case DW_TAG_try_block:
     case DW_TAG_catch_block:
     case DW_TAG_namespace:
+    case DW_TAG_module: /* of Fortran, of D */
         return true;
     case DW_TAG_structure_type:
     case DW_TAG_class_type:

@@ -1,0 +1,6 @@
+C     FIXED FORM, WITH A LINE THAT GOES ON
+      INTEGER FUNCTION TWICE(N)
+      INTEGER N
+      TWICE = N
+     &      + N
+      END
