@@ -36,7 +36,7 @@
 
 #define FM_REC_MAGIC "FATHOMR\n"
 #define FM_REC_VERSION 5u
-#define FM_REC_VERSION_PLAIN 4u /* of files without FM_REC_EXITS, which 5 has in addition */
+#define FM_REC_VERSION_PLAIN 4u /* files without FM_REC_EXITS; 5 has it in addition */
 /* The oldest version that can be read. 3 has no edges by unwinding. Threads of version 1 end before
  * `charges`; those of 1 and 2 before `current_stack`, and their headers before `wait_clock`, their
  * allocation records before `own_frees`. */

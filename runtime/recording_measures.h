@@ -126,8 +126,8 @@ static_assert(sizeof(struct fm_rec_sample) == 24, "docs/format-recording.md");
 /* Quanta of a csd that fell into modules without hooks, by function: with FM_REC_TOTALS_FOREIGN.
  * The fm_rec_sample at `call` has them, too. */
 struct fm_rec_foreign {
-    uint64_t fn;   /* where the function begins that ran; without unwind information, the address
-                      that the tick met */
+    uint64_t fn; /* the beginning of the function that ran; without unwind information, the address
+                    that the tick met */
     uint64_t call; /* within the call that led there; 0 = not known */
     uint64_t quanta;
     uint32_t next;

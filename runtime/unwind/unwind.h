@@ -31,7 +31,7 @@ struct fm_unwind {
     bool exact;       /* ip was interrupted; else it is a return address: look up ip - 1 */
     bool guessed;     /* the last step was a guess */
     bool by_bp;       /* the last step depended on bp */
-    bool by_slots;    /* of memory, the last step depended on the words at the slots alone */
+    bool by_slots;    /* the last step read no memory but the words at the slots */
     bool bp_lost;     /* the caller's bp is not known */
     uint64_t ip_slot; /* address from which the last step read ip; 0: not from the stack */
     uint64_t bp_slot; /* as above for bp; 0: bp is unchanged, or was not read from the stack */

@@ -74,9 +74,9 @@ void fm_walked_walk(struct fm_thread *thread, struct fm_walked_stack *stack,
                     const struct fm_walk_from *from);
 /* How the new frames become the last stack's, outermost first: between begin and end. */
 struct fm_walked_keep {
-    struct fm_walked *frame;     /* where the next one is put */
+    struct fm_walked *frame;     /* the next one's place */
     struct fm_walked_word *word; /* as above for its words */
-    uint32_t outer_flags;        /* of the frame that called it */
+    uint32_t outer_flags;        /* those of its caller's frame */
     bool passes_bp;              /* that one's bp matters, and its callee may have left it alone */
 };
 struct fm_walked_keep fm_walked_keep_begin(struct fm_walked_stack *stack);

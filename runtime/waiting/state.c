@@ -440,7 +440,7 @@ void fm_waiting_take_up(struct fm_thread *thread, unsigned index)
     struct fm_rec_thread *rec = thread->rec;
     const struct fm_wait_aside *aside = &thread->waiting.asides[index];
     if (rec->wait_since != 0)
-        close_left(thread); /* of the handler itself, which was left */
+        close_left(thread); /* those of the handler itself: it was left */
     rec->wait_away = aside->away;
     rec->wait_object = aside->object;
     rec->wait_kind = aside->kind;

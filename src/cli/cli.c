@@ -28,7 +28,7 @@ void fm_cli_ask_no_server(void)
     g_unsetenv("DEBUGINFOD_URLS");
 }
 
-#define CHANGES_MAX 2u /* of letters, in a word that was meant */
+#define CHANGES_MAX 2u /* letters that may differ in a word that was meant */
 
 /* The option most like the first of the words that is none of them; NULL = none is. */
 static const char *nearest_option(const GOptionEntry *entries, char **words)

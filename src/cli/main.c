@@ -10,7 +10,7 @@
 #include "cli/cli.h"
 #include "exchange/hint/hint.h"
 
-#define CHANGES_MAX 2u /* of letters, in a word that was meant */
+#define CHANGES_MAX 2u /* letters that may differ in a word that was meant */
 
 static fm_cli_run list_commands;
 

@@ -19,7 +19,7 @@ struct background {
     struct fm_engine *engine;
     struct fm_trace *trace;
     unsigned references;               /* readers and other openers */
-    struct fm_context *context;        /* of this background only */
+    struct fm_context *context;        /* this background's own */
     GPtrArray *list_out, *list_in;     /* holds struct background_request */
     GPtrArray *notify_out, *notify_in; /* holds struct fm_notify */
     GPtrArray *watches;                /* used by notify.c only */

@@ -37,7 +37,8 @@ enum fm_command_subject {
 /* A word of other tools, or of pages, that people try. */
 struct fm_command_alias {
     const char *word;
-    const char *address; /* of the page that is meant; NULL: the command's example, or its word */
+    const char *address; /* the address of the page that is meant; NULL: the command's example, or
+                            its word */
 };
 
 #define FM_COMMAND_ALIASES_MAX 8u

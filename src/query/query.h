@@ -26,7 +26,7 @@
 #define FM_QUERY_ANCESTORS_MAX 1000000u
 #define FM_QUERY_PROCS_MAX 1000000u /* procedures per recursion type */
 #define FM_QUERY_DEPTH_MAX 50u      /* levels of a tree; at least 1 */
-#define FM_QUERY_ROWS_MAX 100000u   /* of FUNCTIONS and LINES; at least 1 */
+#define FM_QUERY_ROWS_MAX 100000u   /* rows of FUNCTIONS and LINES; at least 1 */
 #define FM_QUERY_WIDTH_MAX 8000u    /* device pixels of a flame graph; at least 100, 0 = any */
 #define FM_QUERY_WIDTH_MIN 100u
 

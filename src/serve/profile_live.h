@@ -10,8 +10,8 @@ struct fm_how_far {
     bool complete, failed;
     unsigned stage;         /* another one, another page */
     const char *module;     /* that runs; NULL = none */
-    double fraction, whole; /* of the module, and of all */
-    char *text;             /* of the page while it is incomplete, or the error; g_free */
+    double fraction, whole; /* the module's, and that of all */
+    char *text;             /* the page's while it is incomplete, or the error; g_free */
 };
 void fm_how_far_get(struct fm_engine *engine, struct fm_trace *trace, const struct fm_query *query,
                     struct fm_how_far *ret);

@@ -41,7 +41,7 @@ struct fm_exchange {
     struct fm_server *server;
     const struct fm_request *request;
     enum fm_format format; /* asked for by the path's ending, else by Accept */
-    const char *rest;      /* of the path, behind that of the route */
+    const char *rest;      /* the path behind the route's */
     struct fm_response *ret;
 };
 

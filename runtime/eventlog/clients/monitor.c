@@ -90,7 +90,7 @@ void fm_el_monitor_header(struct fm_el_monitor *m, struct fm_el_bytes *out)
     }
 }
 
-/* Where a partial value is put: a single event, an event of a block, a state. */
+/* The place of a partial value: a single event, an event of a block, a state. */
 struct place {
     enum { SINGLE, PART, STATE } what;
     uint64_t block_id;

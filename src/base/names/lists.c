@@ -5,7 +5,7 @@
 
 #include "base/names/apart.h"
 
-#define DEPTHS 3 /* of arguments, before a type is shown in full */
+#define DEPTHS 3 /* levels of arguments; a type that differs deeper is shown in full */
 
 /* The text at each position, row by row; NULL = nothing. */
 struct cells {

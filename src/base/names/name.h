@@ -11,7 +11,7 @@
 struct fm_name_pool {
     GStringChunk *texts;
     GPtrArray *blocks;
-    size_t used, size; /* of the last block */
+    size_t used, size; /* the last block's */
 };
 
 void fm_name_pool_init(struct fm_name_pool *pool);
@@ -53,9 +53,9 @@ struct fm_name_component {
     struct fm_name_list *arguments;  /* NULL = no list */
     struct fm_name_list *parameters; /* NULL = no list; the function's own, or one around */
     const char *quals;               /* "const", "&"; NULL = none */
-    struct fm_name_type *conversion; /* of a conversion operator */
+    struct fm_name_type *conversion; /* a conversion operator's type */
     const char *written;             /* the text before a library's short name replaced it */
-    unsigned number;                 /* of a lambda; 0 = not known */
+    unsigned number;                 /* a lambda's; 0 = not known */
 };
 
 struct fm_name_scope {
@@ -79,7 +79,7 @@ struct fm_name {
     const char *mark;            /* " [coroutine]"; "" */
     const char *variant;         /* " [base]"; "" */
     const char *clone;           /* ".constprop.0"; "" */
-    const char *dropped;         /* what the normal form dropped: "__cxx11, v1"; "" */
+    const char *dropped;         /* dropped by the normal form: "__cxx11, v1"; "" */
 };
 
 /* Fills name; any text is read. */

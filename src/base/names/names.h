@@ -12,7 +12,7 @@
 struct fm_name_source {
     const char *text; /* demangled: "parse::Node::eval(int) const" */
     const char *raw;  /* the linker's name */
-    const char *file; /* of its definition; the last element of the path is shown */
+    const char *file; /* the definition's; the last element of the path is shown */
     uint32_t line;
     const char *object; /* "libfoo.so" */
     enum fm_name_language language;

@@ -81,10 +81,10 @@ enum fm_query_measure {
 };
 
 struct fm_tree_measure {
-    const char *label;             /* of the switch between them */
+    const char *label;             /* the switch between them has it */
     const char *name;              /* behind numbers and in headings */
     unsigned measure;              /* as fm_known_measure() takes it */
-    const char *unit;              /* of columns: "seconds", "bytes", "words", "count" */
+    const char *unit;              /* the columns' unit: "seconds", "bytes", "words", "count" */
     bool c, mercury;               /* which profiles have it */
     bool has_order;                /* tables can be in its order: it is that of `order` */
     enum fm_cost_kind order;       /* the nearest order of tables */

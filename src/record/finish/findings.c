@@ -179,7 +179,7 @@ void fm_findings_of_run(unsigned lost, struct fm_finish_notes *notes)
 
 #define NAMELESS_NAMED 8
 
-/* Where names are missing, and how to get them. */
+/* Files whose names are missing, and how to get them. */
 static void find_nameless(const struct fm_images *images, struct fm_finish_notes *notes)
 {
     g_autoptr(GString) names = g_string_new(NULL);

@@ -54,7 +54,7 @@ static int compare_addresses(const void *a, const void *b)
     return *left < *right ? -1 : *left > *right;
 }
 
-/* Of a file that no hook was met in: the functions of the recording's contexts, ascending. */
+/* The functions of the recording's contexts in a file that no hook was met in, ascending. */
 static GArray *functions_met(const struct fm_images *images, uint32_t index)
 {
     const struct fm_raw_recording *recording = images->recording;

@@ -126,7 +126,7 @@ bool fm_raw_heap_read(struct fm_raw_heap_reading *reading, uint32_t ref, uint32_
     return true;
 }
 
-/* Of stacks that are unwound, those are not walked by which blocks are freed. */
+/* Unwound stacks are not walked when a block is freed. */
 static void find_unseen_frees(struct fm_raw_recording *recording)
 {
     struct fm_rec_held *held = &recording->held;

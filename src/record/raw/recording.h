@@ -94,7 +94,7 @@ struct fm_raw_heap {
     uint64_t allocs, bytes, usable_bytes;
     uint64_t frees, freed_bytes;           /* blocks that the edge freed */
     uint64_t given_back, given_back_bytes; /* blocks that the edge allocated, by whomsoever */
-    uint64_t live_blocks, live_bytes;      /* those still live */
+    uint64_t live_blocks, live_bytes;      /* blocks and bytes still live */
     uint64_t peak_blocks, peak_bytes;      /* held when the program held most */
     uint64_t realloc_moved, realloc_kept;
     uint32_t into;      /* the index that these counts were added to; 0 = none */

@@ -309,7 +309,7 @@ void fm_run_print_summary(const struct fm_profile *profile, const struct fm_fini
         return;
     }
     fm_run_print_totals(profile, notes);
-    /* where time other than CPU time went */
+    /* time other than CPU time */
     g_autofree char *waited = fm_run_sentence(profile);
     if (waited != NULL)
         fprintf(stderr, "%s\n", waited);

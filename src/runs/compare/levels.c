@@ -15,7 +15,7 @@
 struct group {
     int64_t calls[FM_SIDES];
     bool inlines[FM_SIDES];  /* that side has more inlined bodies there */
-    bool calls_more, misfit; /* of what it calls, see dissolves() */
+    bool calls_more, misfit; /* its callees', see dissolves() */
 };
 
 struct levels {

@@ -100,7 +100,7 @@ static void sum_contexts(const struct fm_compare *c, const struct fm_limit *limi
     }
 }
 
-/* What a function costs below one frame, whatever line or inlined body it is called from there. */
+/* A function's cost below one frame, whatever line or inlined body it is called from there. */
 struct of_frame {
     int64_t value[FM_SIDES], most; /* most: that one context has more than before */
     uint32_t pd;                   /* which */

@@ -26,7 +26,7 @@ struct deciding {
     bool repeats_wanted;
     GArray *records;     /* struct record, ascending */
     GHashTable *refused; /* kind -> why such files do not fit, without the name of the file */
-    GHashTable *places, *contents, *parts; /* of earlier files: strings */
+    GHashTable *places, *contents, *parts; /* strings of earlier files */
     GPtrArray *firsts; /* struct record: the first of each kind, without repeats */
     GHashTable *kinds; /* kinds of earlier files */
     struct fm_mpi_files *ret;

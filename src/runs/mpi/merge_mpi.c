@@ -92,7 +92,7 @@ static GPtrArray *files_of_ranks(const struct work *w)
     GPtrArray *mine = g_ptr_array_new();
     g_autoptr(GHashTable) of_rank =
         g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_ptr_array_unref);
-    g_autoptr(GPtrArray) ranks = g_ptr_array_new(); /* of this process, in order of arrival */
+    g_autoptr(GPtrArray) ranks = g_ptr_array_new(); /* this process's, in order of arrival */
     for (uint32_t i = 0; i < w->count; i++) {
         uint32_t what = w->files.what[i];
         gpointer rank = GUINT_TO_POINTER(w->files.ranks[i]);

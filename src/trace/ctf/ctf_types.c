@@ -15,7 +15,7 @@ struct column {
     uint8_t part;
     uint8_t depth; /* steps from the part's structure to the field */
     uint8_t form;
-    bool label; /* of an enumeration */
+    bool label; /* an enumeration's */
     uint16_t path[DEPTH_MAX];
 };
 

@@ -28,8 +28,8 @@ struct fm_statistics_node {
     GPtrArray *children; /* holds struct fm_statistics_node, most time first; NULL = none */
     struct fm_statistics_node *parent;
     bool is_shared;      /* "others": stands for several lanes */
-    uint64_t number;     /* of a lane: fm_lane_number() */
-    const char *process; /* of a lane: "make (pid 10)"; NULL = not known */
+    uint64_t number;     /* the lane's: fm_lane_number() */
+    const char *process; /* the lane's: "make (pid 10)"; NULL = not known */
 };
 
 struct fm_statistics;

@@ -30,7 +30,7 @@ struct fm_neighbour {
 };
 
 struct fm_butterfly {
-    int64_t total, own, calls; /* of the procedure; calls as recorded */
+    int64_t total, own, calls; /* the procedure's; calls as recorded */
     bool at_most;              /* total is an upper bound */
     uint32_t contexts;         /* proc dynamics */
     /* struct fm_neighbour, most expensive first; members after their group */

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHARE_SAID 0.1 /* of all time: less is not worth a sentence */
+#define SHARE_SAID 0.1 /* a part of all time; less is not worth a sentence */
 #define SAMPLES_SAID 20
-#define FILE_SHARE_SAID 0.01 /* of all time: of one file */
+#define FILE_SHARE_SAID 0.01 /* one file's part of all time */
 #define FILES_SAID 4
 #define FILE_SHARE_ADVISED 0.05
 #define NEARLY_ALL 0.9

@@ -17,9 +17,9 @@ struct fm_unhooked_file {
 
 struct fm_unhooked_digest {
     bool recorded;   /* false: the rest is empty */
-    uint64_t quanta; /* of all files */
+    uint64_t quanta; /* the sum over all files */
     uint64_t unknown;
-    double share;  /* of the profile's quanta, 0 to 1 */
+    double share;  /* a part of the profile's quanta, 0 to 1 */
     bool tells;    /* worth saying: a tenth or more, of 20 samples or more */
     GArray *files; /* struct fm_unhooked_file, most time first */
     uint32_t caller;

@@ -26,7 +26,7 @@ struct fm_unhooked {
 
 struct fm_unhooked_info {
     bool recorded;           /* false: none of it is known, and the rest empty */
-    uint64_t unknown_quanta; /* of the profile's: their code is not known */
+    uint64_t unknown_quanta; /* a part of the profile's: their code is not known */
     uint32_t count;
     struct fm_unhooked *of;
 };

@@ -472,7 +472,7 @@ static bool visit(struct walk *walk, struct frame *frame, struct frame *ret)
     case DW_TAG_try_block:
     case DW_TAG_catch_block:
     case DW_TAG_namespace:
-    case DW_TAG_module: /* of Fortran, of D */
+    case DW_TAG_module: /* Fortran's modules, and D's */
         return true;
     case DW_TAG_structure_type:
     case DW_TAG_class_type:

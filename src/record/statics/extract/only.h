@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Of a file that is not recorded by hooks: the functions that were met, and no others. */
+/* The functions that were met in a file without hooks, and no others. */
 #pragma once
 
 #include "record/statics/extract/bodies.h"
