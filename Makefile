@@ -6,8 +6,14 @@ NINJA := ninja -C $(BUILD)
 PROCESSES ?= $(shell echo $$(($$(nproc) * 3 / 2)))
 TEST := meson test -C $(BUILD) --no-rebuild --num-processes $(PROCESSES) --print-errorlogs
 
-all: packages-build
+# Builds fathom as it is installed, without tests, fuzzers and benchmarks.
+all: configured
+	@targets=$$(tools/installed_targets.py $(BUILD)) && $(NINJA) $$targets
+
+configured: packages-build
 	@tools/configure.sh $(BUILD) $(MESON_OPTIONS)
+
+everything: configured
 	$(NINJA)
 
 packages-build:
@@ -31,12 +37,12 @@ demo: all
 
 # Every test, those in the browser too.
 check: packages-test
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory everything
 	@tools/browser-packages.sh $(BUILD) || echo "make: without npm packages the tests in the browser are skipped" >&2
 	$(TEST) --setup full
 
 # For before each commit: the quick tests of fathom itself, with the packages of the build alone.
-check-quick: all
+check-quick: everything
 	$(TEST) --setup quick --suite unit --suite cli --no-suite slow --no-suite soak --no-suite browser
 
 # While working: a debug build with sanitizers, and the quick tests of what changed.
@@ -56,7 +62,7 @@ lint: packages-lint $(BUILD)/build.ninja
 	@tools/lint.sh tidy $(BUILD) $(TIDY)
 
 # Prints the figures of docs/benchmarks.md; installs the peers that it measures against.
-bench: all
+bench: everything
 	@tools/install-packages.sh build test bench
 	bench/run.sh $(BUILD)
 
@@ -70,7 +76,7 @@ models: packages-test
 
 # What takes too long for every change: four hours. The CGI protocol under 10,000 rounds of 50 clients
 # and 2,000 of chaos, and the tests of the suite `soak`.
-soak: packages-test all
+soak: packages-test everything
 	$(TEST) --setup soak --suite soak
 	FATHOM_SOAK_ROUNDS=10000 python3 tests/own_folder.py python3 tests/serve/cgi/faults.py \
 	    $(BUILD)/tests/serve/cgi/cgi_test_program 12
@@ -78,9 +84,13 @@ soak: packages-test all
 	    $(BUILD)/tests/serve/cgi/cgi_test_program
 
 install: all
-	meson install -C $(BUILD)
+	meson install -C $(BUILD) --no-rebuild
+
+# Removes the files of the last `make install` from this folder.
+uninstall:
+	$(NINJA) uninstall
 
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all demo check check-quick dev format lint bench fuzz models soak install clean packages-build packages-test packages-lint packages-dev
+.PHONY: all configured everything uninstall demo check check-quick dev format lint bench fuzz models soak install clean packages-build packages-test packages-lint packages-dev

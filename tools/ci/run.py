@@ -206,8 +206,8 @@ def job_build(run):
     """Returns whether later jobs make sense."""
     if os.path.exists("build-check"):
         stream(run, ["rm", "-rf", "build-check"])
-    built = step(run, "build", "make all",
-                 ["make", "--no-print-directory", "all", "BUILD=build-check", "MESON_OPTIONS=--werror"])
+    built = step(run, "build", "make everything",
+                 ["make", "--no-print-directory", "everything", "BUILD=build-check", "MESON_OPTIONS=--werror"])
     if built and "lint" in run.jobs:
         start_linter(run)
     return built
