@@ -7,10 +7,15 @@
 #include "query/query.h"
 
 static const char *const view_names[] = {
-    [FM_TRACE_VIEW_EVENTS] = "events",       [FM_TRACE_VIEW_STATISTICS] = "statistics",
-    [FM_TRACE_VIEW_RESOURCES] = "resources", [FM_TRACE_VIEW_COUNTERS] = "counters",
-    [FM_TRACE_VIEW_AREA] = "area",           [FM_TRACE_VIEW_TIMELINE] = "timeline",
-    [FM_TRACE_VIEW_OVERVIEW] = "overview",   [FM_TRACE_VIEW_SET] = "set",
+    [FM_TRACE_VIEW_EVENTS] = "events",
+    [FM_TRACE_VIEW_STATISTICS] = "statistics",
+    [FM_TRACE_VIEW_RESOURCES] = "resources",
+    [FM_TRACE_VIEW_COUNTERS] = "counters",
+    [FM_TRACE_VIEW_AREA] = "area",
+    [FM_TRACE_VIEW_PATH] = "path",
+    [FM_TRACE_VIEW_TIMELINE] = "timeline",
+    [FM_TRACE_VIEW_OVERVIEW] = "overview",
+    [FM_TRACE_VIEW_SET] = "set",
 };
 static const char *const sort_names[] = {
     [FM_TRACE_SORT_TIME] = "time",     [FM_TRACE_SORT_SELF] = "self",

@@ -47,6 +47,7 @@ enum fm_trace_view {
     FM_TRACE_VIEW_RESOURCES,
     FM_TRACE_VIEW_COUNTERS,
     FM_TRACE_VIEW_AREA,
+    FM_TRACE_VIEW_PATH,     /* the critical path of a lane over the area */
     FM_TRACE_VIEW_TIMELINE, /* only the timeline; also for the next two */
     FM_TRACE_VIEW_OVERVIEW,
     FM_TRACE_VIEW_SET, /* the recordings, and how much of them has been read */

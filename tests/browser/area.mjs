@@ -61,10 +61,28 @@ export async function selectsAreas(page, { open, small, canvasOf, xOf, shot }) {
   assert.equal((await rowsOf(page)).parse.self_ns, 3000);
   await table.locator("button", { hasText: "4.00 us" }).last().click();
   await until(page, () => globalThis.fathomTrace.window.end === 9001 && globalThis.fathomTrace.cursor === 1000);
+  await untilTrue("the address", async () => page.url().includes("area_start=1000&area_end=5000&in=0-1-1"));
   await page.reload();
   await until(page, () => document.documentElement.dataset.trace === "ready");
   assert.equal((await rowsOf(page)).parse.self_ns, 3000, "the address has it all");
   await page.keyboard.press("x");
   assert.equal(await page.locator(".bar button", { hasText: "Select" }).getAttribute("aria-pressed"), "true");
   await page.keyboard.press("x");
+}
+
+// Thread 1 of the small log never waits.
+export async function showsPaths(page, { open, small, canvasOf, xOf, shot }) {
+  await open(page, [small]);
+  await page.keyboard.press("c");
+  await untilTrue("it says what to do", async () => /Select a box/.test(await page.locator(".panel-path").innerText()));
+  const frame = await canvasOf(page);
+  const tops = await page.evaluate(() => globalThis.fathomTrace.timeline.tops);
+  await page.mouse.click(await xOf(page, 1500), frame.y + tops[1] + 4);
+  await page.keyboard.press("c");
+  await untilTrue("the path", async () => /thread 1 runs\s+1\s+9\.00 us\s+100\.0 %/.test(await page.locator(".panel-path").innerText()));
+  assert.deepEqual(await page.evaluate(() => globalThis.fathomTrace.panels.path.pieces), [["0-1-1", 0, 9001, "running"]]);
+  await untilTrue("the address", async () => /view=path/.test(page.url()) && /in=0-1-1/.test(page.url()));
+  await shot(page, "path");
+  await page.keyboard.press("1");
+  assert.deepEqual(await page.evaluate(() => globalThis.fathomTrace.panels.path.pieces), []);
 }

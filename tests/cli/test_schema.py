@@ -120,7 +120,7 @@ class Schema(unittest.TestCase):
 
 
 class Traces(unittest.TestCase):
-    VIEWS = ("set", "overview", "timeline", "resources", "events", "statistics", "counters", "area")
+    VIEWS = ("set", "overview", "timeline", "resources", "events", "statistics", "counters", "area", "path")
 
     def test_each_viewer(self):
         with open(TRACE_SCHEMA) as file:

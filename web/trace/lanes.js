@@ -229,6 +229,7 @@ export class Lanes {
       context.fillRect(Math.round(this.x(cursor)), 0, 1, height);
     }
     this.paintArea(context);
+    this.paintPath(context);
     if (this.brush) {
       context.fillStyle = colours.shadeOf;
       const [a, b] = this.brush.map((time) => this.x(time)).sort((p, q) => p - q);
@@ -250,6 +251,26 @@ export class Lanes {
       context.strokeRect(left + 0.5, this.tops[i] - scroll + 0.5, width, lane.height - 1);
     });
     if (rectangle) context.strokeRect(left, rectangle.top, width, rectangle.bottom - rectangle.top);
+  }
+
+  // The critical path: a line along the lanes, dashed where one waits, with steps from lane to lane.
+  paintPath(context) {
+    const { pieces } = this.page.panels.path;
+    if (!pieces.length || !this.answer) return;
+    const scroll = this.scroller.scrollTop;
+    const rows = new Map(this.answer.lanes.map((lane, i) => [lane.id, this.tops[i] - scroll + lane.height - 2]));
+    context.strokeStyle = colours.cursorOf;
+    let before;
+    for (const [id, start, end, kind] of pieces) {
+      const y = rows.get(id);
+      const x0 = this.x(start), x1 = Math.max(this.x(end), this.x(start) + 1);
+      if (y !== undefined && x1 >= 0 && x0 <= this.plotWidth) {
+        line(context, Math.max(x0, -5), y, Math.min(x1, this.plotWidth + 5), y, 3, kind === "running" ? [] : [3, 3]);
+        if (before !== undefined && before !== y) line(context, x0, before, x0, y, 1, []);
+      }
+      before = y;
+    }
+    context.setLineDash([]);
   }
 
   paintAxis() {
@@ -424,4 +445,13 @@ export class Lanes {
       this.ask();
     }
   }
+}
+
+function line(context, x0, y0, x1, y1, width, dash) {
+  context.lineWidth = width;
+  context.setLineDash(dash);
+  context.beginPath();
+  context.moveTo(x0, y0);
+  context.lineTo(x1, y1);
+  context.stroke();
 }

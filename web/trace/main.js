@@ -9,6 +9,7 @@ import { Events } from "./events.js";
 import { Lanes } from "./lanes.js";
 import { Link } from "./link.js";
 import { Overview } from "./overview.js";
+import { Path } from "./path.js";
 import { Statistics } from "./statistics.js";
 import { button, duration, element, hideTip, parseTime, readColours, seconds } from "./util.js";
 
@@ -16,12 +17,12 @@ const ASK_MS = 40;
 const HISTORY_MS = 450;
 const COMPLETE_MS = 120;
 const PANELS = [["events", "Events"], ["statistics", "Statistics"], ["resources", "Resources"],
-  ["counters", "Counters and heap"], ["area", "Area"]];
+  ["counters", "Counters and heap"], ["area", "Area"], ["path", "Critical path"]];
 const KEYS = [["W  S", "zoom in and out at the pointer"], ["A  D", "earlier, later"], ["←  →", "earlier, later"],
   ["↑  ↓", "scroll the lanes; in the list of events choose one"], ["+  −", "zoom in and out about the cursor"],
   ["Home", "the whole span"], ["F", "follow a trace that grows"], ["Esc", "drop the cursor, the selection and the area"],
-  ["/", "filter events"], ["1 to 5", "events, statistics, resources, counters, area"], ["X", "drag to select an area, or to move"],
-  ["R", "the selected box as an area, else the window"], ["Z  Y", "undo and redo the window"],
+  ["/", "filter events"], ["1 to 6", "events, statistics, resources, counters, area, critical path"], ["X", "drag to select an area, or to move"],
+  ["R", "the selected box as an area, else the window"], ["C", "who made the thread of the selected box wait"], ["Z  Y", "undo and redo the window"],
   ["Wheel", "zoom at the pointer; with Shift move, with Alt scroll"], ["Drag", "move; with Shift choose a window, with Ctrl an area"],
   ["?", "these keys"]];
 
@@ -39,7 +40,7 @@ class Page {
     this.activity = new Activity(this);
     this.timeline = new Lanes(this, "timeline", "46vh");
     this.panels = { events: new Events(this), statistics: new Statistics(this),
-      resources: new Lanes(this, "resources", "46vh"), counters: new Counters(this), area: new Area(this) };
+      resources: new Lanes(this, "resources", "46vh"), counters: new Counters(this), area: new Area(this), path: new Path(this) };
     this.build();
     this.link = new Link(this.files, (event, data) => this.heard(event, data));
     addEventListener("popstate", () => {
@@ -77,8 +78,8 @@ class Page {
     this.hidden.clear();
     for (const part of parameters.getAll("hide").join(",").split(",")) if (part) this.hidden.add(part);
     const from = time("area_start"), to = time("area_end");
-    this.area = from !== null && to !== null
-      ? { start: from, end: to, lanes: parameters.getAll("in").join(",").split(",").filter(Boolean) } : null;
+    const lanes = parameters.getAll("in").join(",").split(",").filter(Boolean);
+    this.area = from !== null || to !== null || lanes.length ? { start: from, end: to, lanes } : null;
     this.by = parameters.get("by") || "name";
     this.least = time("least");
     this.most = time("most");
@@ -160,6 +161,10 @@ class Page {
     const { start_ns: first, end_ns: last } = this.set;
     this.window.start = Math.max(first, Math.min(this.wanted.start ?? first, last - 1));
     this.window.end = Math.min(last, Math.max(this.wanted.end ?? last, this.window.start + 1));
+    if (this.area) {
+      this.area.start ??= this.window.start;
+      this.area.end ??= this.window.end;
+    }
   }
 
   setWindow(start, end, { keepWidth = false } = {}) {
@@ -209,7 +214,7 @@ class Page {
   // An area: an interval on some lanes, or on all of them; null = the window.
   setArea(area) {
     this.area = area;
-    if (this.panel === "area") this.panels.area.ask();
+    if (["area", "path"].includes(this.panel)) this.panels[this.panel].ask();
     else if (area) this.choosePanel("area");
     this.draw();
     this.remember();
@@ -227,6 +232,17 @@ class Page {
     const { selected } = this.timeline, { start, end } = this.window;
     this.setArea(selected ? { start: selected[1], end: Math.max(selected[3], selected[1] + 1), lanes: [selected[0]] }
       : { start: Math.round(start), end: Math.round(end), lanes: [] });
+  }
+
+  // The critical path of an area on one lane, else of the lane of the selected box over the window.
+  pathHere() {
+    const { selected } = this.timeline, { start, end } = this.window;
+    if (this.area?.lanes.length !== 1 && selected)
+      this.area = { start: Math.round(start), end: Math.round(end), lanes: [selected[0]] };
+    this.draw();
+    if (this.panel === "path") this.panels.path.ask();
+    else this.choosePanel("path");
+    this.remember();
   }
 
   setSelecting(selecting) {
@@ -487,7 +503,7 @@ class Page {
       "+": () => this.zoom(0.5), "=": () => this.zoom(0.5), "-": () => this.zoom(2), Home: () => this.whole(),
       f: () => this.followButton.hidden || this.setFollow(!this.follow), Escape: () => this.drop(),
       "/": () => this.filterInput.focus(), z: () => this.undo(), y: () => this.redo(),
-      "?": () => this.showKeys(), x: () => this.setSelecting(!this.selecting), r: () => this.areaHere(),
+      "?": () => this.showKeys(), x: () => this.setSelecting(!this.selecting), r: () => this.areaHere(), c: () => this.pathHere(),
       ...Object.fromEntries(PANELS.map(([name], i) => [String(i + 1), () => this.choosePanel(name)])),
     };
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;

@@ -224,6 +224,81 @@ static void write_area(struct fm_json *json, struct fm_viewer_job *job)
     fm_json_end(json);
 }
 
+enum { PIECES_MAX = 3000 };
+
+static char *lane_id(const struct fm_viewer_path *path, uint32_t index)
+{
+    const struct fm_segments_lane *from = fm_segments_lane(path->segments, index);
+    const struct fm_viewer_lane lane = {.part = path->part, .kind = from->kind, .key = from->key};
+    return fm_viewer_lane_id(&lane);
+}
+
+static void write_path_part(struct fm_json *json, const struct fm_viewer_path *path,
+                            const struct fm_path_part *part)
+{
+    g_autofree char *id = lane_id(path, part->lane);
+    g_autofree char *name = fm_segments_lane_label(path->segments, part->lane);
+    fm_json_line(json, 2);
+    fm_json_object(json, NULL);
+    fm_json_text(json, "kind", fm_path_kind_name(part->kind));
+    fm_json_text(json, "lane", id);
+    fm_json_text(json, "name", name);
+    fm_json_text(json, "state",
+                 part->value == 0
+                     ? NULL
+                     : fm_trace_value_name(fm_segments_trace(path->segments), part->value));
+    fm_json_uint(json, "count", part->count);
+    fm_json_uint(json, "time_ns", part->time);
+    fm_json_uint(json, "longest_ns", part->longest);
+    fm_json_uint(json, "longest_at_ns", part->longest_at - path->job.set->origin);
+    fm_json_end(json);
+}
+
+static void write_path_pieces(struct fm_json *json, const struct fm_viewer_path *path,
+                              const GArray *pieces)
+{
+    uint64_t origin = path->job.set->origin;
+    fm_json_line(json, 1);
+    fm_json_array(json, "pieces");
+    json->spaced = false;
+    for (guint i = 0; pieces != NULL && i < MIN(pieces->len, PIECES_MAX); i++) {
+        const struct fm_path_piece *piece = &g_array_index(pieces, struct fm_path_piece, i);
+        g_autofree char *lane = lane_id(path, piece->lane);
+        fm_json_array(json, NULL);
+        fm_json_text(json, NULL, lane);
+        fm_json_uint(json, NULL, piece->start - origin);
+        fm_json_uint(json, NULL, piece->end - origin);
+        fm_json_text(json, NULL, fm_path_kind_name(piece->kind));
+        fm_json_end(json);
+    }
+    json->spaced = true;
+    fm_json_end(json);
+}
+
+static void write_path(struct fm_json *json, struct fm_viewer_job *job)
+{
+    struct fm_viewer_path *path = (struct fm_viewer_path *)job;
+    uint64_t origin = job->set->origin;
+    bool known = fm_viewer_path_is_known(path);
+    g_autofree char *id = known ? lane_id(path, path->lane) : NULL;
+    g_autofree char *name = known ? fm_segments_lane_label(path->segments, path->lane) : NULL;
+    g_autoptr(GArray) parts = known ? fm_path_parts(path->path) : NULL;
+    const GArray *pieces = known ? fm_path_pieces(path->path) : NULL;
+    guint count = known ? pieces->len : 0;
+    fm_json_uint(json, "area_start_ns", path->start - origin);
+    fm_json_uint(json, "area_end_ns", path->end - origin);
+    fm_json_text(json, "lane", id);
+    fm_json_text(json, "name", name);
+    fm_json_text(json, "problem", path->problem);
+    fm_json_uint(json, "left_out", count - MIN(count, PIECES_MAX));
+    fm_json_line(json, 1);
+    fm_json_array(json, "parts");
+    for (guint i = 0; known && i < parts->len; i++)
+        write_path_part(json, path, &g_array_index(parts, struct fm_path_part, i));
+    fm_json_end(json);
+    write_path_pieces(json, path, pieces);
+}
+
 /* --- answers --- */
 
 static const struct {
@@ -237,6 +312,7 @@ static const struct {
     {&fm_viewer_of_statistics, write_statistics},
     {&fm_viewer_of_counters, write_counters},
     {&fm_viewer_of_area, write_area},
+    {&fm_viewer_of_path, write_path},
 };
 
 void fm_trace_page_json_job(struct fm_json *json, const char *name, struct fm_viewer_job *job)

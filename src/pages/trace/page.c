@@ -23,6 +23,7 @@ static const struct fm_viewer *const viewers[FM_TRACE_VIEW_COUNT] = {
     [FM_TRACE_VIEW_RESOURCES] = &fm_viewer_of_resources,
     [FM_TRACE_VIEW_COUNTERS] = &fm_viewer_of_counters,
     [FM_TRACE_VIEW_AREA] = &fm_viewer_of_area,
+    [FM_TRACE_VIEW_PATH] = &fm_viewer_of_path,
     [FM_TRACE_VIEW_TIMELINE] = &fm_viewer_of_timeline,
     [FM_TRACE_VIEW_OVERVIEW] = &fm_viewer_of_overview,
 };
@@ -55,7 +56,8 @@ static int64_t patience_of(const struct page *page)
 static bool is_settled(const struct page *page)
 {
     bool settled = fm_viewer_set_precompute(page->set);
-    for (unsigned i = 0; page->query->view == FM_TRACE_VIEW_AREA && i < page->set->count; i++) {
+    bool wants = page->query->view == FM_TRACE_VIEW_AREA || page->query->view == FM_TRACE_VIEW_PATH;
+    for (unsigned i = 0; wants && i < page->set->count; i++) {
         enum fm_request_result result =
             fm_background_request(page->set->engine, page->set->parts[i].trace, "segments");
         settled &= result == FM_REQUEST_READY || result == FM_REQUEST_FAILED;
@@ -169,6 +171,27 @@ static char *time_or_nothing(uint64_t time)
     return time == FM_TRACE_TIME_UNSET ? NULL : fm_trace_time_print(time);
 }
 
+/* The area stays as it is. */
+static void add_area(struct fm_form *form, const struct fm_trace_query *query)
+{
+    const struct {
+        const char *name;
+        uint64_t time;
+    } times[] = {{"area_start", query->area_start},
+                 {"area_end", query->area_end},
+                 {"least", query->least},
+                 {"most", query->most}};
+    for (unsigned i = 0; i < G_N_ELEMENTS(times); i++) {
+        g_autofree char *text = time_or_nothing(times[i].time);
+        if (text != NULL)
+            fm_form_hidden(form, times[i].name, text);
+    }
+    for (unsigned i = 0; i < query->chosen->len; i++)
+        fm_form_hidden(form, "in", query->chosen->pdata[i]);
+    if (query->by != FM_TRACE_BY_NAME)
+        fm_form_hidden(form, "by", fm_trace_by_name(query->by));
+}
+
 static void show_form(const struct page *page, struct fm_list *body)
 {
     const struct fm_trace_query *query = page->query;
@@ -177,6 +200,7 @@ static void show_form(const struct page *page, struct fm_list *body)
     g_autofree char *end = time_or_nothing(query->end);
     g_autofree char *at = time_or_nothing(query->at);
     add_hidden(form, query);
+    add_area(form, query);
     fm_form_text(form, "start", "From", start, "the begin", 12, NULL);
     fm_form_text(form, "end", "to", end, "the end", 12, NULL);
     fm_form_text(form, "at", "List events from", at, "1.5s, 20ms", 12, NULL);
@@ -188,8 +212,8 @@ static void show_form(const struct page *page, struct fm_list *body)
 
 static void show_tabs(const struct page *page, struct fm_list *body)
 {
-    static const char *const labels[] = {"Events", "Statistics", "Resources", "Counters and heap",
-                                         "Area"};
+    static const char *const labels[] = {"Events", "Statistics",   "Resources", "Counters and heap",
+                                         "Area",   "Critical path"};
     struct fm_list *list = fm_add_list(body, FM_LIST_HORIZONTAL, NULL);
     fm_list_set_id(list, "tabs");
     struct fm_trace_query query = *page->query;
@@ -221,6 +245,9 @@ static void show_panel(const struct fm_trace_page_show *show, struct fm_viewer_j
         break;
     case FM_TRACE_VIEW_AREA:
         fm_trace_page_show_area(show, (struct fm_viewer_area *)job);
+        break;
+    case FM_TRACE_VIEW_PATH:
+        fm_trace_page_show_path(show, (struct fm_viewer_path *)job);
         break;
     case FM_TRACE_VIEW_TIMELINE:
         fm_trace_page_show_timeline(show, (struct fm_viewer_timeline *)job);
@@ -318,11 +345,17 @@ static struct fm_display *make_display(struct page *page)
 static void write_display(const struct page *page, const struct fm_display *display, GString *out)
 {
     static const char *const scripts[] = {"vendor/uplot/uPlot.iife.min.js", "trace/main.js", NULL};
-    static const char *const modules[] = {"trace/activity.js", "trace/area.js",
-                                          "trace/counters.js", "trace/events.js",
-                                          "trace/lanes.js",    "trace/link.js",
-                                          "trace/overview.js", "trace/statistics.js",
-                                          "trace/util.js",     NULL};
+    static const char *const modules[] = {"trace/activity.js",
+                                          "trace/area.js",
+                                          "trace/counters.js",
+                                          "trace/events.js",
+                                          "trace/lanes.js",
+                                          "trace/link.js",
+                                          "trace/overview.js",
+                                          "trace/path.js",
+                                          "trace/statistics.js",
+                                          "trace/util.js",
+                                          NULL};
     static const char *const styles[] = {"vendor/uplot/uPlot.min.css", "trace/trace.css", NULL};
     struct fm_preferences preferences;
     fm_preferences_default(&preferences, true, false);

@@ -27,6 +27,7 @@ void fm_trace_page_show_statistics(const struct fm_trace_page_show *show,
 void fm_trace_page_show_resources(const struct fm_trace_page_show *show,
                                   struct fm_viewer_timeline *resources);
 void fm_trace_page_show_area(const struct fm_trace_page_show *show, struct fm_viewer_area *area);
+void fm_trace_page_show_path(const struct fm_trace_page_show *show, struct fm_viewer_path *path);
 void fm_trace_page_show_counters(const struct fm_trace_page_show *show,
                                  struct fm_viewer_counters *counters);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Totals of an area as tables. */
+/* Totals of an area, and critical paths, as tables. */
 #include "pages/trace/show.h"
 #include "pages/trace/totals.h"
 
-enum { ROWS_MAX = 500 };
+enum { ROWS_MAX = 500, THREADS_MAX = 100 };
 
 /* The window with a margin. */
 static char *link_to(uint64_t start, uint64_t end, void *user)
@@ -64,4 +64,51 @@ void fm_trace_page_show_area(const struct fm_trace_page_show *show, struct fm_vi
         if (left_out > 0)
             fm_add_text(list, more);
     }
+}
+
+/* Links that choose a thread. */
+static void show_threads(const struct fm_trace_page_show *show, const struct fm_viewer_path *path)
+{
+    struct fm_list *list = fm_add_list(show->body, FM_LIST_HORIZONTAL, "Threads");
+    struct fm_trace_query query = *show->query;
+    g_autoptr(GPtrArray) chosen = g_ptr_array_new();
+    query.chosen = chosen;
+    unsigned count = 0;
+    for (unsigned i = 0; i < show->set->count; i++) {
+        const char *problem = NULL;
+        struct fm_segments *segments = fm_viewer_part_segments(path->job.set, i, &problem);
+        uint32_t lanes = segments == NULL ? 0 : fm_segments_lane_count(segments);
+        for (uint32_t j = 0; j < lanes && count < THREADS_MAX; j++) {
+            const struct fm_segments_lane *from = fm_segments_lane(segments, j);
+            if (from->kind != FM_LANE_THREAD)
+                continue;
+            const struct fm_viewer_lane lane = {.part = i, .kind = from->kind, .key = from->key};
+            g_autofree char *id = fm_viewer_lane_id(&lane);
+            g_autofree char *label = fm_segments_lane_label(segments, j);
+            g_ptr_array_set_size(chosen, 0);
+            g_ptr_array_add(chosen, id);
+            g_autofree char *url = fm_trace_page_url(&query);
+            fm_add_href(list, url, label);
+            count++;
+        }
+    }
+}
+
+void fm_trace_page_show_path(const struct fm_trace_page_show *show, struct fm_viewer_path *path)
+{
+    bool html = show->format == FM_FORMAT_HTML;
+    if (path->problem != NULL)
+        fm_add_text(show->body, path->problem);
+    if (!fm_viewer_path_is_known(path)) {
+        if (html)
+            show_threads(show, path);
+        return;
+    }
+    g_autofree char *name = fm_segments_lane_label(path->segments, path->lane);
+    g_autofree char *from = fm_trace_page_time_text(path->start - show->set->origin, 9);
+    g_autofree char *to = fm_trace_page_time_text(path->end - show->set->origin, 9);
+    g_autofree char *text = g_strdup_printf("Why %s took from %s to %s:", name, from, to);
+    fm_add_text(show->body, text);
+    fm_trace_page_add_path(show->body, path->segments, path->path, ROWS_MAX, show->set->origin,
+                           html ? link_to : NULL, (void *)(uintptr_t)show);
 }

@@ -6,16 +6,25 @@
 
 enum { ROWS_MAX = 500, BLOCKS_A_STEP = 8 };
 
-static struct fm_segments *segments_of(struct fm_viewer_area *area, unsigned part)
+struct fm_segments *fm_viewer_part_segments(const struct fm_viewer_set *set, unsigned part,
+                                            const char **ret_problem)
 {
-    const struct fm_viewer_set *set = area->job.set;
     struct fm_trace *trace = set->parts[part].trace;
     enum fm_request_result result = fm_background_request(set->engine, trace, "segments");
     if (result == FM_REQUEST_READY)
         return fm_attributes_get(trace->attributes, "segments/segments");
     if (result == FM_REQUEST_FAILED || result == FM_REQUEST_NO_MODULE)
-        area->problem = "the segments of the trace could not be computed";
+        *ret_problem = "the segments of the trace could not be computed";
     return NULL;
+}
+
+void fm_viewer_job_area(const struct fm_viewer_job *job, uint64_t *ret_start, uint64_t *ret_end)
+{
+    const struct fm_trace_query *query = &job->query;
+    uint64_t origin = job->set->origin;
+    *ret_start = query->area_start == FM_TRACE_TIME_UNSET ? job->start : origin + query->area_start;
+    *ret_end = query->area_end == FM_TRACE_TIME_UNSET ? job->end : origin + query->area_end;
+    *ret_end = MAX(*ret_end, *ret_start + 1);
 }
 
 static bool names_lane(const GPtrArray *ids, const char *id)
@@ -53,7 +62,8 @@ static bool begin_part(struct fm_viewer_area *area)
     const struct fm_trace_query *query = &area->job.query;
     G_STATIC_ASSERT((int)FM_TRACE_BY_COUNT == (int)FM_TOTALS_BY_COUNT &&
                     (int)FM_TRACE_BY_LANE == (int)FM_TOTALS_BY_LANE);
-    struct fm_segments *segments = segments_of(area, area->counting);
+    struct fm_segments *segments =
+        fm_viewer_part_segments(area->job.set, area->counting, &area->problem);
     if (segments == NULL)
         return false;
     if (fm_segments_problem(segments) != NULL)
@@ -91,11 +101,8 @@ static bool begin(struct fm_viewer_job *job, GError **error)
 {
     (void)error;
     struct fm_viewer_area *area = (struct fm_viewer_area *)job;
-    const struct fm_trace_query *query = &job->query;
     const struct fm_viewer_set *set = job->set;
-    area->start =
-        query->area_start == FM_TRACE_TIME_UNSET ? job->start : set->origin + query->area_start;
-    area->end = query->area_end == FM_TRACE_TIME_UNSET ? job->end : set->origin + query->area_end;
+    fm_viewer_job_area(job, &area->start, &area->end);
     area->totals = g_new0(struct fm_totals *, set->count);
     area->rows = g_array_new(FALSE, FALSE, sizeof(struct fm_viewer_area_row));
     fm_viewer_job_work(job, work);

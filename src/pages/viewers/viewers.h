@@ -14,6 +14,7 @@
 #include "trace/filter/filter.h"
 #include "trace/format/open.h"
 #include "trace/statistics/statistics.h"
+#include "trace/segments/path.h"
 #include "trace/segments/totals.h"
 #include "trace/summary/summary.h"
 
@@ -146,7 +147,8 @@ struct fm_viewer {
     void (*clear)(struct fm_viewer_job *job);
 };
 extern const struct fm_viewer fm_viewer_of_timeline, fm_viewer_of_overview, fm_viewer_of_events,
-    fm_viewer_of_statistics, fm_viewer_of_resources, fm_viewer_of_counters, fm_viewer_of_area;
+    fm_viewer_of_statistics, fm_viewer_of_resources, fm_viewer_of_counters, fm_viewer_of_area,
+    fm_viewer_of_path;
 
 enum fm_viewer_work { FM_VIEWER_WORK_DONE, FM_VIEWER_WORK_MORE, FM_VIEWER_WORK_WAITS };
 
@@ -212,6 +214,13 @@ struct fm_viewer_reading *fm_viewer_job_read(struct fm_viewer_job *job,
  * fm_viewer_jobs_run(). WAITS: a pass over the trace has to end first. */
 void fm_viewer_job_work(struct fm_viewer_job *job,
                         enum fm_viewer_work (*work)(struct fm_viewer_job *job));
+
+/* The interval of the query's area, else the window; absolute, at least 1 ns. */
+void fm_viewer_job_area(const struct fm_viewer_job *job, uint64_t *ret_start, uint64_t *ret_end);
+/* The segments of a part; asks for their pass. NULL: they are not known yet, or, with a problem,
+ * never. */
+struct fm_segments *fm_viewer_part_segments(const struct fm_viewer_set *set, unsigned part,
+                                            const char **ret_problem);
 
 /* --- the viewers' answers, for pages --- */
 
@@ -403,3 +412,15 @@ struct fm_viewer_area {
 };
 /* Makes the rows of what has been counted. */
 void fm_viewer_area_fill(struct fm_viewer_area *area);
+
+/* The critical path of a lane. */
+struct fm_viewer_path {
+    struct fm_viewer_job job;
+    uint64_t start, end; /* absolute */
+    unsigned part;
+    uint32_t lane;
+    struct fm_path *path;         /* NULL = not known yet, or there is none */
+    struct fm_segments *segments; /* of the part; NULL as well */
+    const char *problem;          /* why there is none; NULL = it is there, or will be */
+};
+bool fm_viewer_path_is_known(const struct fm_viewer_path *path);

@@ -228,11 +228,35 @@ static void test_area(struct fixture *f, gconstpointer user)
         ask_log(f, "/trace", "view=area&area_start=2500&area_end=4500&in=0-1-1", 200);
     assert_has(page, "From 0.000002500 s to 0.000004500 s, 1 chosen lanes.");
     assert_has(page, "by=state");
+    assert_has(page, "<input type=\"hidden\" name=\"in\" value=\"0-1-1\"");
     assert_has(page, "start=0&amp;end=9000&amp;cursor=1000"); /* to the longest, with a margin */
     g_autofree char *csv = ask_log(f, "/trace.csv", "view=area&in=0-1-1", 200);
     assert_has(csv, "group,thread,parse,1,4e-06,3e-06,4e-06,4e-06,");
     g_free(ask_log(f, "/trace.json", "view=area&by=colour", 400));
     g_free(ask_log(f, "/trace.json", "view=area&area_start=x", 400));
+}
+
+static void test_path(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    g_autofree char *all = ask_log(f, "/trace.json", "view=path&in=0-1-1", 200);
+    assert_has(all, "\"incomplete\": false, \"done\": true");
+    assert_has(all, "\"lane\": \"0-1-1\", \"name\": \"thread 1\", \"problem\": null");
+    assert_has(all, "{\"kind\": \"running\", \"lane\": \"0-1-1\", \"name\": \"thread 1\", "
+                    "\"state\": null, \"count\": 1, \"time_ns\": 9001, ");
+    assert_has(all, "\"pieces\": [[\"0-1-1\",0,9001,\"running\"]]");
+    g_autofree char *part =
+        ask_log(f, "/trace.json", "view=path&in=0-1-1&area_start=2000&area_end=3000", 200);
+    assert_has(part, "\"pieces\": [[\"0-1-1\",2000,3000,\"running\"]]");
+    g_autofree char *none = ask_log(f, "/trace.json", "view=path", 200);
+    assert_has(none, "\"problem\": \"Choose a thread.\"");
+    g_autofree char *other = ask_log(f, "/trace.json", "view=path&in=0-1-99", 200);
+    assert_has(other, "\"problem\": \"there is no lane of that number\"");
+    g_autofree char *page = ask_log(f, "/trace", "view=path", 200);
+    assert_has(page, "Choose a thread.");
+    assert_has(page, "view=path&amp;in=0-1-2");
+    g_autofree char *chosen = ask_log(f, "/trace", "view=path&in=0-1-1", 200);
+    assert_has(chosen, "Why thread 1 took from 0.000000000 s to 0.000009001 s:");
 }
 
 static void test_counters(struct fixture *f, gconstpointer user)
@@ -284,7 +308,7 @@ static void test_pages(struct fixture *f, gconstpointer user)
 {
     (void)user;
     static const char *const views[] = {"events", "statistics", "resources", "counters",
-                                        "area",   "timeline",   "overview"};
+                                        "area",   "path",       "timeline",  "overview"};
     for (unsigned i = 0; i < G_N_ELEMENTS(views); i++) {
         g_autofree char *query = g_strdup_printf("view=%s", views[i]);
         g_autofree char *page = ask_log(f, "/trace", query, 200);
@@ -525,6 +549,7 @@ int main(int argc, char **argv)
         {"completion", test_completion},
         {"statistics", test_statistics},
         {"area", test_area},
+        {"path", test_path},
         {"counters", test_counters},
         {"bands", test_bands},
         {"set", test_set},
