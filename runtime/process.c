@@ -127,9 +127,33 @@ static void times_prepare(void)
         begin_stopped();
 }
 
+static bool begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* Test programs that autotools, CMake and Meson build and run to look at the compiler: their
+ * recordings would be left in the folder. A run that has a name to record to is recorded. */
+static bool is_test_of_build(void)
+{
+    char path[4096];
+    const char *output = fm_getenv("FATHOM_OUTPUT");
+    if (output != NULL && output[0] != '\0')
+        return false;
+    long got =
+        fm_system_call(89 /* readlink */, (long)"/proc/self/exe", (long)path, sizeof path - 1, 0);
+    if (got <= 0)
+        return false;
+    path[got] = '\0';
+    const char *slash = strrchr(path, '/');
+    const char *name = slash == NULL ? path : slash + 1;
+    return strcmp(name, "conftest") == 0 || begins(name, "cmTC_") ||
+           strstr(path, "/meson-private/") != NULL;
+}
+
 static void start_locked(void)
 {
-    if (!fm_arena_open(true)) {
+    if (is_test_of_build() || !fm_arena_open(true)) {
         __atomic_store_n(&fm_process.state, FM_INERT, __ATOMIC_RELEASE);
         return;
     }

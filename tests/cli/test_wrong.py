@@ -125,6 +125,20 @@ def nothing():
         os.close(secondary)
 
 
+def configuring():
+    """Test programs of build systems leave no recordings; others, and runs with a name to record to, do."""
+    os.makedirs("configured/meson-private")
+    for name, left in (("conftest", False), ("cmTC_1a2b3", False), ("meson-private/output.exe", False), ("conftests", True)):
+        path = f"configured/{name}"
+        must("cc", "-g", "-O1", "hello.c", "-o", path)
+        subprocess.run([os.path.abspath(path)], cwd="configured", timeout=PATIENCE, check=False)
+        found = [entry for entry in os.listdir("configured") if entry.startswith("Deep.")]
+        check(f"{name} leaves {'a' if left else 'no'} recording", bool(found) == left, found)
+    subprocess.run([os.path.abspath("configured/conftest")], cwd="configured", timeout=PATIENCE, check=False,
+                   env={**os.environ, "FATHOM_OUTPUT": "asked"})
+    check("a test program is recorded on request", os.path.exists("configured/asked.rec"), os.listdir("configured"))
+
+
 def compiling():
     before = must("cc", "--show", "--grade=full", "-O2", "hello.c").stdout
     check("as one in front is", must("cc", "--show", "-O2", "hello.c", "--grade=full").stdout == before,
@@ -157,6 +171,7 @@ with tempfile.TemporaryDirectory() as folder:
     files()
     words()
     nothing()
+    configuring()
     compiling()
     two_programs()
     os.chdir("/")
