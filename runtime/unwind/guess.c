@@ -112,7 +112,7 @@ static bool guess_at_sp(struct fm_unwind *walk)
 }
 
 /* A chain of frame pointers. It may lead into code that no object has: compilers at run time keep
- * such chains. */
+ * such chains. As long as the code is what it is, the step follows from the two words. */
 static bool guess_by_bp(struct fm_unwind *walk)
 {
     uint64_t bp, ip, slot = walk->bp;
@@ -120,7 +120,7 @@ static bool guess_by_bp(struct fm_unwind *walk)
         !fm_unwind_word(&walk->memory, slot, &bp) ||
         !fm_unwind_word(&walk->memory, slot + 8, &ip) || !is_behind_call(ip, walk->ip, true))
         return false;
-    walk->by_bp = true;
+    walk->by_bp = walk->by_slots = true;
     leave_to(walk, ip, slot + 8);
     walk->bp = bp;
     walk->bp_slot = slot;

@@ -7,6 +7,7 @@
 #include <elf.h>
 #include <link.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #define SEGMENTS_MAX 64u
 
@@ -77,6 +78,32 @@ static bool own_object(uint64_t address, struct object *ret)
     return true;
 }
 
+/* Where the loader put the program; 0: not known. */
+static uint64_t program_start;
+
+__attribute__((constructor)) static void find_program(void)
+{
+    program_start = getauxval(AT_PHDR) & ~4095ull;
+}
+
+/* Of an object with gaps between its segments (node) the loader tells the segment alone. Its ELF
+ * header is at the address that it was moved by, or a program's that was linked for a fixed
+ * address. */
+static bool read_with_gaps(struct object *object, const struct link_map *map)
+{
+    uint64_t start = map == NULL ? 0 : map->l_addr != 0 ? map->l_addr : program_start;
+    if (start == 0 || start >= (uint64_t)object->start || start % 4096 != 0 ||
+        !fm_unwind_is_readable(start) || !fm_unwind_is_readable(start + 4088))
+        return false;
+    struct object whole = *object;
+    struct fm_unwind_bounds code;
+    whole.start = (const uint8_t *)start;
+    if (!read_segments(&whole) || !segment_of(&whole, (uint64_t)object->start, PF_X, &code))
+        return false;
+    *object = whole;
+    return true;
+}
+
 static bool object_of(uint64_t address, struct object *ret)
 {
     struct dl_find_object found;
@@ -86,6 +113,8 @@ static bool object_of(uint64_t address, struct object *ret)
         .start = found.dlfo_map_start, .end = found.dlfo_map_end, .header = found.dlfo_eh_frame};
     if (!read_segments(&object) && own_object(address, ret))
         return true;
+    if (object.segments == NULL)
+        read_with_gaps(&object, found.dlfo_link_map);
     *ret = object;
     return true;
 }

@@ -5,8 +5,9 @@
  * frames are the same. Where one differs, the walk goes on from the frame inside of it.
  *
  * bp is compared where it matters: it is that of some frame until one needs it that gets it
- * unchanged. A frame that was found in another way (a guess, a signal's, one whose address was
- * loaded from memory) is walked again, and the last stack may be met again behind it. */
+ * unchanged. A frame that was found in another way (a guess by searching, a signal's, one whose
+ * address was loaded from memory) is walked again, and the last stack may be met again behind it.
+ */
 #include "stack.h"
 
 /* The range that is readable without asking: from the stack pointer to the end of the thread's
@@ -102,8 +103,9 @@ static uint32_t frames_of_words(const struct fm_walked_stack *stack, uint32_t fr
 /* Flags of the frame that the walk's last step led to. */
 static inline uint32_t link_of(const struct fm_unwind *walk)
 {
-    bool linked = walk->by_slots && !walk->guessed && walk->ip_slot != 0;
-    return (linked ? FM_WALKED_LINKED : 0u) | (walk->bp_lost ? FM_WALKED_LOST : 0u);
+    bool linked = walk->by_slots && walk->ip_slot != 0;
+    return (linked ? FM_WALKED_LINKED : 0u) | (walk->bp_lost ? FM_WALKED_LOST : 0u) |
+           (walk->guessed ? FM_WALKED_GUESSED : 0u);
 }
 
 static inline void note(struct fm_walked_stack *stack, const struct fm_unwind *walk)
@@ -122,7 +124,6 @@ static bool take_over(struct fm_walked_stack *stack, struct fm_unwind *walk, uin
                       uint32_t last)
 {
     uint64_t bp = walk->bp;
-    uint32_t guesses = walk->guesses;
     if (at == last)
         return true;
     if (stack->fresh_count + (at - last) >= FM_UNWOUND_FRAMES_MAX)
@@ -139,7 +140,6 @@ static bool take_over(struct fm_walked_stack *stack, struct fm_unwind *walk, uin
     const struct fm_walked *frame = &stack->frames[last];
     fm_unwind_begin_at(walk, frame->ip, frame->sp, bp, walk->memory.low, walk->memory.high);
     walk->exact = (frame->flags & FM_WALKED_EXACT) != 0;
-    walk->guesses = guesses;
     return true;
 }
 
@@ -161,7 +161,8 @@ static inline bool is_known(struct fm_walked_stack *stack, struct fm_unwind *wal
         frame->bp = walk->bp;
         frame->bp_slot = walk->bp_slot;
         frame->flags =
-            (frame->flags & ~(uint32_t)(FM_WALKED_LINKED | FM_WALKED_LOST)) | link_of(walk);
+            (frame->flags & ~(uint32_t)(FM_WALKED_LINKED | FM_WALKED_LOST | FM_WALKED_GUESSED)) |
+            link_of(walk);
         return true;
     }
     note(stack, walk);
@@ -276,14 +277,13 @@ void fm_walked_walk(struct fm_thread *thread, struct fm_walked_stack *stack,
         begin(thread, stack, from, &walk);
         go(stack, &walk);
     }
-    stack->guesses = walk.guesses;
 }
 
 const uint64_t fm_walked_never = 1;
 
 struct fm_walked_keep fm_walked_keep_begin(struct fm_walked_stack *stack)
 {
-    struct fm_walked_keep keep = {stack->frames, stack->words, FM_WALKED_WITHIN, false};
+    struct fm_walked_keep keep = {stack->frames, stack->words, FM_WALKED_WITHIN, 0, false};
     uint32_t count = stack->kept;
     if (count == 0) {
         /* The outermost one's step found the end, which does not give bp to anybody. */
@@ -298,6 +298,7 @@ struct fm_walked_keep fm_walked_keep_begin(struct fm_walked_stack *stack)
     keep.frame += count - 1;
     keep.word += count == 1 ? stack->end_words : keep.frame[-1].words;
     keep.outer_flags = count == 1 ? FM_WALKED_WITHIN : keep.frame[-1].flags;
+    keep.guesses = count == 1 ? 0 : keep.frame[-1].guesses;
     fm_walked_add_words(stack, &keep);
     return keep;
 }
@@ -307,4 +308,5 @@ void fm_walked_keep_end(struct fm_walked_stack *stack, const struct fm_walked_ke
     uint32_t count = (uint32_t)(keep->frame - stack->frames);
     stack->remembered = stack->end != FM_WALK_CUT ? count : 0;
     stack->last_high = stack->high;
+    stack->guesses = keep->guesses;
 }

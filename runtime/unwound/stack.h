@@ -19,7 +19,8 @@ enum fm_walked_flags {
     /* as above, or one further out does, which gets it unchanged; then its word is compared */
     FM_WALKED_NEEDS_BP = 32,
     FM_WALKED_WITHIN =
-        64 /* the words of this frame and of those outside lie on the thread's stack */
+        64, /* the words of this frame and of those outside lie on the thread's stack */
+    FM_WALKED_GUESSED = 128 /* that step was a guess */
 };
 
 /* A frame as a walk met it. */
@@ -27,9 +28,9 @@ struct fm_walked {
     uint64_t ip, sp, bp;
     uint64_t bp_slot; /* address that the step to this frame read bp from; 0: none */
     uint32_t flags;
-    uint32_t top;   /* number of contexts from the outermost frame to this one */
-    uint32_t words; /* number of words of the last stack that show this frame and those outside */
-    uint32_t reserved;
+    uint32_t top;     /* number of contexts from the outermost frame to this one */
+    uint32_t words;   /* number of words of the last stack that show this frame and those outside */
+    uint32_t guesses; /* number of guesses that led to this frame and those outside */
 };
 
 /* A word that was read, and what it was. */
@@ -53,7 +54,7 @@ struct fm_walked_stack {
     uint32_t remembered; /* number of frames of the last stack */
     uint32_t end_words;  /* number of words that show that it ended there: 0 or 1 */
     uint32_t fresh_count;
-    uint32_t guesses;
+    uint32_t guesses;                               /* number of guesses that led to its frames */
     struct fm_walked frames[FM_UNWOUND_FRAMES_MAX]; /* the last stack's, outermost first */
     /* outermost first, that of the end before them; of a frame ip's, then bp's where it matters */
     struct fm_walked_word words[2 * FM_UNWOUND_FRAMES_MAX + 1];
@@ -77,7 +78,8 @@ struct fm_walked_keep {
     struct fm_walked *frame;     /* the next one's place */
     struct fm_walked_word *word; /* as above for its words */
     uint32_t outer_flags;        /* those of its caller's frame */
-    bool passes_bp;              /* that one's bp matters, and its callee may have left it alone */
+    uint32_t guesses;
+    bool passes_bp; /* that one's bp matters, and its callee may have left it alone */
 };
 struct fm_walked_keep fm_walked_keep_begin(struct fm_walked_stack *stack);
 void fm_walked_keep_end(struct fm_walked_stack *stack, const struct fm_walked_keep *keep);
@@ -104,6 +106,8 @@ fm_walked_add_words(const struct fm_walked_stack *stack, struct fm_walked_keep *
     }
     frame->flags = flags | within;
     frame->words = (uint32_t)(keep->word - stack->words);
+    keep->guesses += (flags & FM_WALKED_GUESSED) != 0;
+    frame->guesses = keep->guesses;
     keep->outer_flags = flags | within;
     keep->passes_bp = (flags & FM_WALKED_NEEDS_BP) != 0 &&
                       (frame->bp_slot == 0 || (flags & FM_WALKED_LINKED) == 0);

@@ -236,8 +236,9 @@ static const struct fm_rec_frame *walk_whole(struct fm_thread *thread,
     set_base(u->whole, base);
     u->whole->remembered = 0;
     fm_walked_walk(thread, u->whole, from);
+    const struct fm_rec_frame *top = contexts_of(thread, u->whole);
     count_stack(u, u->whole);
-    return contexts_of(thread, u->whole);
+    return top;
 }
 
 static const struct fm_rec_frame *stack_of_tick(struct fm_thread *thread,

@@ -7,7 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#ifdef FAR /* the linker puts it behind a gap */
+#define NOINLINE __attribute__((noinline, section(".far")))
+#else
 #define NOINLINE __attribute__((noinline))
+#endif
 #define AFTER __asm__ volatile("" ::: "memory")
 
 #ifdef ADDRESS /* in code for a fixed address, it is that of the program's own entry in its PLT */

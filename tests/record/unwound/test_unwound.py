@@ -73,6 +73,7 @@ def known(tap, folder, compiler, flags):
     lib.must([compiler, *flags, "-fno-builtin", HERE / "known.c", "-o", "known", "-lpthread"], folder)
     done = record(folder, "known", ["./known"])
     tap.same((done.returncode, done.stdout), (4, ""), f"{what}: output and status are the program's")
+    tap.check("a guess" not in done.stderr and "100.0 % of them complete" in done.stderr, f"{what}: no frame is a guess", done.stderr)
     blocks, bytes_sum = paths_by(folder, "known.data", "alloc_objects"), paths_by(folder, "known.data", "alloc_space")
     tap.same({path: (own(blocks, *path), own(bytes_sum, *path)) for path in KNOWN}, KNOWN,
              f"{what}: each path has its blocks and bytes")
@@ -85,6 +86,17 @@ def known(tap, folder, compiler, flags):
     tap.check(re.search(r"10,000 .*main › leaky", leaks), f"{what}: the page of leaks names it", leaks)
     checked = lib.must([lib.FATHOM, "check", "--sample=10", "known.data"], folder).stdout
     tap.check(" 0 broken" in checked, f"{what}: no invariant is broken", checked)
+
+
+def guessed(tap, folder):
+    """Frames by frame pointers, in code without tables, are remembered, and counted for each stack that has them."""
+    lib.must(["gcc", "-O0", "-fno-omit-frame-pointer", "-fno-asynchronous-unwind-tables", "-fno-builtin", HERE / "known.c",
+              "-o", "known", "-lpthread"], folder)
+    done = record(folder, "guessed", ["./known"], FATHOM_UNWOUND="check")
+    differences = done.stderr.count("remembered stack")
+    tap.same((done.returncode, differences), (4, 0), "guesses by frame pointers: each remembered stack is the walked one")
+    told = re.search(r"of (\d+) stacks .*; (\d+) frames in (\d+) of them are guesses", done.stderr)
+    tap.check(told and int(told[3]) > 180000 and int(told[2]) >= 2 * int(told[3]), "all of them are told, remembered or not", done.stderr)
 
 
 def waits(tap, folder):
@@ -141,8 +153,12 @@ def main():
         known(tap, folder, "gcc", ["-O1", "-g"])
         known(tap, folder, "gcc", ["-O0", "-no-pie"])
         known(tap, folder, "gcc", ["-O1", "-no-pie", "-fno-pic", "-DADDRESS"])
+        # The loader tells of the segment alone, not of the object.
+        for flags in (["-no-pie"], ["-pie", "-fPIE"]):
+            known(tap, folder, "gcc", ["-O1", "-DFAR", *flags, "-Wl,--section-start=.far=0x8000000"])
         if shutil.which("clang"):
             known(tap, folder, "clang", ["-O1", "-fno-omit-frame-pointer"])
+        guessed(tap, folder)
         waits(tap, folder)
         counted(tap, folder)
     return tap.done()
