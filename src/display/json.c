@@ -131,6 +131,8 @@ static void write_cell(struct fm_json *json, const char *name, const struct cell
         break;
     case CELL_FLOAT:
     case CELL_TIME:
+        fm_json_real(json, name, cell->number);
+        break;
     case CELL_MEMORY:
         fm_json_double(json, name, cell->number);
         break;

@@ -57,15 +57,15 @@ def place_of(name, code):
 def leads_to(name, table, code):
     """Whether the first row of the first page's table leads, at one click, to a page that names one
     of the lines with this code."""
-    query = rows(name, "menu", table)[0]["path"][-1]["query"]
-    text = json.dumps(ask(name, query))
+    query = [part["query"] for part in rows(name, "menu", table)[0]["path"] if part["query"]][-1]
+    text = json.dumps(ask(name, query)) + run(FATHOM, "report", query, record(name))
     return any(re.search(rf"\b{re.escape(place)}\b", text) for place in place_of(name, code))
 
 
 class Faults(unittest.TestCase):
     def test_one_click_from_the_first_page_to_the_line(self):
         for name, table, code in (("report", "hot_allocators", "format_line(&buffer, i)"),
-                                  ("hash", "hot_paths", "if (same("),
+                                  ("hash", "hot_functions", "if (same("),
                                   ("parse", "hot_recursions", "try_comparison(&value) ?"),
                                   ("memory", "hot_holders", "cons(text, cache)"),
                                   ("lock", "hot_waits", "write_log(); /* would do")):

@@ -134,6 +134,13 @@ void fm_json_double(struct fm_json *json, const char *name, double value)
         g_string_append(json->out, "null");
 }
 
+void fm_json_real(struct fm_json *json, const char *name, double value)
+{
+    fm_json_double(json, name, value);
+    if (fabs(value) < 1e15 && !(trunc(value) < value) && !(trunc(value) > value))
+        g_string_append(json->out, ".0");
+}
+
 static void append_formatted(struct fm_json *json, const char *name, double value,
                              unsigned precision, char conversion)
 {

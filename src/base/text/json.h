@@ -44,6 +44,8 @@ void fm_json_int(struct fm_json *json, const char *name, int64_t value);
 /* Writes the shortest digits that read back as the same double; null for values that JSON cannot
  * represent. */
 void fm_json_double(struct fm_json *json, const char *name, double value);
+/* As it, but whole numbers have a point, too (9.0): a typed reader sees one type in all rows. */
+void fm_json_real(struct fm_json *json, const char *name, double value);
 /* Writes at most that many significant digits (1 to 17), for figures that need no precision. */
 void fm_json_digits(struct fm_json *json, const char *name, double value, unsigned digits);
 /* Writes exactly that many decimals (0 to 9). */

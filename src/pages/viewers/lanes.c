@@ -31,7 +31,7 @@ static struct fm_viewer_lane *find_known(const struct fm_viewer_lanes *lanes, un
                                          unsigned part, uint32_t index)
 {
     unsigned low = 0, high = known;
-    if (index < known) { /* of one trace all lanes are there, mostly */
+    if (index < known) { /* mostly all lanes of one trace are there */
         struct fm_viewer_lane *lane = &g_array_index(lanes->all, struct fm_viewer_lane, index);
         if (lane->part == part && lane->index == index)
             return lane;

@@ -91,11 +91,49 @@ int main(void)
     return 0;
 }
 """
+RECURSION = r"""
+static volatile unsigned long sink;
+unsigned long expr(int depth);
+__attribute__((noinline)) unsigned long atom(int depth)
+{
+    for (int i = 0; i < 30000; i++)
+        sink += (unsigned long)i;
+    return depth > 0 ? expr(depth - 1) : 1;
+}
+__attribute__((noinline)) unsigned long term(int depth) { return atom(depth) + (depth & 1 ? atom(depth - 1) : 0); }
+__attribute__((noinline)) unsigned long expr(int depth) { return term(depth) + (depth & 2 ? term(depth - 1) : 1); }
+int main(void)
+{
+    for (int i = 0; i < 3; i++)
+        sink += expr(14);
+    return 0;
+}
+"""
+LIBRARY = r"""
+#include <stdio.h>
+#include <zlib.h>
+static unsigned char in[1 << 20], out[2 << 20];
+__attribute__((noinline)) static unsigned long pack(void)
+{
+    uLongf size = sizeof out;
+    compress2(out, &size, in, sizeof in, 6);
+    return size;
+}
+int main(void)
+{
+    unsigned random = 1;
+    for (size_t i = 0; i < sizeof in; i++)
+        in[i] = ((random = random * 1103515245 + 12345) >> 16) & 15;
+    for (int i = 0; i < 6; i++)
+        printf("%lu\n", pack());
+    return 0;
+}
+"""
 FLAT = "static volatile unsigned long sink;\n" + "".join(
     f"__attribute__((noinline)) void stage_{i}(long rounds)\n{{\n    for (long i = 0; i < rounds; i++)\n"
     f"        sink += (unsigned long)i * {i + 3};\n}}\n" for i in range(60)) + (
         "int main(void)\n{\n    for (int i = 0; i < 10; i++) {\n" +
-        "".join(f"        stage_{i}(500000);\n" for i in range(60)) + "    }\n    return 0;\n}\n")
+        "".join(f"        stage_{i}(2000000);\n" for i in range(60)) + "    }\n    return 0;\n}\n")
 MIB = 1 << 20
 
 
@@ -135,6 +173,19 @@ def main():
         flat = Page(folder, "flat", FLAT)
         tap.check("Where the time goes" in flat.headings and flat.says("No function stands out"),
                   "flat: it says that the order is chance", flat)
+        first = flat.rows["hot_functions"][0]
+        tap.check(0 < first["time_self_spread_seconds"] < 10 * first["time_self_seconds"],
+                  "sampled times have their uncertainty beside them", first)
+        tap.check("hot_functions" in flat.tables and "hot_paths" not in flat.tables,
+                  "and has no paths, which would say it again", flat)
+        recursion = Page(folder, "recursion", RECURSION)
+        tap.check(recursion.tables[0] == "hot_recursions" and
+                  recursion.rows["hot_recursions"][0]["entered_count"] == 3,
+                  "a recursion that has most of the time comes first", recursion)
+        library = Page(folder, "library", LIBRARY, "-lz")
+        sentence = [line for line in library.lines if "is in code not compiled with fathom" in line]
+        tap.check(len(sentence) == 1 and "libz.so.1" in sentence[0] and "called from pack" in sentence[0],
+                  "time in a library is told, with who calls it", library)
         kept = Page(folder, "sessions", SESSIONS)
         tap.check(kept.says("45.8 MiB of it never freed, all by open_session, which kept 800,000 of 1,200,000 blocks; "
                             "2.0 MiB more in 1 block, few in each place."),

@@ -81,10 +81,12 @@ static void test_numbers(void)
 {
     static const struct {
         double value;
-        const char *text;
+        const char *text; /* without the point, and with it */
     } cases[] = {
-        {0.1, "[0.1]"},       {3, "[3]"},        {-2.5e300, "[-2.5e+300]"},         {NAN, "[null]"},
-        {HUGE_VAL, "[null]"}, {1e15, "[1e+15]"}, {1.0 / 3, "[0.3333333333333333]"},
+        {0.1, "[0.1,0.1]"},      {3, "[3,3.0]"},
+        {0, "[0,0.0]"},          {-2.5e300, "[-2.5e+300,-2.5e+300]"},
+        {NAN, "[null,null]"},    {HUGE_VAL, "[null,null]"},
+        {1e15, "[1e+15,1e+15]"}, {1.0 / 3, "[0.3333333333333333,0.3333333333333333]"},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
         GString *out = g_string_new(NULL);
@@ -92,6 +94,7 @@ static void test_numbers(void)
         fm_json_init(&json, out);
         fm_json_array(&json, NULL);
         fm_json_double(&json, NULL, cases[i].value);
+        fm_json_real(&json, NULL, cases[i].value);
         fm_json_end(&json);
         assert_text(out, cases[i].text);
     }

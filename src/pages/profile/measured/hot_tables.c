@@ -17,6 +17,7 @@
 #define STEPS_MAX 64u
 #define STEPS_SHOWN 5u
 #define PARTS_MAX (STEPS_SHOWN + 4)
+#define RECURSION_SHARE 0.05 /* smaller recursions have no table */
 #define FLAT_ROWS 10u
 #define FLAT_SHARE 0.1
 #define THREADS_AMONG 20u /* rows of threads that are left out of a list of functions */
@@ -110,6 +111,7 @@ static void add_paths_table(struct fm_page *page, const struct fm_measured *meas
     g_autofree char *caption = caption_of(page, &routes[0], shared);
     fm_table_ranked(table, caption);
     fm_measured_column(table, measured, own_title, "self", 1);
+    fm_measured_spread_column(table, measured, "self", 2);
     add_plain_column(table, "%", "self_percent", 3, FM_COLUMN_NUMBER);
     add_plain_column(table, "Calls", "calls_count", 2, FM_COLUMN_NUMBER);
     add_plain_column(table, "Path", "path", 1, FM_COLUMN_PROC);
@@ -120,6 +122,7 @@ static void add_paths_table(struct fm_page *page, const struct fm_measured *meas
         fm_measured_cell(table, measured, paths[i].own);
         fm_cell_bar(table, fm_measured_share(measured, paths[i].own),
                     fm_measured_share(measured, paths[i].own));
+        fm_measured_spread_cell(table, measured, paths[i].own);
         fm_cell_share(table, fm_measured_share(measured, paths[i].own));
         fm_calls_cell(table, page->profile, paths[i].calls, paths[i].inlined);
         add_path_cell(page, table, paths[i].ps, paths[i].clique, &routes[i], shared);
@@ -211,8 +214,9 @@ static bool is_flat(const struct fm_page *page, const struct fm_measured *measur
                (double)least + fm_measured_spread(measured, least);
 }
 
-static void add_functions_table(struct fm_page *page, const struct fm_measured *measured,
-                                const char *heading, const char *name, unsigned rows)
+/* The functions with most own cost, at most rows; g_free. */
+static uint32_t *top_functions(const struct fm_page *page, const struct fm_measured *measured,
+                               unsigned rows, uint32_t *ret_count)
 {
     const struct fm_top_query query = {
         .kind = fm_cost_kind_of(measured->measure),
@@ -227,13 +231,49 @@ static void add_functions_table(struct fm_page *page, const struct fm_measured *
         if (proc->file[0] || proc->decl_module[0]) /* threads of C programs have neither */
             ps[kept++] = ps[i];
     }
-    count = kept;
+    *ret_count = kept;
+    return ps;
+}
+
+static bool is_among(const uint32_t *ps, uint32_t count, uint32_t one)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (ps[i] == one)
+            return true;
+    }
+    return false;
+}
+
+bool fm_hot_paths_differ(const struct fm_page *page, const struct fm_measured *measured,
+                         unsigned rows)
+{
+    const struct fm_hot_path *paths;
+    unsigned count =
+        MIN(fm_hot_paths(page->recording->hot, measured->measure, false, &paths), rows);
+    uint32_t functions;
+    g_autofree uint32_t *ps = top_functions(page, measured, rows, &functions);
+    for (unsigned i = 0; i < count && !is_flat(page, measured, ps, functions); i++) {
+        if (!is_among(ps, functions, paths[i].ps))
+            return true;
+        for (unsigned before = 0; before < i; before++) {
+            if (paths[before].ps == paths[i].ps)
+                return true;
+        }
+    }
+    return false;
+}
+
+static void add_functions_table(struct fm_page *page, const struct fm_measured *measured,
+                                const char *heading, const char *name, unsigned rows)
+{
+    uint32_t *ps, count;
+    ps = top_functions(page, measured, rows, &count);
     if (count > 0) {
         fm_add_heading(page->body, heading);
         if (is_flat(page, measured, ps, count))
             fm_add_text(page->body, "No function stands out: the order of these is chance. A run "
                                     "ten times as long tells 1 % from 2 %.");
-        fm_function_table(page, measured, name, ps, count);
+        fm_function_table(page, measured, name, ps, count, true);
     }
     g_free(ps);
 }
@@ -255,12 +295,22 @@ void fm_add_busy_functions(struct fm_page *page, unsigned rows)
 
 /* --- recursions --- */
 
+double fm_recursions_share(const struct fm_page *page, const struct fm_measured *measured)
+{
+    const struct fm_hot_recursion *all;
+    unsigned count = fm_hot_recursions(page->recording->hot, measured->measure, &all);
+    double most = 0;
+    for (unsigned i = 0; i < count; i++)
+        most = fmax(most, fm_measured_share(measured, all[i].total));
+    return most;
+}
+
 unsigned fm_add_hot_recursions(struct fm_page *page, const struct fm_measured *measured,
                                unsigned rows)
 {
     const struct fm_hot_recursion *all;
     unsigned count = fm_hot_recursions(page->recording->hot, measured->measure, &all);
-    if (count == 0)
+    if (fm_recursions_share(page, measured) < RECURSION_SHARE)
         return 0;
     fm_add_heading(page->body, "Most expensive recursions");
     struct fm_table *table = fm_add_table(page->body, FM_BOX_NEVER, "hot_recursions");

@@ -9,10 +9,16 @@
  * number. */
 /* Returns how many there are. */
 unsigned fm_add_hot_paths(struct fm_page *page, const struct fm_measured *measured, unsigned rows);
+/* Whether the hottest paths say more than the hottest functions: one function has several of them,
+ * or one is not among the functions. Where no function stands out, they do not. */
+bool fm_hot_paths_differ(const struct fm_page *page, const struct fm_measured *measured,
+                         unsigned rows);
 void fm_add_hot_functions(struct fm_page *page, const struct fm_measured *measured, unsigned rows);
 /* By CPU time, if there are enough samples: for a program that mostly waits. */
 void fm_add_busy_functions(struct fm_page *page, unsigned rows);
-/* Returns how many there are. */
+/* The share of the whole that the dearest recursion has. */
+double fm_recursions_share(const struct fm_page *page, const struct fm_measured *measured);
+/* Returns how many there are; none where the dearest has less than a twentieth. */
 unsigned fm_add_hot_recursions(struct fm_page *page, const struct fm_measured *measured,
                                unsigned rows);
 /* By bytes allocated; wrappers of malloc give way to their callers. */

@@ -148,6 +148,29 @@ void fm_measured_cell(struct fm_table *table, const struct fm_measured *measured
         fm_cell_int(table, amount);
 }
 
+static bool has_spread(const struct fm_measured *measured)
+{
+    return measured->is_time && measured->sample > 0;
+}
+
+void fm_measured_spread_column(struct fm_table *table, const struct fm_measured *measured,
+                               const char *part, unsigned priority)
+{
+    g_autofree char *spread = g_strconcat(part, "_spread", NULL);
+    if (!has_spread(measured))
+        return;
+    fm_measured_column(table, measured, "\u00b1", spread, priority);
+    fm_column_help(table, "It is sampled: in 19 of 20 runs it is at most so much more or less");
+}
+
+void fm_measured_spread_cell(struct fm_table *table, const struct fm_measured *measured,
+                             int64_t amount)
+{
+    if (has_spread(measured))
+        fm_cell_time_in(table, fm_measured_spread(measured, amount) * measured->tick,
+                        measured->unit);
+}
+
 void fm_calls_cell(struct fm_table *table, const struct fm_profile *profile, int64_t calls,
                    bool inlined)
 {

@@ -45,6 +45,12 @@ const char *fm_measure_label(const struct fm_open_profile *recording,
 void fm_measured_column(struct fm_table *table, const struct fm_measured *measured,
                         const char *title, const char *part, unsigned priority);
 void fm_measured_cell(struct fm_table *table, const struct fm_measured *measured, int64_t amount);
+/* After the column and the cell of an amount of sampled time: half the width of its 95 % interval.
+ * Other amounts are exact, and have no such column. */
+void fm_measured_spread_column(struct fm_table *table, const struct fm_measured *measured,
+                               const char *part, unsigned priority);
+void fm_measured_spread_cell(struct fm_table *table, const struct fm_measured *measured,
+                             int64_t amount);
 /* Adds a number of calls. Calls of inlined bodies, which are not recorded, are shown as "inlined",
  * or "28 + inlined". A dash if the profile has no call counts. */
 void fm_calls_cell(struct fm_table *table, const struct fm_profile *profile, int64_t calls,

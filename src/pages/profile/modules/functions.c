@@ -56,6 +56,6 @@ bool fm_page_functions(struct fm_page *page, GError **error)
     count = keep_functions(page->profile, ps, count, command->last);
     fm_display_fact_string(page->display, "measure", fm_tree_words[ordered.asked]);
     fm_display_fact_int(page->display, "function_count", page->profile->ps_count);
-    fm_function_table(page, &shown, "functions", ps, count);
+    fm_function_table(page, &shown, "functions", ps, count, false);
     return true;
 }

@@ -17,6 +17,7 @@
 #include "pages/profile/parts/page.h"
 #include "pages/profile/parts/preferences.h"
 
+#define RECURSION_LEADS 0.5 /* then the table of recursions is the first */
 #define ROWS_SHOWN 10
 #define RECURSIONS_SHOWN 20
 #define LINES_SHOWN 5u
@@ -436,10 +437,14 @@ static void add_answers(struct fm_page *page)
     bool waits_first = fm_waiting_dominates(page->recording);
     if (waits_first)
         fm_add_waiting_contexts(page, digest, ROWS_SHOWN);
+    bool recursions_first = fm_recursions_share(page, &measured) >= RECURSION_LEADS;
+    if (recursions_first)
+        add_recursions(page, &measured);
     struct fm_list *body = page->body;
     struct fm_list *columns = fm_add_list(body, FM_LIST_COLUMNS, NULL);
     page->body = fm_add_list(columns, FM_LIST_COLUMN, NULL);
-    if (fm_add_hot_paths(page, &measured, ROWS_SHOWN) > 0) {
+    if (fm_hot_paths_differ(page, &measured, ROWS_SHOWN) &&
+        fm_add_hot_paths(page, &measured, ROWS_SHOWN) > 0) {
         link_tree(page, &measured);
         page->body = fm_add_list(columns, FM_LIST_COLUMN, NULL);
     }
@@ -453,7 +458,8 @@ static void add_answers(struct fm_page *page)
         fm_add_leading_lines(page, LINES_SHOWN);
     columns = fm_add_list(body, FM_LIST_COLUMNS, NULL);
     page->body = fm_add_list(columns, FM_LIST_COLUMN, NULL);
-    add_recursions(page, &measured);
+    if (!recursions_first)
+        add_recursions(page, &measured);
     page->body = fm_add_list(columns, FM_LIST_COLUMN, NULL);
     fm_add_hot_allocators(page, ROWS_SHOWN);
     if (!held_second)
