@@ -434,6 +434,17 @@ static bool is_of_hook_in_naked(const struct state *state, const char *line, con
     return state->in_app ? strncmp(text, "fathom_", 7) == 0 : strncmp(text, "endbr64", 7) != 0;
 }
 
+/* clang names a type of sections that GNU's assembler knows by its number alone. */
+static void put_line(FILE *out, const char *line)
+{
+    static const char type[] = "@llvm_linker_options";
+    const char *found = strncmp(line, "\t.section", 9) == 0 ? strstr(line, type) : NULL;
+    if (found == NULL)
+        fprintf(out, "%s\n", line);
+    else
+        fprintf(out, "%.*s@0x6fff4c01%s\n", (int)(found - line), line, found + sizeof type - 1);
+}
+
 /* False: the text cannot be expanded as requested; an error was printed. */
 static bool filter(char *all, FILE *out)
 {
@@ -479,8 +490,7 @@ static bool filter(char *all, FILE *out)
         } else if (strncmp(text, "# fathom: entries are told", 26) == 0) {
             state.told = true;
         }
-        fputs(line, out);
-        putc('\n', out);
+        put_line(out, line);
         if ((acts & (FM_BLOCK_TAKE | FM_BLOCK_LAND)) != 0)
             take_counters(out, &state, (acts & FM_BLOCK_TAKE) != 0);
     }

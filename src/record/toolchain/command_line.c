@@ -144,8 +144,9 @@ static bool is_one_of(const char *text, const char *const *list)
 static enum fm_language language_of_name(const char *path)
 {
     static const char *const c[] = {"c", "i", "m", "mi", NULL};
-    static const char *const cplusplus[] = {"cc", "cp",   "cxx", "cpp", "CPP", "c++", "C",
-                                            "ii", "cppm", "ixx", "mm",  "M",   "mii", NULL};
+    static const char *const cplusplus[] = {"cc",   "cp",  "cxx",  "cpp", "CPP", "c++",
+                                            "C",    "ii",  "cppm", "ixx", "mpp", "ccm",
+                                            "cxxm", "pcm", "mm",   "M",   "mii", NULL};
     static const char *const assembly[] = {"s", "S", "sx", NULL};
     static const char *const header[] = {"h", "hh", "H", "hp", "hxx", "hpp", "h++", NULL};
     static const char *const gcc[] = {"f",   "for", "ftn", "fpp", "f77", "f90", "f95", "f03",
@@ -202,7 +203,7 @@ struct reading {
 
 static void read_mode(struct reading *reading, const char *option)
 {
-    static const char *const no_code[] = {"-E", "-M", "-MM", "-fsyntax-only", NULL};
+    static const char *const no_code[] = {"-E", "-M", "-MM", "-fsyntax-only", "--precompile", NULL};
     static const char *const query[] = {
         "--version",    "-###",       "--help",           "-dumpversion",
         "-dumpmachine", "-dumpspecs", "-dumpfullversion", NULL};
@@ -216,6 +217,8 @@ static void read_mode(struct reading *reading, const char *option)
         reading->assemble = true;
     else if (strcmp(option, "-shared") == 0 || strcmp(option, "--shared") == 0)
         line->shared = true;
+    else if (strcmp(option, "-fmodules-ts") == 0)
+        line->modules = true;
     else if (strcmp(option, "-fPIC") == 0 || strcmp(option, "-fpic") == 0)
         line->position_independent = true;
     else if (strcmp(option, "-fPIE") == 0 || strcmp(option, "-fpie") == 0 ||
@@ -293,8 +296,17 @@ static void read_value(struct reading *reading, const char *option, const char *
         reading->line->output = value;
     else if (strcmp(option, "-x") == 0)
         reading->forced = language_of_option(value, &reading->forced_language);
+    if (strcmp(option, "-x") == 0 && strcmp(value, "c++-module") == 0)
+        reading->line->modules = true;
     else if (strcmp(option, "-target") == 0)
         reading->line->other_machine = is_our_machine(value) ? NULL : value;
+}
+
+static bool is_module(const char *path)
+{
+    return g_str_has_suffix(path, ".cppm") || g_str_has_suffix(path, ".ixx") ||
+           g_str_has_suffix(path, ".mpp") || g_str_has_suffix(path, ".ccm") ||
+           g_str_has_suffix(path, ".cxxm") || g_str_has_suffix(path, ".pcm");
 }
 
 static void read_arguments(struct reading *reading)
@@ -304,6 +316,7 @@ static void read_arguments(struct reading *reading)
         const char *argument = g_ptr_array_index(line->arguments, i);
         if (argument[0] != '-' || argument[1] == '\0') {
             struct fm_input input = {argument, language_of_name(argument)};
+            line->modules |= !reading->forced && is_module(argument);
             if (reading->forced)
                 input.language = reading->forced_language;
             g_array_append_val(line->inputs, input);
@@ -366,8 +379,10 @@ bool fm_command_line_compiles(const struct fm_command_line *line)
     return false;
 }
 
-bool fm_command_line_has_gcc_language(const struct fm_command_line *line)
+bool fm_command_line_lacks_includes(const struct fm_command_line *line)
 {
+    if (line->modules)
+        return true;
     for (guint i = 0; i < line->inputs->len; i++) {
         if (g_array_index(line->inputs, struct fm_input, i).language == FM_LANGUAGE_GCC)
             return true;

@@ -35,6 +35,7 @@ struct fm_command_line {
     enum fm_stage stage;
     const char *output;        /* -o; NULL = not given */
     bool shared;               /* -shared */
+    bool modules;              /* C++20's: an option for them, or a source named as one */
     bool position_independent; /* -fPIC */
     bool relocatable;          /* -r */
     bool fully_static;         /* -static, -static-pie */
@@ -68,8 +69,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(FmCommandLine, fm_command_line_free)
 /* Any input that the compiler proper will turn into code? */
 bool fm_command_line_compiles(const struct fm_command_line *line);
 
-/* Any input in one of gcc's other languages (FM_LANGUAGE_GCC)? */
-bool fm_command_line_has_gcc_language(const struct fm_command_line *line);
+/* Sources that take no -include: in one of gcc's other languages, or a C++ module's, which must
+ * begin with its declaration. */
+bool fm_command_line_lacks_includes(const struct fm_command_line *line);
 
 /* Whether this is the name of a compiler: gcc, x86_64-linux-gnu-g++-12, clang-14, c++, gfortran,
  * ...? *ret_cplusplus and *ret_clang: which one, as far as the name shows. */

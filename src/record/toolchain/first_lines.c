@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/toolchain/first_lines.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 static void add(GPtrArray *arguments, const char *line)
@@ -10,12 +9,17 @@ static void add(GPtrArray *arguments, const char *line)
     g_ptr_array_add(arguments, g_strconcat("--fathom-first=", line, NULL));
 }
 
-void fm_first_lines_add_grade(const struct fm_command_line *line, const char *grade,
+/* entry_hooks.h and called_hooks.h write these lines. */
+void fm_first_lines_add_grade(const struct fm_command_line *line, struct fm_first_lines lines,
                               GPtrArray *arguments)
 {
     if (!line->shared && !line->position_independent)
-        add(arguments, "# fathom: executable"); /* entry_hooks.h */
-    if (strcmp(grade, "coverage") == 0 && !line->lto) {
+        add(arguments, "# fathom: executable");
+    if (lines.told)
+        add(arguments, "# fathom: entries are told");
+    if (lines.called)
+        add(arguments, "# fathom: hooks are called");
+    if (lines.blocks) {
         add(arguments, ""); /* the front looks for a whole line behind another */
         add(arguments, "\t# fathom: blocks");
     }

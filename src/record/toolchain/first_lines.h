@@ -4,11 +4,16 @@
 #pragma once
 
 #include <glib.h>
+#include <stdbool.h>
 
 #include "record/toolchain/command_line.h"
 
-/* grade: "deep", "full", "coverage". */
-void fm_first_lines_add_grade(const struct fm_command_line *line, const char *grade,
+/* blocks: they are counted; told: clang's profiler calls tell the entries; called: hooks are calls.
+ */
+struct fm_first_lines {
+    bool blocks, told, called;
+};
+void fm_first_lines_add_grade(const struct fm_command_line *line, struct fm_first_lines lines,
                               GPtrArray *arguments);
 /* text: a macro's text of the compiler's option -D: \" and \n as two characters each. */
 void fm_first_lines_add_strings(const char *section, const char *flags, const char *text,

@@ -43,8 +43,8 @@ static bool check_slots(const struct fm_toolchain *toolchain, const struct fm_co
         why = "-flto: the text of one source is not there";
     else if (line->sanitizers)
         why = "-fsanitize: sanitizers have frames of their own";
-    else if (fm_command_line_has_gcc_language(line))
-        why = "it is for C and C++ alone";
+    else if (fm_command_line_lacks_includes(line))
+        why = "it is for C and C++ alone, without modules";
     else if (line->shared)
         why = "-shared: it is for programs alone";
     else if (line->fully_static && line->stage == FM_STAGE_LINK)

@@ -227,7 +227,7 @@ static bool add_choice(const struct fm_toolchain *toolchain, const struct fm_com
         return false;
     if (text->len == 0)
         return true;
-    if (fm_command_line_has_gcc_language(line)) {
+    if (fm_command_line_lacks_includes(line)) {
         fm_first_lines_add_strings("fathom_choice", "MS", text->str, arguments);
         return true;
     }
@@ -246,7 +246,7 @@ static bool add_traced(const struct fm_toolchain *toolchain, const struct fm_com
         return true;
     if (!add_pattern(text, "", toolchain->traced, error))
         return false;
-    if (fm_command_line_has_gcc_language(line)) {
+    if (fm_command_line_lacks_includes(line)) {
         fm_first_lines_add_strings("fm_traced_names", "aMS", text->str, arguments);
         return true;
     }
@@ -282,7 +282,7 @@ static void add_flags(const struct fm_toolchain *toolchain, const struct fm_comm
     guint before = arguments->len;
     add_all(toolchain, arguments, flags);
     drop_repeated(line, arguments, before);
-    if (fm_command_line_has_gcc_language(line))
+    if (fm_command_line_lacks_includes(line))
         fm_first_lines_drop_headers(arguments, before);
     for (guint i = before; i < arguments->len && (line->lto || line->other_messages); i++) {
         char **flag = (char **)&g_ptr_array_index(arguments, i);
@@ -323,8 +323,14 @@ static bool add_compile_flags(const struct fm_toolchain *toolchain,
     add_flags(toolchain, line, arguments, flags);
     if (toolchain->slots)
         add_flags(toolchain, line, arguments, fm_slots_gcc);
-    if (fm_command_line_has_gcc_language(line))
-        fm_first_lines_add_grade(line, toolchain->grade, arguments);
+    if (fm_command_line_lacks_includes(line))
+        fm_first_lines_add_grade(line,
+                                 (struct fm_first_lines){
+                                     .blocks = flags == fm_coverage_gcc,
+                                     .told = flags == fm_deep_clang,
+                                     .called = flags == fm_full_clang || flags == fm_coverage_clang,
+                                 },
+                                 arguments);
     /* The hooks to inline are AT&T's syntax. Called ones are as exact. */
     for (guint i = 0; !toolchain->clang && i < line->arguments->len; i++) {
         if (strcmp(g_ptr_array_index(line->arguments, i), "-masm=intel") == 0)
@@ -475,7 +481,7 @@ static void add_eventlog(const struct fm_toolchain *toolchain, const struct fm_c
             continue;
         add_none_forced(line, arguments);
         g_ptr_array_add(arguments, g_canonicalize_filename(path, NULL));
-        g_ptr_array_add(arguments, g_strdup("-pthread"));
+        g_ptr_array_add(arguments, g_strdup("-lpthread"));
         return;
     }
 }
@@ -538,7 +544,7 @@ char **fm_toolchain_arguments(const struct fm_toolchain *toolchain,
             add_all(toolchain, arguments, fm_link_libraries);
     }
     if (toolchain->runtime_folder != NULL && line->stage >= FM_STAGE_PREPROCESS &&
-        fm_command_line_compiles(line) && !fm_command_line_has_gcc_language(line))
+        fm_command_line_compiles(line) && !fm_command_line_lacks_includes(line))
         add_headers(toolchain, arguments);
     if (compiles || (makes_code && line->lto))
         ok = add_compile_flags(toolchain, line, arguments, error);

@@ -107,6 +107,39 @@ def objective_c(tap, folder):
     same_calls(tap, profile, {"fib": FIB_15, "+[Shape twice:]": 10}, "Objective-C")
 
 
+MODULE = """module;
+#include <cstdio>
+export module shapes;
+export int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+export void tell(int n) { std::printf("%d\\n", n); }
+"""
+USER = "import shapes;\nint main() { tell(fib(15)); return 0; }\n"
+
+
+def modules(tap, folder):
+    """A module's unit begins with its declaration: nothing may be included in front of it."""
+    (folder / "shapes.cppm").write_text(MODULE)
+    (folder / "user.cc").write_text(USER)
+    steps = {"g++": [["-fmodules-ts", "-c", "-x", "c++", "shapes.cppm", "-o", "s.o"],
+                     ["-fmodules-ts", "user.cc", "s.o", "-o"]],
+             "clang++": [["--precompile", "shapes.cppm", "-o", "shapes.pcm"], ["-c", "shapes.pcm", "-o", "s.o"],
+                         ["-fprebuilt-module-path=.", "user.cc", "s.o", "-o"]]}
+    for compiler, commands in steps.items():
+        if shutil.which(compiler) is None:
+            tap.skip(f"modules by {compiler}", "it is not installed")
+            continue
+        for grade in "deep", "full", "coverage":
+            for front, output in (([compiler], "plain_user"), ([lib.FATHOM, "c++", f"--grade={grade}", compiler], "user")):
+                for words in commands:
+                    done = lib.must([*front, "-std=c++20", "-O0", "-g", *words, *([output] if words[-1] == "-o" else [])],
+                                    folder)
+                    tap.check("Warning" not in done.stderr, f"{compiler} {grade}: nothing to say", done.stderr)
+            profile = recorded(tap, folder, "user", f"modules, {compiler} {grade}")
+            calls = {name.split("(")[0]: calls for name, calls in profile.calls().items()}
+            tap.same({name: calls.get(name) for name in ("fib", "tell", "main")}, {"fib": FIB_15, "tell": 1, "main": 1},
+                     f"modules, {compiler} {grade}: calls")
+
+
 def others(tap, folder):
     """What has no hooks is said."""
     (folder / "x.go").write_text("package main\nfunc main() {}\n")
@@ -129,7 +162,7 @@ def main():
     tap = lib.Tap()
     os.environ.pop("FATHOM_GRADE", None)
     for compiler, parts in (("gfortran", [fortran, chosen]), ("gnatmake", [ada]), ("gdc", [d]),
-                            ("gcc", [objective_c, others, places])):
+                            ("gcc", [objective_c, modules, others, places])):
         if shutil.which(compiler) is None:
             tap.skip(f"programs by {compiler}", "it is not installed")
             continue
