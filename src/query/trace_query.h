@@ -15,6 +15,8 @@
  *   in=LANE,LANE         lanes of the area: TRACE-KIND-KEY; all that are not hidden when not given
  *   by=NAME              what the totals of the area are put together by
  *   least=T most=T       durations that count in the area
+ *   step=NAME            the segment to look for from the cursor on: next-name, ...
+ *   like=TEXT            its name, or state
  *   find=TEXT            show only lanes whose name contains the text
  *   hide=LANE,LANE       lanes to hide: TRACE-KIND-KEY
  *   first=N lanes=N      range of the remaining lanes
@@ -50,7 +52,8 @@ enum fm_trace_view {
     FM_TRACE_VIEW_PATH,     /* the critical path of a lane over the area */
     FM_TRACE_VIEW_TIMELINE, /* only the timeline; also for the next two */
     FM_TRACE_VIEW_OVERVIEW,
-    FM_TRACE_VIEW_SET, /* the recordings, and how much of them has been read */
+    FM_TRACE_VIEW_STEP, /* the next or previous segment */
+    FM_TRACE_VIEW_SET,  /* the recordings, and how much of them has been read */
     FM_TRACE_VIEW_COUNT
 };
 const char *fm_trace_view_name(enum fm_trace_view view); /* "events" */
@@ -75,6 +78,16 @@ enum fm_trace_by {
 };
 const char *fm_trace_by_name(enum fm_trace_by by); /* "name" */
 
+enum fm_trace_step {
+    FM_TRACE_STEP_NEXT_NAME,
+    FM_TRACE_STEP_PREVIOUS_NAME,
+    FM_TRACE_STEP_NEXT_STATE,
+    FM_TRACE_STEP_PREVIOUS_STATE,
+    FM_TRACE_STEP_NEXT_LANE,
+    FM_TRACE_STEP_PREVIOUS_LANE,
+    FM_TRACE_STEP_COUNT
+};
+
 struct fm_trace_query {
     GPtrArray *files;              /* char * */
     uint64_t start, end;           /* ns; FM_TRACE_TIME_UNSET = the whole span */
@@ -89,6 +102,8 @@ struct fm_trace_query {
     uint64_t area_start, area_end; /* FM_TRACE_TIME_UNSET = the window's */
     uint64_t least, most;          /* FM_TRACE_TIME_UNSET = any */
     enum fm_trace_by by;
+    enum fm_trace_step step;
+    char *like; /* NULL = none */
     enum fm_trace_view view;
     enum fm_trace_sort sort;
     bool whole_trace; /* scope=trace */

@@ -86,3 +86,20 @@ export async function showsPaths(page, { open, small, canvasOf, xOf, shot }) {
   await page.keyboard.press("1");
   assert.deepEqual(await page.evaluate(() => globalThis.fathomTrace.panels.path.pieces), []);
 }
+
+export async function stepsAlong(page, { open, small, canvasOf, xOf }) {
+  await open(page, [small]);
+  const frame = await canvasOf(page);
+  const tops = await page.evaluate(() => globalThis.fathomTrace.timeline.tops);
+  const selected = () => page.evaluate(() => globalThis.fathomTrace.timeline.selected);
+  await page.mouse.click(await xOf(page, 1500), frame.y + tops[1] + 4);
+  for (const [key, lane, start, name] of [[">", "0-1-1", 2000, "lex"], ["]", "0-1-2", 4000, null], ["[", "0-1-1", 2000, "lex"],
+    ["<", "0-1-1", 1000, "parse"]]) {
+    await page.keyboard.press(key);
+    await untilTrue(`${key} leads there`, async () => (await selected())[1] === start && (await selected())[0] === lane);
+    if (name) assert.equal((await selected())[4], name);
+    assert.equal(await page.evaluate(() => globalThis.fathomTrace.cursor), start);
+  }
+  await page.keyboard.press(".");
+  await untilTrue("there is one parse", async () => /There is none/.test(await page.locator(".tabs .status").innerText()));
+}

@@ -120,7 +120,7 @@ class Schema(unittest.TestCase):
 
 
 class Traces(unittest.TestCase):
-    VIEWS = ("set", "overview", "timeline", "resources", "events", "statistics", "counters", "area", "path")
+    VIEWS = ("set", "overview", "timeline", "resources", "events", "statistics", "counters", "area", "path", "step")
 
     def test_each_viewer(self):
         with open(TRACE_SCHEMA) as file:

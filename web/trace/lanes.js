@@ -424,10 +424,19 @@ export class Lanes {
 
   click(at) {
     const found = this.find(at);
-    this.selected = found?.box ? [found.lane.id, found.box[1], found.box[0], found.box[2]] : null;
+    const [name, , state] = found?.box ? this.answer.values[found.box[3]] : [];
+    this.selected = found?.box ? [found.lane.id, found.box[1], found.box[0], found.box[2], name, state] : null;
     this.page.setCursor(Math.round(this.time(at.x)));
     if (found?.box) this.page.say(this.tipOf(found).join(" · "));
     this.draw();
+  }
+
+  // Scrolls a lane into view, if it has been fetched.
+  reveal(id) {
+    const i = this.answer?.lanes.findIndex((lane) => lane.id === id) ?? -1;
+    if (i < 0) return;
+    const top = this.tops[i], bottom = top + this.answer.lanes[i].height, { scrollTop, clientHeight } = this.scroller;
+    if (top < scrollTop || bottom > scrollTop + clientHeight) this.scroller.scrollTop = Math.max(0, top - clientHeight / 2);
   }
 
   // Fetches lanes that were scrolled to.

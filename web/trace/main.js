@@ -22,7 +22,8 @@ const KEYS = [["W  S", "zoom in and out at the pointer"], ["A  D", "earlier, lat
   ["↑  ↓", "scroll the lanes; in the list of events choose one"], ["+  −", "zoom in and out about the cursor"],
   ["Home", "the whole span"], ["F", "follow a trace that grows"], ["Esc", "drop the cursor, the selection and the area"],
   ["/", "filter events"], ["1 to 6", "events, statistics, resources, counters, area, critical path"], ["X", "drag to select an area, or to move"],
-  ["R", "the selected box as an area, else the window"], ["C", "who made the thread of the selected box wait"], ["Z  Y", "undo and redo the window"],
+  [".  ,", "the next and the previous of the selected box's name"], [">  <", "the next and the previous on its lane"],
+  ["]  [", "the next and the previous in such a state"], ["R", "the selected box as an area, else the window"], ["C", "who made the thread of the selected box wait"], ["Z  Y", "undo and redo the window"],
   ["Wheel", "zoom at the pointer; with Shift move, with Alt scroll"], ["Drag", "move; with Shift choose a window, with Ctrl an area"],
   ["?", "these keys"]];
 
@@ -245,6 +246,24 @@ class Page {
     this.remember();
   }
 
+  // The next or previous segment of the selected box's name or state, or on its lane.
+  step(way, what) {
+    const { selected } = this.timeline;
+    if (!selected) return this.say("Select a box first: these keys lead to the next and the previous like it");
+    const [lane, start, , , name, state] = selected;
+    this.link.ask("step", { view: "step", step: `${way}-${what}`, like: { name, state, lane: "" }[what], in: lane, cursor: start });
+  }
+
+  takeStep(answer) {
+    if (!answer.done) return this.say("Reading all segments of the trace…");
+    if (!answer.found) return this.say(answer.problem ?? "There is none.");
+    const { lane, lane_name: laneName, segment_start_ns: start, segment_end_ns: end, name, state, depth } = answer;
+    this.timeline.selected = [lane, start, depth, end, name, state];
+    this.setCursor(start);
+    this.timeline.reveal(lane);
+    this.say(`${name} · ${laneName} · ${answer.open ? "at least " : ""}${duration(end - start)}, from ${seconds(start)} s`);
+  }
+
   setSelecting(selecting) {
     this.selecting = selecting;
     this.selectButton.setAttribute("aria-pressed", String(selecting));
@@ -298,6 +317,7 @@ class Page {
   heard(event, data) {
     if (event === "set") this.takeSet(data);
     else if (event === "problem") this.problem(data);
+    else if (data.owner === "step") this.takeStep(data.answer);
     else {
       if (data.owner === "timeline" || data.owner === "events") this.setProblem("");
       const viewer = { overview: this.overview, timeline: this.timeline, ...this.panels }[data.owner];
@@ -504,6 +524,9 @@ class Page {
       f: () => this.followButton.hidden || this.setFollow(!this.follow), Escape: () => this.drop(),
       "/": () => this.filterInput.focus(), z: () => this.undo(), y: () => this.redo(),
       "?": () => this.showKeys(), x: () => this.setSelecting(!this.selecting), r: () => this.areaHere(), c: () => this.pathHere(),
+      ".": () => this.step("next", "name"), ",": () => this.step("previous", "name"),
+      ">": () => this.step("next", "lane"), "<": () => this.step("previous", "lane"),
+      "]": () => this.step("next", "state"), "[": () => this.step("previous", "state"),
       ...Object.fromEntries(PANELS.map(([name], i) => [String(i + 1), () => this.choosePanel(name)])),
     };
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;

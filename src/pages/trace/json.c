@@ -299,6 +299,31 @@ static void write_path(struct fm_json *json, struct fm_viewer_job *job)
     write_path_pieces(json, path, pieces);
 }
 
+static void write_step(struct fm_json *json, struct fm_viewer_job *job)
+{
+    const struct fm_viewer_step *step = (const struct fm_viewer_step *)job;
+    unsigned part = 0;
+    const struct fm_segment *found = fm_viewer_step_found(step, &part);
+    fm_json_text(json, "problem", step->problem);
+    fm_json_bool(json, "found", found != NULL);
+    if (found == NULL)
+        return;
+    struct fm_segments *segments = step->segments[part];
+    const struct fm_segments_lane *from = fm_segments_lane(segments, found->lane);
+    const struct fm_viewer_lane lane = {.part = part, .kind = from->kind, .key = from->key};
+    g_autofree char *id = fm_viewer_lane_id(&lane);
+    g_autofree char *label = fm_segments_lane_label(segments, found->lane);
+    const struct fm_trace *trace = fm_segments_trace(segments);
+    fm_json_text(json, "lane", id);
+    fm_json_text(json, "lane_name", label);
+    fm_json_text(json, "name", fm_trace_value_name(trace, found->value));
+    fm_json_text(json, "state", fm_state_class_name(fm_trace_value_class(trace, found->value)));
+    fm_json_uint(json, "depth", found->depth);
+    fm_json_uint(json, "segment_start_ns", found->start - job->set->origin);
+    fm_json_uint(json, "segment_end_ns", found->end - job->set->origin);
+    fm_json_bool(json, "open", found->open);
+}
+
 /* --- answers --- */
 
 static const struct {
@@ -313,6 +338,7 @@ static const struct {
     {&fm_viewer_of_counters, write_counters},
     {&fm_viewer_of_area, write_area},
     {&fm_viewer_of_path, write_path},
+    {&fm_viewer_of_step, write_step},
 };
 
 void fm_trace_page_json_job(struct fm_json *json, const char *name, struct fm_viewer_job *job)

@@ -26,6 +26,7 @@ static const struct fm_viewer *const viewers[FM_TRACE_VIEW_COUNT] = {
     [FM_TRACE_VIEW_PATH] = &fm_viewer_of_path,
     [FM_TRACE_VIEW_TIMELINE] = &fm_viewer_of_timeline,
     [FM_TRACE_VIEW_OVERVIEW] = &fm_viewer_of_overview,
+    [FM_TRACE_VIEW_STEP] = &fm_viewer_of_step,
 };
 
 const struct fm_viewer *fm_trace_page_viewer_of(enum fm_trace_view view)
@@ -56,7 +57,8 @@ static int64_t patience_of(const struct page *page)
 static bool is_settled(const struct page *page)
 {
     bool settled = fm_viewer_set_precompute(page->set);
-    bool wants = page->query->view == FM_TRACE_VIEW_AREA || page->query->view == FM_TRACE_VIEW_PATH;
+    bool wants = page->query->view == FM_TRACE_VIEW_AREA ||
+                 page->query->view == FM_TRACE_VIEW_PATH || page->query->view == FM_TRACE_VIEW_STEP;
     for (unsigned i = 0; wants && i < page->set->count; i++) {
         enum fm_request_result result =
             fm_background_request(page->set->engine, page->set->parts[i].trace, "segments");
@@ -255,6 +257,9 @@ static void show_panel(const struct fm_trace_page_show *show, struct fm_viewer_j
         break;
     case FM_TRACE_VIEW_OVERVIEW:
         fm_trace_page_show_overview(show, (struct fm_viewer_overview *)job);
+        break;
+    case FM_TRACE_VIEW_STEP:
+        fm_trace_page_show_step(show, (const struct fm_viewer_step *)job);
         break;
     case FM_TRACE_VIEW_SET:
     case FM_TRACE_VIEW_COUNT:

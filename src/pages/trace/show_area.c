@@ -112,3 +112,28 @@ void fm_trace_page_show_path(const struct fm_trace_page_show *show, struct fm_vi
     fm_trace_page_add_path(show->body, path->segments, path->path, ROWS_MAX, show->set->origin,
                            html ? link_to : NULL, (void *)(uintptr_t)show);
 }
+
+void fm_trace_page_show_step(const struct fm_trace_page_show *show,
+                             const struct fm_viewer_step *step)
+{
+    static const struct fm_column_head columns[] = {{"Lane", "lane", FM_COLUMN_PROC},
+                                                    {"Name", "name", FM_COLUMN_FIELD_NAME},
+                                                    {"Begin (ns)", "start_ns", FM_COLUMN_NUMBER},
+                                                    {"Time", "time_seconds", FM_COLUMN_NUMBER}};
+    unsigned part;
+    const struct fm_segment *found = fm_viewer_step_found(step, &part);
+    if (found == NULL) {
+        fm_add_text(show->body, "There is no such segment.");
+        return;
+    }
+    struct fm_segments *segments = step->segments[part];
+    g_autofree char *label = fm_segments_lane_label(segments, found->lane);
+    struct fm_table *table = fm_add_table(show->body, FM_BOX_IF_PREFERRED, "step");
+    fm_table_columns(table, columns, G_N_ELEMENTS(columns), FM_COLOUR_NEVER);
+    fm_table_row(table, NULL, false);
+    fm_cell_string(table, label, FM_STYLE_PLAIN);
+    fm_cell_string(table, fm_trace_value_name(fm_segments_trace(segments), found->value),
+                   FM_STYLE_PLAIN);
+    fm_cell_int(table, (int64_t)(found->start - show->set->origin));
+    fm_cell_time(table, (double)(found->end - found->start) / 1e9);
+}

@@ -15,6 +15,7 @@
 #include "trace/format/open.h"
 #include "trace/statistics/statistics.h"
 #include "trace/segments/path.h"
+#include "trace/segments/search.h"
 #include "trace/segments/totals.h"
 #include "trace/summary/summary.h"
 
@@ -148,7 +149,7 @@ struct fm_viewer {
 };
 extern const struct fm_viewer fm_viewer_of_timeline, fm_viewer_of_overview, fm_viewer_of_events,
     fm_viewer_of_statistics, fm_viewer_of_resources, fm_viewer_of_counters, fm_viewer_of_area,
-    fm_viewer_of_path;
+    fm_viewer_of_path, fm_viewer_of_step;
 
 enum fm_viewer_work { FM_VIEWER_WORK_DONE, FM_VIEWER_WORK_MORE, FM_VIEWER_WORK_WAITS };
 
@@ -424,3 +425,15 @@ struct fm_viewer_path {
     const char *problem;          /* why there is none; NULL = it is there, or will be */
 };
 bool fm_viewer_path_is_known(const struct fm_viewer_path *path);
+
+/* A step from segment to segment. */
+struct fm_viewer_step {
+    struct fm_viewer_job job;
+    unsigned part;               /* the one that is being searched */
+    struct fm_search **searches; /* one a part; NULL = not known yet, or nothing to search there */
+    struct fm_segments **segments; /* those that are searched */
+    const char *problem;
+};
+/* NULL = there is none, or it is not known yet. */
+const struct fm_segment *fm_viewer_step_found(const struct fm_viewer_step *step,
+                                              unsigned *ret_part);

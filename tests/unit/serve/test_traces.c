@@ -259,6 +259,34 @@ static void test_path(struct fixture *f, gconstpointer user)
     assert_has(chosen, "Why thread 1 took from 0.000000000 s to 0.000009001 s:");
 }
 
+static void test_step(struct fixture *f, gconstpointer user)
+{
+    static const struct {
+        const char *query, *found;
+    } steps[] = {
+        {"step=next-name&like=lex&cursor=0",
+         "\"lane\": \"0-1-1\", \"lane_name\": \"thread 1\", "
+         "\"name\": \"lex\", \"state\": \"span\", \"depth\": 1, "
+         "\"segment_start_ns\": 2000, \"segment_end_ns\": 3000"},
+        {"step=next-lane&in=0-1-1&cursor=1000", "\"segment_start_ns\": 2000"},
+        {"step=previous-lane&in=0-1-1&cursor=2000", "\"name\": \"parse\""},
+        {"step=next-state&like=span&cursor=2000", "\"lane\": \"0-1-2\""},
+        {"step=previous-state&like=span&cursor=9000", "\"lane\": \"0-1-2\""},
+        {"step=previous-name&like=parse&cursor=1000", "\"found\": false"},
+        {"step=next-lane&in=0-1-99&cursor=0", "\"found\": false"},
+    };
+    (void)user;
+    for (unsigned i = 0; i < G_N_ELEMENTS(steps); i++) {
+        g_autofree char *query = g_strdup_printf("view=step&%s", steps[i].query);
+        g_autofree char *body = ask_log(f, "/trace.json", query, 200);
+        assert_has(body, "\"done\": true");
+        assert_has(body, steps[i].found);
+    }
+    g_free(ask_log(f, "/trace.json", "view=step&step=away", 400));
+    g_autofree char *page = ask_log(f, "/trace", "view=step&step=next-name&like=lex&cursor=0", 200);
+    assert_has(page, "lex");
+}
+
 static void test_counters(struct fixture *f, gconstpointer user)
 {
     (void)user;
@@ -550,6 +578,7 @@ int main(int argc, char **argv)
         {"statistics", test_statistics},
         {"area", test_area},
         {"path", test_path},
+        {"step", test_step},
         {"counters", test_counters},
         {"bands", test_bands},
         {"set", test_set},

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Segments kept apart, their totals and durations, beside sums made one by one. */
+#include "trace/segments/search.h"
 #include "trace/segments/totals.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "random_program.h"
 
@@ -303,6 +305,60 @@ static void test_totals(void)
     }
 }
 
+/* --- searching --- */
+
+static const struct fm_segment *nearest(const struct world *world, const GByteArray *values,
+                                        uint32_t lane, uint64_t time, bool forward)
+{
+    const struct fm_segment *best = NULL;
+    for (guint i = 0; i < world->seen.segments->len; i++) {
+        const struct fm_segment *segment = seen_at(world, i);
+        if ((forward ? segment->start <= time : segment->start >= time) ||
+            (lane != FM_LANE_NONE && segment->lane != lane) ||
+            (values != NULL && values->data[segment->value] == 0))
+            continue;
+        if (best == NULL || (forward ? segment->start < best->start : segment->start > best->start))
+            best = segment;
+    }
+    return best;
+}
+
+static void test_search(void)
+{
+    struct world world;
+    world_init(&world, random_program_c(9), 0);
+    GRand *random = g_rand_new_with_seed(9);
+    uint64_t span = world.trace->end_time + 1 - world.trace->start_time;
+    unsigned found_count = 0;
+    for (unsigned i = 0; i < 400; i++) {
+        g_autoptr(GByteArray) values = g_byte_array_new();
+        g_byte_array_set_size(values, fm_trace_value_count(world.trace));
+        memset(values->data, 0, values->len);
+        values->data[g_rand_int_range(random, 0, (gint32)values->len)] = 1;
+        uint32_t lane = i % 3 == 0 ? (uint32_t)g_rand_int_range(
+                                         random, 0, (gint32)fm_segments_lane_count(world.segments))
+                                   : FM_LANE_NONE;
+        uint64_t time = world.trace->start_time + (uint64_t)(g_rand_double(random) * (double)span);
+        const GByteArray *wanted = i % 3 == 0 && i % 2 == 0 ? NULL : values;
+        struct fm_search *search = fm_search_new(world.segments, wanted, lane, time, i % 2 == 0);
+        while (fm_search_step(search, 1))
+            continue;
+        const struct fm_segment *found = fm_search_found(search);
+        const struct fm_segment *right = nearest(&world, wanted, lane, time, i % 2 == 0);
+        g_assert_cmpint(found != NULL, ==, right != NULL);
+        if (found != NULL) {
+            found_count++;
+            g_assert_cmpuint(found->start, ==, right->start);
+            g_assert_true(lane == FM_LANE_NONE || found->lane == lane);
+            g_assert_true(wanted == NULL || wanted->data[found->value] != 0);
+        }
+        fm_search_free(search);
+    }
+    g_assert_cmpuint(found_count, >, 40);
+    g_rand_free(random);
+    world_clear(&world);
+}
+
 /* Every value is in a cell that holds it, at most 1/128 wide. */
 static void test_histogram(void)
 {
@@ -328,6 +384,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/segments/kept", test_kept);
     g_test_add_func("/segments/totals", test_totals);
+    g_test_add_func("/segments/search", test_search);
     g_test_add_func("/segments/histogram", test_histogram);
     return g_test_run();
 }
