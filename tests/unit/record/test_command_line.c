@@ -42,7 +42,10 @@ static void stages_are_told_apart(void)
         {"-xc++ a.txt -o x", FM_STAGE_LINK, true},
         {"-x assembler a.c -c", FM_STAGE_ASSEMBLE, false},
         {"-x c a.txt -x none b.o", FM_STAGE_LINK, true},
-        {"-c a.f90", FM_STAGE_ASSEMBLE, false},
+        {"-c a.f90", FM_STAGE_ASSEMBLE, true},
+        {"-c a.go", FM_STAGE_ASSEMBLE, false},
+        {"--precompile a.cppm -o a.pcm", FM_STAGE_PREPROCESS, true},
+        {"-c a.pcm", FM_STAGE_ASSEMBLE, true},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
         g_autoptr(FmCommandLine) line = parse(cases[i].text);
@@ -61,6 +64,33 @@ static void values_of_options_are_no_inputs(void)
     g_assert_cmpstr(line->output, ==, "out.c");
     g_autoptr(FmCommandLine) joined = parse("-oprog a.c");
     g_assert_cmpstr(joined->output, ==, "prog");
+}
+
+static void sources_without_includes_are_known(void)
+{
+    static const struct {
+        const char *text;
+        bool lacks;
+    } cases[] = {
+        {"-c a.c b.cc c.m", false},
+        {"-c a.F90", true},
+        {"-c a.c b.f", true},
+        {"-c a.adb", true},
+        {"-x d - -c", true},
+        {"-J mods -c a.c", false},
+        {"-fmodules-ts -c a.cc", true},
+        {"-c a.cppm", true},
+        {"-x c++-module a.cc -c", true},
+        {"a.o b.o -o prog", false},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_autoptr(FmCommandLine) line = parse(cases[i].text);
+        g_test_message("%s", cases[i].text);
+        g_assert_cmpint(fm_command_line_lacks_includes(line), ==, cases[i].lacks);
+    }
+    g_assert_true(fm_is_fortran_compiler("/usr/bin/gfortran-12"));
+    g_assert_true(fm_is_fortran_compiler("x86_64-linux-gnu-gfortran"));
+    g_assert_false(fm_is_fortran_compiler("gcc"));
 }
 
 static void mixed_languages_keep_their_own(void)
@@ -205,6 +235,8 @@ int main(int argc, char **argv)
     g_test_add_func("/command_line/values_of_options_are_no_inputs",
                     values_of_options_are_no_inputs);
     g_test_add_func("/command_line/mixed_languages_keep_their_own", mixed_languages_keep_their_own);
+    g_test_add_func("/command_line/sources_without_includes_are_known",
+                    sources_without_includes_are_known);
     g_test_add_func("/command_line/flags_that_matter_are_seen", flags_that_matter_are_seen);
     g_test_add_func("/command_line/response_files_are_opened", response_files_are_opened);
     g_test_add_func("/command_line/compilers_are_known_by_name", compilers_are_known_by_name);
