@@ -79,65 +79,111 @@ static struct fm_slots_node *active_above(struct fm_slots_node *from, uint64_t f
     return NULL;
 }
 
-static bool may_recur(const struct fm_slots_node *node)
+/* Whether a recursion leads to it or to one above it: then its open frames may be others than those
+ * by which it was made. What was found once holds for good. */
+static bool may_recur(struct fm_slots_node *node)
 {
-    for (; node->parent != 0; node = fm_slots_at(node->parent))
-        if ((node->special & FM_SLOTS_RECURSIVE) != 0)
-            return true;
-    return false;
+    struct fm_slots_node *at = node;
+    while (at->parent != 0 && (at->special & (FM_SLOTS_RECURSIVE | FM_SLOTS_UNDER)) == 0)
+        at = fm_slots_at(at->parent);
+    if (at->parent == 0)
+        return false;
+    for (; node != at; node = fm_slots_at(node->parent))
+        node->special |= FM_SLOTS_UNDER;
+    return true;
 }
+
+/* Indices of return addresses in the descriptions, by address: proved when they are used. */
+#define RETURNS_BITS 12
+static uint32_t returns[1u << RETURNS_BITS];
 
 static bool returns_to(const struct fm_slots_about *function, uint64_t ip)
 {
-    for (uint32_t i = 0; function != NULL && i < fm_slots_sites(function); i++)
-        if (fm_slots_return(function, i) == ip)
-            return true;
+    uint32_t sites = function != NULL ? fm_slots_sites(function) : 0;
+    uint32_t *known = &returns[(uint32_t)ip * 0x9E3779B1u >> (32 - RETURNS_BITS)];
+    uint32_t index = __atomic_load_n(known, __ATOMIC_RELAXED);
+    if (index < sites && fm_slots_return(function, index) == ip)
+        return true;
+    for (uint32_t i = 0; i < sites; i++) {
+        if (fm_slots_return(function, i) != ip)
+            continue;
+        __atomic_store_n(known, i, __ATOMIC_RELAXED);
+        return true;
+    }
     return false;
 }
 
-/* The node that called the function whose frame the walk is at, from the frame itself. */
-static struct fm_slots_node *caller_of(const struct fm_thread *thread,
-                                       const struct fm_slots_node *node, struct fm_unwind *walk)
+/* r15 of the caller of the frame that the walk is at, by unwind tables. */
+static bool r15_by_tables(const struct fm_unwind *walk, uint64_t *ret)
 {
-    int32_t place = node->function->place;
-    uint64_t saved;
-    if (place == 0 || !fm_unwind_word(&walk->memory, walk->bp + (uint64_t)(int64_t)place, &saved))
+    struct fm_unwind_registers registers = {0};
+    struct fm_unwind one;
+    registers.value[FM_UNWIND_RIP] = walk->ip;
+    registers.value[FM_UNWIND_RSP] = walk->sp;
+    registers.value[FM_UNWIND_RBP] = walk->bp;
+    registers.known = 1u << FM_UNWIND_RIP | 1u << FM_UNWIND_RSP | 1u << FM_UNWIND_RBP;
+    fm_unwind_begin(&one, &registers, walk->memory.low, walk->memory.high);
+    one.exact = one.all_exact = false;
+    if (fm_unwind_step_all(&one) != FM_UNWIND_FRAME ||
+        !fm_unwind_register_known(&one.all, FM_UNWIND_R15))
+        return false;
+    *ret = one.all.value[FM_UNWIND_R15];
+    return true;
+}
+
+/* Leaves the frame of the node's function that the walk is at. Returns the node of the function
+ * that called it, or that left hooked code for what called it; NULL: not known. */
+static struct fm_slots_node *leave_frame(const struct fm_thread *thread,
+                                         const struct fm_slots_node *node, struct fm_unwind *walk)
+{
+    int32_t place = node->function->place & ~1;
+    bool near = place != 0 && place == node->function->place; /* its frame is as usual */
+    uint64_t saved, ip, bp, key = near ? walk->bp + 8 : walk->bp + (uint64_t)(int64_t)place;
+    bool known = place != 0
+                     ? fm_unwind_word(&walk->memory, walk->bp + (uint64_t)(int64_t)place, &saved)
+                     : r15_by_tables(walk, &saved);
+    if (!known)
         return NULL;
+    if (near) {
+        if (!fm_unwind_word(&walk->memory, walk->bp, &bp) ||
+            !fm_unwind_word(&walk->memory, walk->bp + 8, &ip))
+            return NULL;
+        fm_unwind_begin_at(walk, ip, walk->bp + 16, bp, walk->memory.low, walk->memory.high);
+    } else if (fm_unwind_step(walk) != FM_UNWIND_FRAME) {
+        return NULL;
+    }
     if (fm_slots_is_node(saved))
         return fm_slots_at((uint32_t)saved);
-    const struct fm_slots_entry *entry = fm_slots_entry_of(thread->slots, walk->bp + 8);
+    const struct fm_slots_entry *entry = place != 0 ? fm_slots_entry_of(thread->slots, key) : NULL;
     return entry != NULL && fm_slots_is_node(entry->current) ? fm_slots_at((uint32_t)entry->current)
                                                              : NULL;
 }
 
 /* The node of an open call of fn; NULL: none. Contexts are those of the open frames: an activation
- * within a recursion has other callers than that which made the node. */
+ * within a recursion has other callers than that which made the node. Functions with hooks have
+ * frames by rbp: so it is followed, and tables are asked for what lies between them alone. */
 static struct fm_slots_node *active(struct fm_thread *thread, struct fm_slots_node *from,
                                     uint64_t fn, const struct fm_slots_call *call)
 {
-    struct fm_unwind_registers registers = {0};
     struct fm_unwind walk;
     const struct fm_stack *stack = thread->stack;
     bool known = !stack->guessed && stack->low <= call->sp && call->sp < stack->high;
-    registers.value[FM_UNWIND_RIP] = call->site;
-    registers.value[FM_UNWIND_RSP] = call->sp;
-    registers.value[FM_UNWIND_RBP] = call->bp;
-    registers.known = 1u << FM_UNWIND_RIP | 1u << FM_UNWIND_RSP | 1u << FM_UNWIND_RBP;
-    fm_unwind_begin(&walk, &registers, known ? call->sp : 0, known ? stack->high : 0);
-    walk.exact = walk.all_exact = false;
+    fm_unwind_begin_at(&walk, call->site, call->sp, call->bp, known ? call->sp : 0,
+                       known ? stack->high : 0);
     struct fm_slots_node *node = from;
-    for (unsigned steps = 0; node->parent != 0 && may_recur(node); steps++) {
+    unsigned steps = 0;
+    for (; node != NULL && node->parent != 0 && may_recur(node);
+         node = leave_frame(thread, node, &walk)) {
         while (!returns_to(node->function, walk.ip))
             if (++steps > STEPS_MAX || fm_unwind_step(&walk) != FM_UNWIND_FRAME)
                 return active_above(node, fn);
+        if (++steps > STEPS_MAX)
+            break;
         if (fm_slots_revive(thread, node) && pd_of(node)->fn == fn)
             return node;
-        struct fm_slots_node *caller = caller_of(thread, node, &walk);
-        if (caller == NULL || fm_unwind_step(&walk) != FM_UNWIND_FRAME)
-            break;
-        node = caller;
+        from = node;
     }
-    return active_above(node, fn);
+    return active_above(node != NULL ? node : from, fn);
 }
 
 static struct fm_rec_csd *csd_make(struct fm_thread *thread, const struct fm_rec_csd *like,
@@ -190,10 +236,13 @@ static struct fm_slots_node *lost(struct fm_thread *thread, uint32_t slots)
 
 static void link_in(struct fm_slots_node *from, uint32_t slot, struct fm_slots_node *made)
 {
-    uint32_t *at = &from->slots[slot], nobody = fm_slots_ref(fm_slots_nobody());
-    while (*at != nobody)
+    uint32_t *at = &from->slots[slot];
+    if (*at != fm_slots_ref(fm_slots_nobody())) /* behind the first, of which others have copies */
         at = &fm_slots_at(*at)->next;
+    made->next = *at;
     __atomic_store_n(at, fm_slots_ref(made), __ATOMIC_RELEASE);
+    if (made->next != fm_slots_ref(fm_slots_nobody()) && (made->special & FM_SLOTS_SIGNAL) == 0)
+        fm_slots_table_put(from, slot, made);
 }
 
 static void modules_known(struct fm_thread *thread, uint64_t hook, uint64_t site)

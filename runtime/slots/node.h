@@ -4,24 +4,38 @@
  * have the version in their names. Method: README.md. */
 #pragma once
 
-#include <assert.h>
-#include <stddef.h>
-#include <stdint.h>
+/* Callees of sites that have many, by node, slot and function. */
+#define FM_SLOTS_TABLE_BITS 14
+#define FM_SLOTS_TABLE_FACTOR 0x9E3779B1
 
 #define FM_SLOTS_SITE 4
 #define FM_SLOTS_CSD 8
 #define FM_SLOTS_NEXT 16
 #define FM_SLOTS_SPECIAL 24
+#define FM_SLOTS_PARENT 28
+#define FM_SLOTS_FUNCTION 32
+#define FM_SLOTS_MAKER 40
+#define FM_SLOTS_INDEX 44
 #define FM_SLOTS_HEADER 48
-#define FM_SLOTS_TLS 184  /* slot_cur in fm_tls_v2 */
-#define FM_SLOTS_EXITS 56 /* behind the csd */
+#define FM_SLOTS_RETURNS 16 /* in the description */
+#define FM_SLOTS_TLS 184    /* slot_cur in fm_tls_v2 */
+#define FM_SLOTS_EXITS 56   /* behind the csd */
+/* enum fm_slots_special */
+#define FM_SLOTS_NOT_BY_TABLE 10
+
+#ifndef __ASSEMBLER__
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /* In the code's section fm_slots. Distances are from the words themselves. */
 struct fm_slots_about {
     uint32_t number;      /* the function's: a hash, odd */
     uint32_t sites_leaf;  /* call sites * 2 + 1 if the function calls nothing */
     int32_t to_hook;      /* to the end of the entry hook */
-    int32_t place;        /* the caller's node is there, seen from rbp; 0: elsewhere */
+    int32_t place;        /* the caller's node is there, seen from rbp; 0: elsewhere. Bit 0: rbp
+                             may be farther than 16 bytes from the frame's end, and the place
+                             is the key of its entries */
     int32_t to_returns[]; /* to where each call returns */
 };
 static inline uint32_t fm_slots_sites(const struct fm_slots_about *function)
@@ -33,8 +47,10 @@ enum fm_slots_special {
     FM_SLOTS_OPEN = 1u << 0,      /* exits look for a record of the entry */
     FM_SLOTS_SIGNAL = 1u << 1,    /* a signal's handler, entered by the kernel */
     FM_SLOTS_RECURSIVE = 1u << 2, /* its function's context is entered by more than one node */
+    FM_SLOTS_UNDER = 1u << 4,     /* it or one above it is FM_SLOTS_RECURSIVE, and that was seen */
     FM_SLOTS_STALE = 1u << 3,     /* the parent process's: its csd is a copy that nobody reads */
 };
+static_assert((FM_SLOTS_SIGNAL | FM_SLOTS_STALE) == FM_SLOTS_NOT_BY_TABLE, "slots.S");
 
 /* Begins like a frame of a shadow stack (fm_rec_frame): who asks for the innermost frame's csd can
  * have a node's. */
@@ -56,4 +72,10 @@ static_assert(offsetof(struct fm_slots_node, csd) == FM_SLOTS_CSD, "assembler/sl
 static_assert(offsetof(struct fm_slots_node, next) == FM_SLOTS_NEXT, "assembler/slots/slots.c");
 static_assert(offsetof(struct fm_slots_node, special) == FM_SLOTS_SPECIAL,
               "assembler/slots/slots.c");
+static_assert(offsetof(struct fm_slots_node, parent) == FM_SLOTS_PARENT, "slots.S");
+static_assert(offsetof(struct fm_slots_node, function) == FM_SLOTS_FUNCTION, "slots.S");
+static_assert(offsetof(struct fm_slots_node, maker) == FM_SLOTS_MAKER, "slots.S");
+static_assert(offsetof(struct fm_slots_node, slot) == FM_SLOTS_INDEX, "slots.S");
+static_assert(offsetof(struct fm_slots_about, to_returns) == FM_SLOTS_RETURNS, "slots.S");
 static_assert(offsetof(struct fm_slots_node, slots) == FM_SLOTS_HEADER, "assembler/slots/slots.c");
+#endif

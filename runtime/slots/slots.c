@@ -1,104 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Answers the hooks for nodes that they do not find by themselves (slots.S). */
+/* Answers the hooks for nodes that find.c does not find (slots.S). */
 #include "slots.h"
 
 #include <errno.h>
 #include <string.h>
 
 #define ENTRIES_FIRST 64u
-#define HANDLERS_RETURN_MAX 4u
-
-enum kind { ENTER, LEAF };
-
-/* Return addresses of handlers that were met. */
-static uint64_t handlers_return[HANDLERS_RETURN_MAX];
-
-/* For the ways on which vector registers are not kept. */
-#define WITHOUT_VECTORS \
-    __attribute__((target("general-regs-only"), section("fm_runtime_text"), noinline))
-
-/* The slot by which a function is called that returns to `site`. */
-WITHOUT_VECTORS static uint32_t slot_of(const struct fm_slots_node *node, uint64_t site)
-{
-    const struct fm_slots_about *about = node->function;
-    uint32_t count = about != NULL ? fm_slots_sites(about) : 0;
-    uint32_t used = node->site < FM_SLOTS_HEADER ? 0 : (node->site - FM_SLOTS_HEADER) / 4;
-    used = used < count ? used : 0;
-    if (count == 0 || fm_slots_return(about, used) == site || !FM_SLOTS_IN_EXECUTABLE(site))
-        return used;
-    for (uint32_t i = 0; i < count; i++)
-        if (fm_slots_return(about, i) == site)
-            return i;
-    return used;
-}
-
-/* All nodes of a context have the lists of the one that made it. */
-WITHOUT_VECTORS static struct fm_slots_node *callee_find(struct fm_slots_node *node, uint32_t slot,
-                                                         const struct fm_slots_about *function,
-                                                         bool signal)
-{
-    const struct fm_slots_node *nobody = fm_slots_nobody();
-    if (node->maker != 0)
-        node->slots[slot] = fm_slots_at(node->maker)->slots[slot];
-    struct fm_slots_node *callee = fm_slots_at(node->slots[slot]);
-    while (callee != nobody &&
-           (callee->function != function || ((callee->special & FM_SLOTS_SIGNAL) != 0) != signal))
-        callee = fm_slots_at(callee->next);
-    return callee != nobody ? callee : NULL;
-}
-
-/* The node that calls: r15's, also after jumps and switches of stacks. Code without hooks
- * may have something else there: then it is the one that hooked code was left from. */
-WITHOUT_VECTORS static struct fm_slots_node *caller_find(const struct fm_tls *tls, uint64_t r15,
-                                                         bool *ret_foreign)
-{
-    *ret_foreign = false;
-    if (fm_slots_is_node(r15))
-        return fm_slots_at((uint32_t)r15);
-    *ret_foreign = true;
-    return fm_slots_is_node(tls->slot_current) ? fm_slots_at((uint32_t)tls->slot_current)
-                                               : tls->thread->slots->root;
-}
-
-WITHOUT_VECTORS static bool entry_push(struct fm_thread *thread, struct fm_slots_node *callee,
-                                       uint64_t key, unsigned signal)
-{
-    struct fm_slots_thread *own = thread->slots;
-    if (own->entry_count == own->entry_room)
-        return false;
-    own->entries[own->entry_count] =
-        (struct fm_slots_entry){.key = key, .current = thread->tls->slot_current, .signal = signal};
-    __asm__ volatile("" ::: "memory"); /* a handler may push another */
-    own->entry_count++;
-    callee->special |= FM_SLOTS_OPEN;
-    return true;
-}
-
-/* An edge that exists: its node. 0: not at hand. */
-WITHOUT_VECTORS uint64_t fm_slots_find(const struct fm_slots_about *function, uint64_t key,
-                                       uint64_t site, uint64_t r15, unsigned kind)
-{
-    struct fm_tls *tls = &fm_tls_v2;
-    struct fm_thread *thread = tls->thread;
-    bool foreign;
-    if (FM_UNLIKELY(thread == NULL && fm_process.state == FM_INERT))
-        return (uint64_t)fm_slots_nowhere(fm_slots_sites(function));
-    if (thread == NULL || thread->slots == NULL || tls->inside != 0 || fm_process_is_copy())
-        return 0;
-    for (unsigned i = 0; i < HANDLERS_RETURN_MAX; i++)
-        if (handlers_return[i] == site)
-            return 0;
-    struct fm_slots_node *node = caller_find(tls, r15, &foreign);
-    if (node->csd == NULL || (node->special & FM_SLOTS_STALE) != 0 ||
-        (node->function == NULL && node != thread->slots->root))
-        return 0;
-    struct fm_slots_node *callee = callee_find(node, slot_of(node, site), function, false);
-    if (callee == NULL || (callee->special & FM_SLOTS_STALE) != 0)
-        return 0;
-    if (foreign && kind == ENTER && !entry_push(thread, callee, key, 0))
-        return 0;
-    return (uint64_t)callee;
-}
 
 /* The kernel's code behind a handler. */
 static bool is_signal_return(uint64_t site)
@@ -106,10 +13,10 @@ static bool is_signal_return(uint64_t site)
     static const uint8_t code[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
     if (!fm_module_known(site) || memcmp((const void *)site, code, sizeof code) != 0)
         return false;
-    for (unsigned i = 0; i < HANDLERS_RETURN_MAX; i++) {
-        if (handlers_return[i] == 0)
-            handlers_return[i] = site;
-        if (handlers_return[i] == site)
+    for (unsigned i = 0; i < FM_SLOTS_HANDLERS_RETURN_MAX; i++) {
+        if (fm_slots_handlers_return[i] == 0)
+            fm_slots_handlers_return[i] = site;
+        if (fm_slots_handlers_return[i] == site)
             break;
     }
     return true;
@@ -170,7 +77,7 @@ static struct fm_slots_node *enter_locked(struct fm_thread *thread, uint64_t key
     struct fm_tls *tls = thread->tls;
     struct fm_slots_thread *own = thread->slots;
     bool foreign;
-    struct fm_slots_node *node = caller_find(tls, r15, &foreign);
+    struct fm_slots_node *node = fm_slots_caller(tls, r15, &foreign);
     if (!is_of_thread(thread, node)) {
         node = own->root;
         foreign = true;
@@ -178,14 +85,14 @@ static struct fm_slots_node *enter_locked(struct fm_thread *thread, uint64_t key
     call->signal = is_signal_return(call->site);
     if (!fm_slots_revive(thread, node))
         return fm_slots_nowhere(fm_slots_sites(call->function));
-    uint32_t slot = slot_of(node, call->site);
+    uint32_t slot = fm_slots_index(node, call->site);
     struct fm_slots_node *callee =
-        node == own->lost ? NULL : callee_find(node, slot, call->function, call->signal);
+        node == own->lost ? NULL : fm_slots_callee(node, slot, call->function, call->signal);
     if (callee == NULL)
         callee = fm_slots_edge(thread, node, slot, call);
     else if (!fm_slots_revive(thread, callee))
         return fm_slots_nowhere(fm_slots_sites(call->function));
-    if (kind == LEAF || !(foreign || call->signal) || !entries_grow(own))
+    if (kind == FM_SLOTS_LEAF || !(foreign || call->signal) || !entries_grow(own))
         return callee;
     unsigned index = 0;
     if (call->signal) {
@@ -193,7 +100,7 @@ static struct fm_slots_node *enter_locked(struct fm_thread *thread, uint64_t key
             fm_waiting_put_aside(thread, own->handlers);
         index = ++own->handlers;
     }
-    entry_push(thread, callee, key, index);
+    fm_slots_entry_push(thread, callee, key, index);
     return callee;
 }
 
@@ -231,27 +138,6 @@ FM_RUNTIME_TEXT uint64_t fm_slots_make(const struct fm_slots_about *function, ui
     fm_restore_signals(mask);
     errno = saved_errno;
     return (uint64_t)(node != NULL ? node : fm_slots_nowhere(fm_slots_sites(function)));
-}
-
-/* The exit of a function into whose context code without hooks, or the kernel, has called; r15: its
- * caller's. Index of a handler's entry, for fm_slots_exit_handler(); 0: done. */
-WITHOUT_VECTORS uint64_t fm_slots_exit_find(uint64_t key, uint64_t r15)
-{
-    struct fm_tls *tls = &fm_tls_v2;
-    struct fm_slots_thread *own = tls->thread != NULL ? tls->thread->slots : NULL;
-    uint32_t at = own != NULL ? own->entry_count : 0;
-    while (at > 0 && own->entries[at - 1].key != key)
-        at--;
-    if (at == 0) {
-        tls->slot_current = r15;
-        return 0;
-    }
-    struct fm_slots_entry entry = own->entries[at - 1];
-    tls->slot_current = entry.current;
-    for (; at < own->entry_count; at++)
-        own->entries[at - 1] = own->entries[at];
-    own->entry_count--;
-    return entry.signal;
 }
 
 FM_RUNTIME_TEXT void fm_slots_exit_handler(uint64_t index)

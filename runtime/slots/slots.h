@@ -77,12 +77,31 @@ static inline uint64_t fm_slots_return(const struct fm_slots_about *about, uint3
 }
 const struct fm_slots_entry *fm_slots_entry_of(const struct fm_slots_thread *thread, uint64_t key);
 
-/* slots.c. The first four are called by slots.S. key: the frame's; site: return address. */
+/* find.c, of nodes that exist. `kind` is that of the entry. */
+#define FM_SLOTS_LEAF 1u
+#define FM_SLOTS_HANDLERS_RETURN_MAX 4u
+/* Return addresses of handlers that were met. */
+extern uint64_t fm_slots_handlers_return[FM_SLOTS_HANDLERS_RETURN_MAX] FM_HIDDEN;
+/* Nodes of callees of slots that have many; 0: none. Proved when they are used. */
+extern uint32_t fm_slots_table[1u << FM_SLOTS_TABLE_BITS] FM_HIDDEN;
+void fm_slots_table_put(const struct fm_slots_node *owner, uint32_t slot,
+                        const struct fm_slots_node *callee);
+/* The slot by which a function is called that returns to `site`. */
+uint32_t fm_slots_index(const struct fm_slots_node *node, uint64_t site);
+struct fm_slots_node *fm_slots_callee(struct fm_slots_node *node, uint32_t slot,
+                                      const struct fm_slots_about *function, bool signal);
+struct fm_slots_node *fm_slots_caller(const struct fm_tls *tls, uint64_t r15, bool *ret_foreign);
+/* False: there is no room. */
+bool fm_slots_entry_push(struct fm_thread *thread, struct fm_slots_node *callee, uint64_t key,
+                         unsigned signal);
+/* Called by slots.S, as are the next three. key: the frame's; site: return address. */
 uint64_t fm_slots_find(const struct fm_slots_about *function, uint64_t key, uint64_t site,
                        uint64_t r15, unsigned kind);
+uint64_t fm_slots_exit_find(uint64_t key, uint64_t r15);
+
+/* slots.c */
 uint64_t fm_slots_make(const struct fm_slots_about *function, uint64_t key, uint64_t site,
                        uint64_t r15, unsigned kind, uint64_t sp, uint64_t bp);
-uint64_t fm_slots_exit_find(uint64_t key, uint64_t r15);
 void fm_slots_exit_handler(uint64_t index);
 /* A jump to a frame whose stack pointer is sp has left what is below it. */
 void fm_slots_left(struct fm_thread *thread, uint64_t sp);

@@ -53,6 +53,8 @@ void fm_unwind_begin(struct fm_unwind *walk, const struct fm_unwind_registers *r
 void fm_unwind_begin_at(struct fm_unwind *walk, uint64_t ip, uint64_t sp, uint64_t bp, uint64_t low,
                         uint64_t high);
 enum fm_unwind_result fm_unwind_step(struct fm_unwind *walk);
+/* As above, with all registers that can be known: they are in walk->all then. */
+enum fm_unwind_result fm_unwind_step_all(struct fm_unwind *walk);
 
 /* Registers of the code that a signal interrupted. */
 void fm_unwind_registers_of(const mcontext_t *context, struct fm_unwind_registers *ret);

@@ -123,6 +123,11 @@ static enum fm_unwind_result step_again(struct fm_unwind *walk)
     return FM_UNWIND_FRAME;
 }
 
+enum fm_unwind_result fm_unwind_step_all(struct fm_unwind *walk)
+{
+    return step_again(walk);
+}
+
 static enum fm_unwind_result step_guessed(struct fm_unwind *walk)
 {
     if (is_signal_return(walk->ip))

@@ -316,7 +316,9 @@ static void write_call(const struct writing *to, struct fm_slots_function *funct
 static void write_description(const struct writing *to, const struct fm_slots_function *function)
 {
     uint32_t index = index_of(to, function);
-    bool early = function->has_calls && !function->late;
+    char *unit = NULL;
+    long place = function->has_calls ? strtol(function->place, &unit, 10) : 0;
+    bool by_rbp = unit != NULL && strncmp(unit, "(%rbp)", 6) == 0;
     if (function->group != NULL)
         fprintf(to->out, "\t.pushsection fm_slots,\"aGo\",@progbits,%.*s,%.*s,comdat\n",
                 (int)function->name_size, function->name, (int)function->group_size,
@@ -329,7 +331,7 @@ static void write_description(const struct writing *to, const struct fm_slots_fu
             ".Lfathom_of_%u:\n"
             "\t.long %d, %u, .Lfathom_hook_%u - ., %ld\n",
             index, (int)number_of(to, function), function->sites << 1 | !function->has_calls, index,
-            early ? strtol(function->place, NULL, 10) : 0);
+            by_rbp ? place | function->late : 0);
     for (uint32_t i = 0; i < function->sites; i++)
         fprintf(to->out, "\t.long .Lfathom_back_%u_%u - .\n", index, i);
     fputs("\t.popsection\n", to->out);

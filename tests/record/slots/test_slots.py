@@ -81,6 +81,20 @@ def handlers(folder):
               f"{callers} calls of b, {edges['b', 'leaf']} of leaf from there")
 
 
+def many(folder):
+    """Sites with more callees than the hooks compare by themselves."""
+    equal(folder, "many.c", ["many.c"], ["-O1"], [[]])
+    equal(folder, "many.c -O0 -fPIC", ["many.c"], ["-O0", "-fPIC"], [[]])
+    _, profile = record(folder, pathlib.Path(folder) / "slots.program", [], "slots")
+    edges = profile.edges
+    names = {callee for caller, callee in edges if caller == "again"}
+    tap.same(len(names), 512, "many.c: callees of one site")
+    tap.same({edges["again", name] for name in names}, {20}, "many.c: calls of each")
+    # A chain of 4 at most, which ends at a function that calls none: half of them do.
+    tap.same(sum(edges["dispatch", name] for name in names), sum(
+        edges[caller, "dispatch"] for caller in ("one", "other", *names)), "many.c: calls by the site")
+
+
 def killed(folder):
     program = build(folder, "slots", ["killed.c"], ["-O1"])
     child = subprocess.Popen([program], cwd=folder, stdout=subprocess.PIPE, text=True,
@@ -132,10 +146,13 @@ def main():
         parts = [[part] for part in ("sorts", "jumper", "jumpsort", "signals", "threads", "rec", "poly", "misc")]
         equal(folder, "callbacks.c", ["callbacks.c", "other.c"], ["-O1"], parts)
         equal(folder, "exceptions.cc", ["exceptions.cc", "other.cc"], ["-O2"], [[]])
+        for flags in (["-O0"], ["-O2"], ["-O2", "-fstack-clash-protection"], ["-O1", "-mavx2"]):
+            equal(folder, f"frames.c {' '.join(flags)}", ["frames.c"], flags, [[]])
         equal(folder, "forks.c", ["forks.c"], ["-O1"], [[]])
         callbacks(folder, ["-O0"])
         callbacks(folder, ["-O1", "-fPIC"])
         handlers(folder)
+        many(folder)
         killed(folder)
         refusals(folder)
     return tap.done()
