@@ -21,7 +21,7 @@ struct cursor { /* before which things have been looked at */
 enum mode { RUNS, SEEKS, IS_BORN, ENDED };
 
 struct fm_path {
-    struct fm_segments *segments;
+    struct fm_segments_view view;
     uint64_t start;    /* the begin of the interval */
     struct seen *seen; /* by lane */
     GArray *waits;     /* holds struct wait */
@@ -45,13 +45,13 @@ struct fm_path *fm_path_new(struct fm_segments *segments, uint32_t lane, uint64_
 {
     g_assert(lane < fm_segments_lane_count(segments) && start < end);
     struct fm_path *path = g_new0(struct fm_path, 1);
-    path->segments = fm_segments_ref(segments);
+    fm_segments_view_init(&path->view, segments);
     path->start = start;
-    path->seen = g_new0(struct seen, fm_segments_lane_count(segments));
+    path->seen = g_new0(struct seen, path->view.lanes);
     path->waits = g_array_new(false, false, sizeof(struct wait));
     path->pieces = g_array_new(false, false, sizeof(struct fm_path_piece));
-    path->segment.block = fm_segments_blocks(segments);
-    path->arrow.block = fm_segments_arrow_blocks(segments);
+    path->segment.block = fm_segments_blocks(&path->view);
+    path->arrow.block = fm_segments_arrow_blocks(&path->view);
     path->looked = UINT64_MAX;
     path->lane = lane;
     path->time = end;
@@ -65,7 +65,7 @@ void fm_path_free(struct fm_path *path)
     g_array_unref(path->waits);
     g_array_unref(path->pieces);
     g_free(path->seen);
-    fm_segments_free(path->segments);
+    fm_segments_view_clear(&path->view);
     g_free(path);
 }
 
@@ -101,7 +101,7 @@ static void add_piece(struct fm_path *path, enum fm_path_kind kind, uint32_t lan
 
 static enum fm_state_class class_of(const struct fm_path *path, const struct fm_segment *segment)
 {
-    return fm_trace_value_class(fm_segments_trace(path->segments), segment->value);
+    return fm_trace_value_class(fm_segments_trace(path->view.of), segment->value);
 }
 
 static bool is_blocked(enum fm_state_class state_class)
@@ -226,10 +226,10 @@ static bool go_on(struct fm_path *path)
 
 /* The next one before the cursor; false: none is left. */
 static bool next_block(const struct fm_path *path, struct cursor *cursor,
-                       struct fm_segments_span span_of(const struct fm_segments *, uint32_t))
+                       struct fm_segments_span span_of(const struct fm_segments_view *, uint32_t))
 {
     while (cursor->count == 0 && cursor->block > 0)
-        cursor->count = span_of(path->segments, --cursor->block).count;
+        cursor->count = span_of(&path->view, --cursor->block).count;
     return cursor->count > 0;
 }
 
@@ -259,13 +259,11 @@ bool fm_path_step(struct fm_path *path, unsigned count)
         bool segments = next_block(path, &path->segment, fm_segments_span);
         bool arrows = next_block(path, &path->arrow, fm_segments_arrow_span);
         const struct fm_segment *segment =
-            segments
-                ? &fm_segments_read(path->segments, path->segment.block)[path->segment.count - 1]
-                : NULL;
+            segments ? &fm_segments_read(&path->view, path->segment.block)[path->segment.count - 1]
+                     : NULL;
         const struct fm_arrow *arrow =
-            arrows
-                ? &fm_segments_read_arrows(path->segments, path->arrow.block)[path->arrow.count - 1]
-                : NULL;
+            arrows ? &fm_segments_read_arrows(&path->view, path->arrow.block)[path->arrow.count - 1]
+                   : NULL;
         if (arrow != NULL && (segment == NULL || arrow->to_time >= segment->end)) {
             look_at_arrow(path, arrow);
             path->arrow.count--;

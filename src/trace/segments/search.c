@@ -2,7 +2,7 @@
 #include "trace/segments/search.h"
 
 struct fm_search {
-    struct fm_segments *segments;
+    struct fm_segments_view view;
     GByteArray *values;  /* NULL = all */
     uint32_t lane, next; /* next: so many blocks have been looked at */
     uint64_t time;
@@ -14,7 +14,7 @@ struct fm_search *fm_search_new(struct fm_segments *segments, const GByteArray *
                                 uint32_t lane, uint64_t time, bool forward)
 {
     struct fm_search *search = g_new0(struct fm_search, 1);
-    search->segments = fm_segments_ref(segments);
+    fm_segments_view_init(&search->view, segments);
     if (values != NULL) {
         search->values = g_byte_array_new();
         g_byte_array_append(search->values, values->data, values->len);
@@ -31,7 +31,7 @@ void fm_search_free(struct fm_search *search)
         return;
     if (search->values != NULL)
         g_byte_array_unref(search->values);
-    fm_segments_free(search->segments);
+    fm_segments_view_clear(&search->view);
     g_free(search);
 }
 
@@ -68,13 +68,13 @@ static bool may_have(const struct fm_search *search, const struct fm_segments_sp
 
 bool fm_search_step(struct fm_search *search, unsigned blocks)
 {
-    uint32_t all = fm_segments_blocks(search->segments);
+    uint32_t all = fm_segments_blocks(&search->view);
     for (; search->next < all && blocks > 0; search->next++) {
         uint32_t block = search->forward ? search->next : all - 1 - search->next;
-        struct fm_segments_span span = fm_segments_span(search->segments, block);
+        struct fm_segments_span span = fm_segments_span(&search->view, block);
         if (!may_have(search, &span))
             continue;
-        const struct fm_segment *segments = fm_segments_read(search->segments, block);
+        const struct fm_segment *segments = fm_segments_read(&search->view, block);
         for (uint32_t i = 0; i < span.count; i++) {
             if (is_wanted(search, &segments[i]) && is_nearer(search, &segments[i])) {
                 search->found = segments[i];

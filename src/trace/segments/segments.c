@@ -340,36 +340,72 @@ char *fm_segments_lane_label(const struct fm_segments *segments, uint32_t index)
     return told ? g_strdup(name) : g_strdup_printf("%s (%s)", name, number);
 }
 
-uint32_t fm_segments_blocks(const struct fm_segments *segments)
+/* --- views --- */
+
+static uint32_t last_count(const struct series *series)
 {
-    return segments->segments.blocks->len + (segments->open->len > 0 ? 1 : 0);
+    guint blocks = series->spans->len;
+    return blocks == 0 ? 0
+                       : g_array_index(series->spans, struct fm_segments_span, blocks - 1).count;
 }
 
-struct fm_segments_span fm_segments_span(const struct fm_segments *segments, uint32_t block)
+void fm_segments_view_init(struct fm_segments_view *view, struct fm_segments *of)
 {
-    if (block >= segments->segments.blocks->len)
-        return segments->open_span;
-    return g_array_index(segments->segments.spans, struct fm_segments_span, block);
+    *view = (struct fm_segments_view){
+        .of = fm_segments_ref(of),
+        .blocks = of->segments.blocks->len,
+        .last_count = last_count(&of->segments),
+        .arrow_blocks = of->arrows.blocks->len,
+        .arrow_last_count = last_count(&of->arrows),
+        .lanes = of->lanes->len,
+        .open_span = of->open_span,
+        .open = g_memdup2(of->open->data, of->open->len * sizeof(struct fm_segment)),
+    };
 }
 
-const struct fm_segment *fm_segments_read(struct fm_segments *segments, uint32_t block)
+void fm_segments_view_clear(struct fm_segments_view *view)
 {
-    if (block >= segments->segments.blocks->len)
-        return (const struct fm_segment *)(const void *)segments->open->data;
-    return read_block(segments, &segments->segments, block);
+    g_clear_pointer(&view->open, g_free);
+    g_clear_pointer(&view->of, fm_segments_free);
 }
 
-uint32_t fm_segments_arrow_blocks(const struct fm_segments *segments)
+static struct fm_segments_span span_of(const struct series *series, uint32_t block, uint32_t blocks,
+                                       uint32_t last)
 {
-    return segments->arrows.blocks->len;
+    struct fm_segments_span span = g_array_index(series->spans, struct fm_segments_span, block);
+    if (block + 1 == blocks)
+        span.count = last;
+    return span;
 }
 
-struct fm_segments_span fm_segments_arrow_span(const struct fm_segments *segments, uint32_t block)
+uint32_t fm_segments_blocks(const struct fm_segments_view *view)
 {
-    return g_array_index(segments->arrows.spans, struct fm_segments_span, block);
+    return view->blocks + (view->open_span.count > 0 ? 1 : 0);
 }
 
-const struct fm_arrow *fm_segments_read_arrows(struct fm_segments *segments, uint32_t block)
+struct fm_segments_span fm_segments_span(const struct fm_segments_view *view, uint32_t block)
 {
-    return read_block(segments, &segments->arrows, block);
+    return block >= view->blocks
+               ? view->open_span
+               : span_of(&view->of->segments, block, view->blocks, view->last_count);
+}
+
+const struct fm_segment *fm_segments_read(const struct fm_segments_view *view, uint32_t block)
+{
+    return block >= view->blocks ? view->open : read_block(view->of, &view->of->segments, block);
+}
+
+uint32_t fm_segments_arrow_blocks(const struct fm_segments_view *view)
+{
+    return view->arrow_blocks;
+}
+
+struct fm_segments_span fm_segments_arrow_span(const struct fm_segments_view *view, uint32_t block)
+{
+    return span_of(&view->of->arrows, block, view->arrow_blocks, view->arrow_last_count);
+}
+
+const struct fm_arrow *fm_segments_read_arrows(const struct fm_segments_view *view, uint32_t block)
+{
+    return read_block(view->of, &view->of->arrows, block);
 }

@@ -59,11 +59,24 @@ const struct fm_segments_lane *fm_segments_lane(const struct fm_segments *segmen
 /* Its name, with its number where several may have that name: "make (7)". The caller frees it. */
 char *fm_segments_lane_label(const struct fm_segments *segments, uint32_t index);
 
+/* Segments and arrows as they are at one time: those that come later, of a trace that grows, are
+ * not in it. Owns a share of the store. */
+struct fm_segments_view {
+    struct fm_segments *of;
+    uint32_t blocks, last_count; /* full or not; segments of the last one */
+    uint32_t arrow_blocks, arrow_last_count;
+    uint32_t lanes;
+    struct fm_segments_span open_span;
+    struct fm_segment *open;
+};
+void fm_segments_view_init(struct fm_segments_view *view, struct fm_segments *of);
+void fm_segments_view_clear(struct fm_segments_view *view);
+
 /* Blocks by number. The last one holds what is open. */
-uint32_t fm_segments_blocks(const struct fm_segments *segments);
-struct fm_segments_span fm_segments_span(const struct fm_segments *segments, uint32_t block);
+uint32_t fm_segments_blocks(const struct fm_segments_view *view);
+struct fm_segments_span fm_segments_span(const struct fm_segments_view *view, uint32_t block);
 /* Returns span.count segments; they are valid until the next call for one of this store. */
-const struct fm_segment *fm_segments_read(struct fm_segments *segments, uint32_t block);
-uint32_t fm_segments_arrow_blocks(const struct fm_segments *segments);
-struct fm_segments_span fm_segments_arrow_span(const struct fm_segments *segments, uint32_t block);
-const struct fm_arrow *fm_segments_read_arrows(struct fm_segments *segments, uint32_t block);
+const struct fm_segment *fm_segments_read(const struct fm_segments_view *view, uint32_t block);
+uint32_t fm_segments_arrow_blocks(const struct fm_segments_view *view);
+struct fm_segments_span fm_segments_arrow_span(const struct fm_segments_view *view, uint32_t block);
+const struct fm_arrow *fm_segments_read_arrows(const struct fm_segments_view *view, uint32_t block);

@@ -14,7 +14,7 @@ struct nest {
 };
 
 struct fm_totals {
-    struct fm_segments *segments;
+    struct fm_segments_view view;
     struct fm_totals_area area;
     GByteArray *lanes;                        /* NULL = all */
     GPtrArray *by_number[FM_LANE_KIND_COUNT]; /* struct fm_totals_group by number; NULL = none */
@@ -39,7 +39,7 @@ static void free_group(void *data)
 struct fm_totals *fm_totals_new(struct fm_segments *segments, const struct fm_totals_area *area)
 {
     struct fm_totals *totals = g_new0(struct fm_totals, 1);
-    totals->segments = fm_segments_ref(segments);
+    fm_segments_view_init(&totals->view, segments);
     totals->area = *area;
     totals->groups = g_ptr_array_new_with_free_func(free_group);
     totals->nests = g_array_new(false, true, sizeof(struct nest));
@@ -64,20 +64,20 @@ void fm_totals_free(struct fm_totals *totals)
     g_ptr_array_unref(totals->groups);
     if (totals->lanes != NULL)
         g_byte_array_unref(totals->lanes);
-    fm_segments_free(totals->segments);
+    fm_segments_view_clear(&totals->view);
     g_free(totals);
 }
 
 struct fm_segments *fm_totals_segments(const struct fm_totals *totals)
 {
-    return totals->segments;
+    return totals->view.of;
 }
 
 /* --- counting --- */
 
 static struct fm_totals_group *group_of(struct fm_totals *totals, const struct fm_segment *segment)
 {
-    const struct fm_segments_lane *lane = fm_segments_lane(totals->segments, segment->lane);
+    const struct fm_segments_lane *lane = fm_segments_lane(totals->view.of, segment->lane);
     enum fm_lane_kind kind = lane->kind;
     uint32_t number = 0;
     switch (totals->area.by) {
@@ -85,7 +85,7 @@ static struct fm_totals_group *group_of(struct fm_totals *totals, const struct f
         number = segment->value;
         break;
     case FM_TOTALS_BY_STATE:
-        number = fm_trace_value_class(fm_segments_trace(totals->segments), segment->value);
+        number = fm_trace_value_class(fm_segments_trace(totals->view.of), segment->value);
         break;
     case FM_TOTALS_BY_LANE:
         number = segment->lane;
@@ -169,12 +169,12 @@ static void count(struct fm_totals *totals, const struct fm_segment *segment)
 
 bool fm_totals_step(struct fm_totals *totals, unsigned blocks)
 {
-    uint32_t all = fm_segments_blocks(totals->segments);
+    uint32_t all = fm_segments_blocks(&totals->view);
     for (; totals->next < all && blocks > 0; totals->next++) {
-        struct fm_segments_span span = fm_segments_span(totals->segments, totals->next);
+        struct fm_segments_span span = fm_segments_span(&totals->view, totals->next);
         if (span.last_end < totals->area.start || span.first_start >= totals->area.end)
             continue;
-        const struct fm_segment *segments = fm_segments_read(totals->segments, totals->next);
+        const struct fm_segment *segments = fm_segments_read(&totals->view, totals->next);
         for (uint32_t i = 0; i < span.count; i++)
             count(totals, &segments[i]);
         blocks--;
@@ -211,14 +211,14 @@ uint64_t fm_totals_percentile(const struct fm_totals_group *group, double part)
 
 const char *fm_totals_name(const struct fm_totals *totals, const struct fm_totals_group *group)
 {
-    const struct fm_trace *trace = fm_segments_trace(totals->segments);
+    const struct fm_trace *trace = fm_segments_trace(totals->view.of);
     switch (totals->area.by) {
     case FM_TOTALS_BY_NAME:
         return fm_trace_value_name(trace, group->number);
     case FM_TOTALS_BY_STATE:
         return fm_state_class_name((enum fm_state_class)group->number);
     case FM_TOTALS_BY_LANE:
-        return fm_trace_value_name(trace, fm_segments_lane(totals->segments, group->number)->name);
+        return fm_trace_value_name(trace, fm_segments_lane(totals->view.of, group->number)->name);
     case FM_TOTALS_BY_KIND:
     case FM_TOTALS_BY_COUNT:
         break;

@@ -91,12 +91,14 @@ static const struct fm_segment *seen_at(const struct world *world, guint i)
 static void check_kept(struct world *world)
 {
     struct fm_segments *segments = world->segments;
+    struct fm_segments_view view;
     guint at = 0;
+    fm_segments_view_init(&view, segments);
     g_assert_null(fm_segments_problem(segments));
     g_assert_cmpuint(fm_segments_count(segments), ==, world->seen.segments->len);
-    for (uint32_t block = 0; block < fm_segments_blocks(segments); block++) {
-        struct fm_segments_span span = fm_segments_span(segments, block);
-        const struct fm_segment *kept = fm_segments_read(segments, block);
+    for (uint32_t block = 0; block < fm_segments_blocks(&view); block++) {
+        struct fm_segments_span span = fm_segments_span(&view, block);
+        const struct fm_segment *kept = fm_segments_read(&view, block);
         uint64_t first = UINT64_MAX, last = 0;
         for (uint32_t i = 0; i < span.count; i++, at++) {
             const struct fm_segment *seen = seen_at(world, at);
@@ -114,9 +116,9 @@ static void check_kept(struct world *world)
     }
     g_assert_cmpuint(at, ==, world->seen.segments->len);
     guint arrows = 0;
-    for (uint32_t block = 0; block < fm_segments_arrow_blocks(segments); block++) {
-        const struct fm_arrow *kept = fm_segments_read_arrows(segments, block);
-        uint32_t count = fm_segments_arrow_span(segments, block).count;
+    for (uint32_t block = 0; block < fm_segments_arrow_blocks(&view); block++) {
+        const struct fm_arrow *kept = fm_segments_read_arrows(&view, block);
+        uint32_t count = fm_segments_arrow_span(&view, block).count;
         for (uint32_t i = 0; i < count; i++, arrows++) {
             const struct fm_arrow *seen =
                 &g_array_index(world->seen.arrows, struct fm_arrow, arrows);
@@ -137,6 +139,7 @@ static void check_kept(struct world *world)
         g_assert_cmpuint(kept->name, ==, lane->name_value);
         g_assert_cmpuint(kept->parent, ==, lane->parent);
     }
+    fm_segments_view_clear(&view);
 }
 
 static void test_kept(void)
@@ -305,6 +308,49 @@ static void test_totals(void)
     }
 }
 
+/* --- a trace that grows --- */
+
+static void take_some(struct fm_segments *segments, uint32_t lane, unsigned count)
+{
+    const struct fm_tape_change named = {
+        .kind = FM_TAPE_LANE, .depth = FM_LANE_THREAD, .lane = lane, .since = FM_LANE_NONE};
+    fm_segments_take(segments, &(struct fm_tape_batch){NULL, &named, 0, 1});
+    for (unsigned i = 0; i < count; i++) {
+        const struct fm_tape_change ended = {
+            .kind = FM_TAPE_ENDED, .lane = lane, .since = 100 * i, .end = 100 * i + 50};
+        fm_segments_take(segments, &(struct fm_tape_batch){NULL, &ended, 0, 1});
+    }
+}
+
+/* Who has begun to look sees what was there then, though more comes, and a block is full and put
+ * away. */
+static void test_growing(void)
+{
+    struct event_list *list = random_program_c(1);
+    struct fm_trace *trace = event_list_trace(list);
+    struct fm_segments *segments = fm_segments_new(trace, 0);
+    take_some(segments, 0, 10);
+    const struct fm_totals_area area = {.end = UINT64_MAX, .by = FM_TOTALS_BY_LANE};
+    struct fm_totals *before = fm_totals_new(segments, &area);
+    take_some(segments, 1, FM_SEGMENTS_BLOCK + 10);
+    struct fm_totals *after = fm_totals_new(segments, &area);
+    while (fm_totals_step(before, 1) || fm_totals_step(after, 1))
+        continue;
+    g_assert_cmpuint(fm_totals_groups(before)->len, ==, 1);
+    const struct fm_totals_group *group = g_ptr_array_index(fm_totals_groups(before), 0);
+    g_assert_cmpuint(group->count, ==, 10);
+    g_assert_cmpuint(fm_totals_groups(after)->len, ==, 2);
+    group = g_ptr_array_index(fm_totals_groups(after), 0);
+    g_assert_cmpuint(group->count, ==, FM_SEGMENTS_BLOCK + 10);
+    fm_totals_free(before);
+    fm_segments_free(segments); /* who looks at them has a share */
+    g_assert_cmpuint(group->total, ==, 50 * (FM_SEGMENTS_BLOCK + 10));
+    g_assert_cmpstr(fm_totals_by_name(FM_TOTALS_BY_LANE), ==, "lane");
+    fm_totals_free(after);
+    fm_trace_free(trace);
+    event_list_free(list);
+}
+
 /* --- searching --- */
 
 static const struct fm_segment *nearest(const struct world *world, const GByteArray *values,
@@ -384,6 +430,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/segments/kept", test_kept);
     g_test_add_func("/segments/totals", test_totals);
+    g_test_add_func("/segments/growing", test_growing);
     g_test_add_func("/segments/search", test_search);
     g_test_add_func("/segments/histogram", test_histogram);
     return g_test_run();
