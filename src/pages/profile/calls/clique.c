@@ -349,9 +349,9 @@ static void add_procs(struct clique_view *view)
     g_autoptr(GArray) groups = g_array_new(FALSE, FALSE, sizeof(struct group));
     g_autofree struct fm_row *rows = group_rows(view, members, count, groups);
     const struct fm_terms *terms = page->terms;
-    g_autofree char *title = groups->len == 1
-                                 ? g_strdup_printf("The clique has one %s:", terms->proc)
-                                 : g_strdup_printf("%ss of the clique:", terms->proc_title);
+    g_autofree char *title =
+        groups->len == 1 ? g_strdup_printf("The %s has one %s:", terms->clique, terms->proc)
+                         : g_strdup_printf("%ss of the %s:", terms->proc_title, terms->recursion);
     fm_table_section(view->table, title, true);
     if (count > 1)
         add_whole(view, rows, groups->len);

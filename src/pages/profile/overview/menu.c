@@ -150,6 +150,16 @@ static void add_text(struct fm_page *page, struct fm_table *table, const char *n
 }
 
 /* Says which of a program's processes this is. */
+/* A number that names something has no separators. */
+static void add_id(struct fm_page *page, struct fm_table *table, const char *role,
+                   const char *label, uint64_t id)
+{
+    g_autofree char *text = g_strdup_printf("%" PRIu64, id);
+    begin_row(table, role, label);
+    fm_cell_string(table, text, FM_STYLE_PLAIN);
+    fm_display_fact_int(page->display, role, (int64_t)id);
+}
+
 static void add_process(struct fm_page *page, struct fm_table *table)
 {
     const struct fm_process_fact *process = &page->profile->run_info.process;
@@ -157,8 +167,8 @@ static void add_process(struct fm_page *page, struct fm_table *table)
         return;
     add_text(page, table, "command", "Command:", process->command);
     add_text(page, table, "folder", "Working folder:", process->folder);
-    add_number(page, table, "process", "Process:", process->pid);
-    add_number(page, table, "parent_process", "Parent process:", process->parent_pid);
+    add_id(page, table, "process", "Process:", process->pid);
+    add_id(page, table, "parent_process", "Parent process:", process->parent_pid);
     g_autoptr(GDateTime) start =
         g_date_time_new_from_unix_utc((gint64)(process->start_ns / 1000000000u));
     g_autofree char *text =
@@ -194,10 +204,10 @@ static void add_quanta(struct fm_page *page, struct fm_table *table)
         add_number(page, table, "quanta", label, user + own);
         return;
     }
-    add_number(page, table, "ticks_per_second", "Quanta per second:", profile->ticks_per_second);
-    add_number(page, table, "user_quanta", "Quanta in user code:", user);
-    add_number(page, table, "instrumentation_quanta", "Quanta in instrumentation:", own);
-    add_number(page, table, "quanta", "Total quanta:", user + own);
+    add_number(page, table, "ticks_per_second", page->terms->ticks[0], profile->ticks_per_second);
+    add_number(page, table, "user_quanta", page->terms->ticks[1], user);
+    add_number(page, table, "instrumentation_quanta", page->terms->ticks[2], own);
+    add_number(page, table, "quanta", page->terms->ticks[3], user + own);
 }
 
 /* How much of the time is in code without hooks. */
@@ -268,9 +278,32 @@ void fm_add_summary(struct fm_page *page)
     add_number(page, table, "ps_count", page->terms->ps_count, profile->ps_count);
     if (page->recording->known < FM_KNOWN_COSTS)
         return;
-    add_number(page, table, "cliques", "Cliques:", page->analysis->clique_count);
+    add_number(page, table, "cliques", page->terms->clique_count, page->analysis->clique_count);
     g_autofree char *modules = g_strconcat(page->terms->modules_title, ":", NULL);
     add_number(page, table, "module_count", modules, page->analysis->module_count);
+}
+
+/* Invariants are worded for Mercury's structures, which C programs have under other names. */
+static char *in_terms_of(const struct fm_page *page, const char *text)
+{
+    static const char *const words[][2] = {
+        {"call sequence numbers", "calls"},
+        {"callseqs", "calls"},
+        {"quanta", "ticks"},
+        {"user ticks", "program's ticks"},
+        {"proc dynamic", "context"},
+        {"call site dynamic", "call in context"},
+        {"call sites without a call port", "calling lines without counted calls"},
+        {"clique", "group"},
+        {"procedure", "function"},
+    };
+    char *out = g_strdup(text);
+    for (size_t i = 0; page->profile->flavour == FM_FLAVOUR_C && i < G_N_ELEMENTS(words); i++) {
+        g_auto(GStrv) parts = g_strsplit(out, words[i][0], -1);
+        g_free(out);
+        out = g_strjoinv(words[i][1], parts);
+    }
+    return out;
 }
 
 static void add_invariants(struct fm_page *page)
@@ -288,10 +321,12 @@ static void add_invariants(struct fm_page *page)
         const struct fm_invariant *invariant = &recording->invariants[i];
         all = all && invariant->holds;
         fm_table_row(table, "invariant", false);
-        fm_cell_string(table, invariant->name, FM_STYLE_PLAIN);
+        g_autofree char *name = in_terms_of(page, invariant->name);
+        g_autofree char *detail = in_terms_of(page, invariant->detail ? invariant->detail : "");
+        fm_cell_string(table, name, FM_STYLE_PLAIN);
         fm_cell_string(table, invariant->holds ? "yes" : "NO",
                        invariant->holds ? FM_STYLE_PLAIN : FM_STYLE_BOLD);
-        fm_cell_string(table, invariant->detail ? invariant->detail : "", FM_STYLE_PLAIN);
+        fm_cell_string(table, detail, FM_STYLE_PLAIN);
     }
     fm_display_fact_bool(page->display, "invariants_hold", all);
 }

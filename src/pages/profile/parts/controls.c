@@ -157,8 +157,11 @@ void fm_controls_fields(struct fm_page *page)
     /* One line for each group of columns. */
     struct fm_list *lines = fm_add_list(page->body, FM_LIST_PLAIN, "Toggle displayed fields:");
     struct fm_controls controls = {.page = page, .in = lines};
-    OFFER(&controls, with->ports = false, "No port counts", "ports-none");
-    OFFER(&controls, with->ports = true, "Port counts", "ports");
+    g_autofree char *ports = g_strdup(page->terms->ports_title);
+    ports[0] = g_ascii_tolower(ports[0]);
+    g_autofree char *no_ports = phrase("No ", ports);
+    OFFER(&controls, with->ports = false, no_ports, "ports-none");
+    OFFER(&controls, with->ports = true, page->terms->ports_title, "ports");
     controls = (struct fm_controls){.page = page, .in = lines};
     fields_time(&controls);
 
@@ -279,12 +282,15 @@ void fm_controls_proc_reports(struct fm_page *page, uint32_t ps)
 void fm_controls_clique_reports(struct fm_page *page, uint32_t clique)
 {
     g_return_if_fail(clique >= 1 && clique <= page->analysis->clique_count);
-    struct fm_list *list =
-        reports(page, "Related clique reports:", FM_CMD_CLIQUE, FM_CMD_DUMP_RAW_CLIQUE, clique,
-                "Clique", "clique", "Unprocessed clique data");
+    g_autofree char *title = g_strdup_printf("Related %s reports:", page->terms->clique);
+    g_autofree char *data = g_strdup_printf("Unprocessed %s data", page->terms->clique);
+    g_autofree char *recurses =
+        g_strdup_printf("%s's recursion information", page->terms->clique_title);
+    struct fm_list *list = reports(page, title, FM_CMD_CLIQUE, FM_CMD_DUMP_RAW_CLIQUE, clique,
+                                   page->terms->clique_title, "clique", data);
     struct fm_query recursion = fm_page_link(page, FM_CMD_CLIQUE_RC, clique);
     if (page->query.command.id != FM_CMD_CLIQUE_RC)
-        fm_add_control(list, &recursion, "Clique's recursion information", "clique-recursion");
+        fm_add_control(list, &recursion, recurses, "clique-recursion");
 }
 
 void fm_controls_general(struct fm_page *page)
@@ -317,7 +323,8 @@ void fm_controls_grouping(struct fm_page *page, const char *title, uint32_t ps, 
         {FM_GROUP_MODULE, "group-module"},
         {FM_GROUP_CLIQUE, "group-clique"},
     };
-    const char *const words[] = {"call site", page->terms->proc, page->terms->module, "clique"};
+    const char *const words[] = {"call site", page->terms->proc, page->terms->module,
+                                 page->terms->clique};
     struct fm_controls controls = {.page = page, .title = title};
     for (unsigned i = 0; i < G_N_ELEMENTS(groups); i++) {
         struct fm_query query = fm_page_link(page, FM_CMD_PROC_CALLERS, ps);

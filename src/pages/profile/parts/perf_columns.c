@@ -52,7 +52,7 @@ static void add_ports(struct building *b)
             (struct fm_perf_column){
                 .value = ports[i].value,
                 .measure = ports[i].measure,
-                .group = "Port counts",
+                .group = b->page->terms->ports_title,
                 .column_class = FM_COLUMN_PORT_COUNTS,
                 .title = ports[i].title ? ports[i].title : b->page->terms->excps_title,
                 .sorts = ports[i].sorts,

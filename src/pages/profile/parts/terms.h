@@ -20,8 +20,12 @@ struct fm_terms {
     const char *higher_order_calls;
     const char *explore_root, *explore_modules;
     /* Rows of the menu: csds, pds, csss, pss. */
-    const char *csd_count, *pd_count, *css_count, *ps_count;
-    bool has_fails; /* fails and redos exist */
+    const char *csd_count, *pd_count, *css_count, *ps_count, *clique_count;
+    const char *ports_title;           /* over numbers of calls and exits */
+    const char *ticks[4];              /* a second; of the program; of recording; in sum */
+    const char *recursion;             /* of several functions: "clique" */
+    const char *clique, *clique_title; /* in sentences; on controls */
+    bool has_fails;                    /* fails and redos exist */
 };
 const struct fm_terms *fm_terms_of(enum fm_flavour flavour);
 const char *fm_terms_cost_kind(const struct fm_terms *terms, enum fm_cost_kind kind);
