@@ -115,7 +115,7 @@ static void *add(struct fm_segments *segments, struct series *series, uint64_t s
     if (span == NULL || span->count == FM_SEGMENTS_BLOCK) {
         if (segments->problem != NULL)
             return NULL;
-        g_ptr_array_add(series->blocks, g_malloc(FM_SEGMENTS_BLOCK * series->size));
+        g_ptr_array_add(series->blocks, g_malloc0(FM_SEGMENTS_BLOCK * series->size));
         g_array_append_val(series->spans, ((struct fm_segments_span){0}));
         g_array_set_size(series->places, series->blocks->len);
         span = &g_array_index(series->spans, struct fm_segments_span, last);
