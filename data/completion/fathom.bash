@@ -56,9 +56,11 @@ _fathom()
         fi
     fi
     if [ "$command" = help ]; then
-        asked=()
-        if [ "$COMP_CWORD" -gt 2 ]; then asked=("${COMP_WORDS[2]}"); fi
-        mapfile -t COMPREPLY < <(compgen -W "$(fathom "${asked[@]}" --help 2>/dev/null | _fathom_commands)" -- "$word")
+        if [ "$COMP_CWORD" -gt 2 ]; then
+            mapfile -t COMPREPLY < <(compgen -W "$(fathom "${COMP_WORDS[2]}" --help 2>/dev/null | _fathom_commands)" -- "$word")
+        else
+            mapfile -t COMPREPLY < <(compgen -W "$(fathom commands 2>/dev/null | cut -f1)" -- "$word")
+        fi
         return
     fi
     # Commands that have commands of their own.

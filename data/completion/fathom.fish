@@ -10,7 +10,11 @@ end
 function __fathom_sub # the commands of one that has some
     set -l words (commandline -opc)
     set -l asked
-    test $words[2] = help; or set asked $words[2]
+    if test $words[2] = help
+        fathom commands 2>/dev/null | cut -f1
+        return
+    end
+    set asked $words[2]
     fathom $asked --help 2>/dev/null | sed -nE -e '/^Commands:/,/^$/s/^  ([a-z+-]+) .*/\1/p' -e 's/^  fathom (log|feedback) ([a-z]+) .*/\2/p'
 end
 function __fathom_options

@@ -37,7 +37,10 @@ _fathom() {
   asked=(${words[2]})
   if [[ ${words[2]} == (log|feedback|help) ]]; then
     if (( CURRENT == 3 )); then
-      [[ ${words[2]} == help ]] && asked=()
+      if [[ ${words[2]} == help ]]; then
+        compadd -- ${(f)"$(fathom commands 2>/dev/null | cut -f1)"}
+        return
+      fi
       commands=(${(f)"$(fathom $asked --help 2>/dev/null |
         sed -nE -e '/^Commands:/,/^$/s/^  ([a-z+-]+) .*/\1/p' -e 's/^  fathom (log|feedback) ([a-z]+) .*/\2/p')"})
       compadd -- $commands

@@ -15,6 +15,7 @@ struct fm_cli_command {
     const char *name;
     fm_cli_run *run;
     const char *summary; /* for `fathom --help` */
+    const char *group;   /* the heading before it there; NULL: that of the one before */
 };
 
 fm_cli_run fm_cmd_cc; /* also c++ */

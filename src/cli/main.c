@@ -16,7 +16,13 @@ static fm_cli_run list_commands;
 
 /* Ends with a NULL name. */
 static const struct fm_cli_command commands[] = {
-    {"view", fm_cmd_view, "serve the pages of profiles and open the browser"},
+    {"record", fm_cmd_record, "run a program and make its profile", "Record"},
+    {"cc", fm_cmd_cc, "compile C so that the program records itself"},
+    {"c++", fm_cmd_cc, "compile C++ so that the program records itself"},
+    {"finish", fm_cmd_finish, "make a profile from a raw recording"},
+    {"ctl", fm_cmd_ctl, "start, stop and mark the recording of a running program"},
+    {"top", fm_cmd_top, "show the functions of a recorded program while it runs"},
+    {"view", fm_cmd_view, "serve the pages of profiles and open the browser", "Look at a profile"},
     {"report", fm_cmd_report, "print one page as text, JSON, CSV or HTML"},
     {"functions", fm_cmd_functions, "print the most expensive functions"},
     {"lines", fm_cmd_lines, "print the source lines that took the most time"},
@@ -24,26 +30,22 @@ static const struct fm_cli_command commands[] = {
     {"waits", fm_cmd_waits, "print where the program waited"},
     {"recursion", fm_cmd_recursion, "print functions that call each other"},
     {"tree", fm_cmd_tree, "print time, calls or memory as a tree of contexts"},
-    {"check", fm_cmd_check, "verify a profile and make every page of it"},
     {"dump", fm_cmd_dump, "print every node of a profile"},
-    {"procrep", fm_cmd_procrep, "print the bodies of a Mercury program's procedures"},
-    {"feedback", fm_cmd_feedback, "advise Mercury's compiler on parallel conjunctions"},
-    {"diff", fm_cmd_diff, "explain the difference between two profiles"},
+    {"check", fm_cmd_check, "verify a profile and make every page of it"},
+    {"diff", fm_cmd_diff, "explain the difference between two profiles", "Compare"},
     {"history", fm_cmd_history, "show the costs of many runs of a program, over time"},
     {"merge", fm_cmd_merge, "add up profiles of one program"},
+    {"import", fm_cmd_import, "make a profile from another tool's file",
+     "Exchange with other tools"},
     {"export", fm_cmd_export, "write a profile in another tool's format"},
-    {"import", fm_cmd_import, "make a profile from another tool's file"},
     {"convert", fm_cmd_convert, "rewrite a profile, also for Mercury's tools"},
-    {"cc", fm_cmd_cc, "compile C so that the program records itself"},
-    {"c++", fm_cmd_cc, "compile C++ so that the program records itself"},
-    {"record", fm_cmd_record, "run a program and make its profile"},
-    {"finish", fm_cmd_finish, "make a profile from a raw recording"},
-    {"ctl", fm_cmd_ctl, "start, stop and mark the recording of a running program"},
-    {"top", fm_cmd_top, "show the functions of a recorded program while it runs"},
-    {"cgi", fm_cmd_cgi, "answer one request of a web server (also run as fathom.cgi)"},
+    {"log", fm_cmd_log, "event logs: count, print, follow, cut, send, check", "Traces"},
+    {"cgi", fm_cmd_cgi, "answer one request of a web server (also run as fathom.cgi)",
+     "Servers and shells"},
     {"commands", list_commands, "list the commands, one on each line (for completion)"},
-    {"log", fm_cmd_log, "event logs: count, print, follow, cut, send, check"},
-    {NULL, NULL, NULL},
+    {"procrep", fm_cmd_procrep, "print the bodies of a Mercury program's procedures", "Mercury"},
+    {"feedback", fm_cmd_feedback, "advise Mercury's compiler on parallel conjunctions"},
+    {NULL},
 };
 
 static int list_commands(int argc, char **argv)
@@ -61,9 +63,13 @@ static int list_commands(int argc, char **argv)
 static void print_help(FILE *stream)
 {
     fprintf(stream, "fathom - deep profiler and live tracer\n\n"
-                    "Usage: fathom COMMAND [OPTION...] [ARGUMENT...]\n\nCommands:\n");
-    for (const struct fm_cli_command *command = commands; command->name != NULL; command++)
+                    "Usage: fathom COMMAND [OPTION...] [ARGUMENT...]\n"
+                    "       fathom PROFILE                prints its summary\n");
+    for (const struct fm_cli_command *command = commands; command->name != NULL; command++) {
+        if (command->group != NULL)
+            fprintf(stream, "\n%s:\n", command->group);
         fprintf(stream, "  %-10s %s\n", command->name, command->summary);
+    }
     fprintf(stream, "\n`fathom COMMAND --help` explains a command.\n");
 }
 

@@ -46,6 +46,7 @@ for shell in zsh fish; do
     offers $shell report fathom re
     offers $shell export fathom e
     offers $shell help fathom he
+    offers $shell tree fathom help tr
     offers $shell cat fathom log c
     offers $shell --json fathom report --j
     offers $shell --static fathom export --s

@@ -125,6 +125,18 @@ def nothing():
         os.close(secondary)
 
 
+def helping():
+    """`fathom --help` has each command once, below a heading."""
+    text = must("--help").stdout
+    blocks = [block.splitlines() for block in text.split("\n\n")]
+    listed = [line.split()[0] for block in blocks if block[0].endswith(":") for line in block[1:]]
+    known = [line.split("\t")[0] for line in must("commands").stdout.splitlines()]
+    check("all commands stand below headings", sorted(listed) == sorted(known), text)
+    headings = [block[0] for block in blocks if block[0].endswith(":")]
+    check("recording comes first, Mercury last", headings[0] == "Record:" and headings[-1] == "Mercury:", headings)
+    check("no line is wider than a terminal", max(map(len, text.splitlines())) <= 80, text)
+
+
 def configuring():
     """Test programs of build systems leave no recordings; others, and runs with a name to record to, do."""
     os.makedirs("configured/meson-private")
@@ -172,6 +184,7 @@ with tempfile.TemporaryDirectory() as folder:
     words()
     nothing()
     configuring()
+    helping()
     compiling()
     two_programs()
     os.chdir("/")
