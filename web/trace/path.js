@@ -2,7 +2,7 @@
 // The critical path of one lane: what it is made of as a table. Its pieces are drawn over the timeline's lanes.
 import { button, duration, element, seconds } from "./util.js";
 
-const TOLD = { running: "runs", ready: "waits for a CPU", "handed over": "waits to be told", interrupt: "waits for a device or timer",
+const TOLD = { running: "runs", ready: "waits for a CPU", collection: "waits for garbage collection", "handed over": "waits to be told", interrupt: "waits for a device or timer",
   unknown: "waits for something unknown" };
 
 export class Path {

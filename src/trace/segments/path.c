@@ -18,14 +18,15 @@ struct cursor { /* before which things have been looked at */
     uint32_t block, count;
 };
 
-enum mode { RUNS, SEEKS, IS_BORN, ENDED };
+enum mode { RUNS, SEEKS, IS_BORN, COLLECTS, ENDED };
 
 struct fm_path {
     struct fm_segments_view view;
-    uint64_t start;    /* the begin of the interval */
-    struct seen *seen; /* by lane */
-    GArray *waits;     /* holds struct wait */
-    GArray *pieces;    /* the last first, until it has ended */
+    uint64_t start;      /* the begin of the interval */
+    struct seen *seen;   /* by lane */
+    GArray *waits;       /* holds struct wait */
+    GArray *pieces;      /* the last first, until it has ended */
+    GArray *collections; /* holds struct fm_segment: of the collector, the last first */
     struct cursor segment, arrow;
     uint64_t looked; /* all that ended later has been looked at */
     uint32_t lane;   /* the lane that the path is on */
@@ -36,7 +37,8 @@ struct fm_path {
 
 const char *fm_path_kind_name(enum fm_path_kind kind)
 {
-    static const char *const names[] = {"running", "ready", "handed over", "interrupt", "unknown"};
+    static const char *const names[] = {"running",     "ready",     "collection",
+                                        "handed over", "interrupt", "unknown"};
     return (unsigned)kind < G_N_ELEMENTS(names) ? names[kind] : NULL;
 }
 
@@ -50,6 +52,7 @@ struct fm_path *fm_path_new(struct fm_segments *segments, uint32_t lane, uint64_
     path->seen = g_new0(struct seen, path->view.lanes);
     path->waits = g_array_new(false, false, sizeof(struct wait));
     path->pieces = g_array_new(false, false, sizeof(struct fm_path_piece));
+    path->collections = g_array_new(false, false, sizeof(struct fm_segment));
     path->segment.block = fm_segments_blocks(&path->view);
     path->arrow.block = fm_segments_arrow_blocks(&path->view);
     path->looked = UINT64_MAX;
@@ -64,6 +67,7 @@ void fm_path_free(struct fm_path *path)
         return;
     g_array_unref(path->waits);
     g_array_unref(path->pieces);
+    g_array_unref(path->collections);
     g_free(path->seen);
     fm_segments_view_clear(&path->view);
     g_free(path);
@@ -181,7 +185,7 @@ static void come_back(struct fm_path *path)
         path->lane = first->lane;
         g_array_set_size(path->waits, i - 1);
     }
-    path->mode = path->time <= path->start ? ENDED : RUNS;
+    path->mode = path->time <= path->start ? COLLECTS : RUNS;
 }
 
 /* Goes as far as what has been looked at allows. False: more has to be looked at. */
@@ -189,7 +193,7 @@ static bool go_on(struct fm_path *path)
 {
     if (path->time <= bound(path)) {
         come_back(path);
-        return path->mode != ENDED;
+        return path->mode != COLLECTS;
     }
     const struct seen *seen = &path->seen[path->lane];
     if (path->mode == RUNS) {
@@ -222,6 +226,49 @@ static bool go_on(struct fm_path *path)
     return true;
 }
 
+/* --- collections --- */
+
+/* Of a piece that was ready, the parts in which garbage was collected are that. */
+static void split_piece(const struct fm_path *path, const struct fm_path_piece *piece, GArray *to)
+{
+    uint64_t time = piece->start;
+    for (guint i = path->collections->len; i-- > 0 && time < piece->end;) {
+        const struct fm_segment *collection =
+            &g_array_index(path->collections, struct fm_segment, i);
+        uint64_t from = MAX(collection->start, time), until = MIN(collection->end, piece->end);
+        if (from >= until)
+            continue;
+        struct fm_path_piece part = *piece;
+        part.start = time;
+        part.end = from;
+        if (time < from)
+            g_array_append_val(to, part);
+        part.start = from;
+        part.end = time = until;
+        part.kind = FM_PATH_COLLECTION;
+        g_array_append_val(to, part);
+    }
+    struct fm_path_piece rest = *piece;
+    rest.start = time;
+    if (time < piece->end)
+        g_array_append_val(to, rest);
+}
+
+static void split_pieces(struct fm_path *path)
+{
+    GArray *pieces = g_array_new(false, false, sizeof(struct fm_path_piece));
+    for (guint i = 0; i < path->pieces->len; i++) {
+        const struct fm_path_piece *piece = &g_array_index(path->pieces, struct fm_path_piece, i);
+        if (piece->kind == FM_PATH_READY)
+            split_piece(path, piece, pieces);
+        else
+            g_array_append_val(pieces, *piece);
+    }
+    g_array_unref(path->pieces);
+    path->pieces = pieces;
+    g_array_set_size(path->collections, 0);
+}
+
 /* --- looking --- */
 
 /* The next one before the cursor; false: none is left. */
@@ -240,6 +287,9 @@ static void look_at_segment(struct fm_path *path, const struct fm_segment *segme
         path->seen[segment->lane].blocked = *segment;
     else if (state_class == FM_STATE_INTERRUPT || state_class == FM_STATE_SOFT_INTERRUPT)
         path->seen[segment->lane].interrupt = *segment;
+    else if (state_class == FM_STATE_COLLECTING && segment->depth == 0 &&
+             fm_segments_lane(path->view.of, segment->lane)->kind == FM_LANE_COLLECTOR)
+        g_array_append_val(path->collections, *segment);
     path->looked = MIN(path->looked, segment->end);
 }
 
@@ -249,29 +299,39 @@ static void look_at_arrow(struct fm_path *path, const struct fm_arrow *arrow)
     path->looked = MIN(path->looked, arrow->to_time);
 }
 
+/* The one that ended later, of what is left before the cursors. */
+static void look_at_next(struct fm_path *path)
+{
+    bool segments = next_block(path, &path->segment, fm_segments_span);
+    bool arrows = next_block(path, &path->arrow, fm_segments_arrow_span);
+    const struct fm_segment *segment =
+        segments ? &fm_segments_read(&path->view, path->segment.block)[path->segment.count - 1]
+                 : NULL;
+    const struct fm_arrow *arrow =
+        arrows ? &fm_segments_read_arrows(&path->view, path->arrow.block)[path->arrow.count - 1]
+               : NULL;
+    if (arrow != NULL && (segment == NULL || arrow->to_time >= segment->end)) {
+        look_at_arrow(path, arrow);
+        path->arrow.count--;
+    } else if (segment != NULL) {
+        look_at_segment(path, segment);
+        path->segment.count--;
+    } else {
+        path->looked = 0;
+    }
+}
+
 bool fm_path_step(struct fm_path *path, unsigned count)
 {
     for (; path->mode != ENDED && count > 0; count--) {
-        while (go_on(path))
+        /* When the path is known, collections within the interval may still come. */
+        while (path->mode != COLLECTS && go_on(path))
             continue;
-        if (path->mode == ENDED)
-            break;
-        bool segments = next_block(path, &path->segment, fm_segments_span);
-        bool arrows = next_block(path, &path->arrow, fm_segments_arrow_span);
-        const struct fm_segment *segment =
-            segments ? &fm_segments_read(&path->view, path->segment.block)[path->segment.count - 1]
-                     : NULL;
-        const struct fm_arrow *arrow =
-            arrows ? &fm_segments_read_arrows(&path->view, path->arrow.block)[path->arrow.count - 1]
-                   : NULL;
-        if (arrow != NULL && (segment == NULL || arrow->to_time >= segment->end)) {
-            look_at_arrow(path, arrow);
-            path->arrow.count--;
-        } else if (segment != NULL) {
-            look_at_segment(path, segment);
-            path->segment.count--;
+        if (path->mode == COLLECTS && path->looked <= path->start) {
+            split_pieces(path);
+            path->mode = ENDED;
         } else {
-            path->looked = 0;
+            look_at_next(path);
         }
     }
     return path->mode != ENDED;

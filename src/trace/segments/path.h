@@ -9,11 +9,12 @@
 #include "trace/segments/segments.h"
 
 enum fm_path_kind {
-    FM_PATH_RUNNING,   /* the lane was not blocked */
-    FM_PATH_READY,     /* it could have run, but had no CPU or capability: `value` */
-    FM_PATH_HANDED,    /* its wait was over, as the lock was free, but it did not know yet */
-    FM_PATH_INTERRUPT, /* blocked until an interrupt, `value`, woke it: a device or a timer */
-    FM_PATH_UNKNOWN,   /* blocked in `value`, and nothing tells who ended that */
+    FM_PATH_RUNNING,    /* the lane was not blocked */
+    FM_PATH_READY,      /* it could have run, but had no CPU or capability: `value` */
+    FM_PATH_COLLECTION, /* the same, while garbage was collected */
+    FM_PATH_HANDED,     /* its wait was over, as the lock was free, but it did not know yet */
+    FM_PATH_INTERRUPT,  /* blocked until an interrupt, `value`, woke it: a device or a timer */
+    FM_PATH_UNKNOWN,    /* blocked in `value`, and nothing tells who ended that */
     FM_PATH_KIND_COUNT
 };
 const char *fm_path_kind_name(enum fm_path_kind kind); /* "running" */

@@ -260,6 +260,32 @@ static void test_fork(void)
     made_clear(&made);
 }
 
+/* While garbage is collected nobody runs: the time is not that of other threads. */
+static void test_collection(void)
+{
+    struct made made;
+    made_init(&made, 1);
+    uint32_t lane = add_lane(&made), collector = add_lane(&made);
+    g_array_index(made.changes, struct fm_tape_change, collector).depth = FM_LANE_COLLECTOR;
+    uint32_t value = fm_trace_value(made.trace, "collection", FM_STATE_COLLECTING);
+    add_segment(&made, lane, made.ready, 1000, 3000);
+    add_segment(&made, collector, value, 900, 1600);
+    add_segment(&made, collector, value, 2000, 2500);
+    add_segment(&made, lane, made.ready, 3500, 4000);
+    add_segment(&made, collector, value, 3600, 4500);
+    expect(&made, FM_PATH_COLLECTION, lane, made.ready, 1100, 1600);
+    expect(&made, FM_PATH_READY, lane, made.ready, 1600, 2000);
+    expect(&made, FM_PATH_COLLECTION, lane, made.ready, 2000, 2500);
+    expect(&made, FM_PATH_READY, lane, made.ready, 2500, 3000);
+    expect(&made, FM_PATH_RUNNING, lane, 0, 3000, 3500);
+    expect(&made, FM_PATH_READY, lane, made.ready, 3500, 3600);
+    expect(&made, FM_PATH_COLLECTION, lane, made.ready, 3600, 3900);
+    struct fm_segments *segments = segments_of(&made, SIZE_MAX);
+    check_path(&made, segments, lane, 1100, 3900);
+    fm_segments_free(segments);
+    made_clear(&made);
+}
+
 /* Who is said to wake was idle itself; the end lies within a wait that goes on; nothing at all. */
 static void test_odd(void)
 {
@@ -288,6 +314,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/path/made", test_made);
     g_test_add_func("/path/fork", test_fork);
+    g_test_add_func("/path/collection", test_collection);
     g_test_add_func("/path/odd", test_odd);
     return g_test_run();
 }
