@@ -167,6 +167,8 @@ def main():
         hot = Page(folder, "hot", HOT)
         tap.check("Where the time goes" in hot.headings and hot.rows["hot_functions"][0]["path"][0]["name"] ==
                   "buf_append" and not hot.says("No function stands out"), "one hot function: time leads", hot)
+        shares = [row["time_self_seconds"] for row in hot.rows["hot_functions"]]
+        tap.check(all(share >= 0.01 * sum(shares) for share in shares[3:]), "rows that say nothing are left out", shares)
         few = Page(folder, "few", FEW)
         tap.check("Where the calls go (not time)" in few.headings and few.says("Too short for samples"),
                   "too few samples: calls lead, and are said to be no time", few)

@@ -17,6 +17,8 @@
 #define STEPS_MAX 64u
 #define STEPS_SHOWN 5u
 #define PARTS_MAX (STEPS_SHOWN + 4)
+#define ROWS_LEAST 3u
+#define LITTLE 0.01
 #define RECURSION_SHARE 0.05 /* smaller recursions have no table */
 #define FLAT_ROWS 10u
 #define FLAT_SHARE 0.1
@@ -129,14 +131,30 @@ static void add_paths_table(struct fm_page *page, const struct fm_measured *meas
     }
 }
 
+/* Rows of so little say nothing, where others say more. */
+static bool is_little(const struct fm_measured *measured, int64_t own)
+{
+    return fm_measured_share(measured, own) < LITTLE;
+}
+
+static unsigned shown_paths(const struct fm_page *page, const struct fm_measured *measured,
+                            unsigned rows, const struct fm_hot_path **ret)
+{
+    unsigned count = fm_hot_paths(page->recording->hot, measured->measure, false, ret);
+    count = MIN(count, rows);
+    while (count > ROWS_LEAST && is_little(measured, (*ret)[count - 1].own))
+        count--;
+    return count;
+}
+
 unsigned fm_add_hot_paths(struct fm_page *page, const struct fm_measured *measured, unsigned rows)
 {
     const struct fm_hot_path *paths;
-    unsigned count = fm_hot_paths(page->recording->hot, measured->measure, false, &paths);
+    unsigned count = shown_paths(page, measured, rows, &paths);
     if (count == 0)
         return 0;
     fm_add_heading(page->body, "Hottest paths");
-    add_paths_table(page, measured, "hot_paths", "Self", paths, MIN(count, rows));
+    add_paths_table(page, measured, "hot_paths", "Self", paths, count);
     return count;
 }
 
@@ -248,8 +266,7 @@ bool fm_hot_paths_differ(const struct fm_page *page, const struct fm_measured *m
                          unsigned rows)
 {
     const struct fm_hot_path *paths;
-    unsigned count =
-        MIN(fm_hot_paths(page->recording->hot, measured->measure, false, &paths), rows);
+    unsigned count = shown_paths(page, measured, rows, &paths);
     uint32_t functions;
     g_autofree uint32_t *ps = top_functions(page, measured, rows, &functions);
     for (unsigned i = 0; i < count && !is_flat(page, measured, ps, functions); i++) {
@@ -268,6 +285,13 @@ static void add_functions_table(struct fm_page *page, const struct fm_measured *
 {
     uint32_t *ps, count;
     ps = top_functions(page, measured, rows, &count);
+    while (count > ROWS_LEAST && !is_flat(page, measured, ps, count)) {
+        struct fm_cost last;
+        fm_analysis_ps_cost(page->analysis, ps[count - 1], &last);
+        if (!is_little(measured, last.own[measured->measure]))
+            break;
+        count--;
+    }
     if (count > 0) {
         fm_add_heading(page->body, heading);
         if (is_flat(page, measured, ps, count))
