@@ -110,6 +110,9 @@ enum fm_rec_sandbox_off {
     FM_REC_SANDBOX_CHILDREN = 1u << 4, /* children of fork */
     FM_REC_SANDBOX_QUEUED = 1u << 5,   /* how long threads were without a processor */
     FM_REC_SANDBOX_CLOCK = 1u << 6,    /* times finer than the kernel's tick */
+    /* From the start, without a sandbox of the program's own: the system refuses timers of CPU time
+     * (timer_create), so no thread was sampled. */
+    FM_REC_NO_CPU_TIMER = 1u << 7,
 };
 
 /* One moment by the wait clock and by CLOCK_MONOTONIC. */

@@ -333,8 +333,11 @@ void fm_ticks_start(struct fm_thread *thread)
     if (is_event && source != FM_REC_TICK_NONE && fm_process.tick_counts)
         /* without it, CPU time outside of waits is charged at the thread's end */
         start_timer(thread);
-    if (source == FM_REC_TICK_CPU_TIMER && !start_timer(thread))
+    if (source == FM_REC_TICK_CPU_TIMER && !start_timer(thread)) {
         source = FM_REC_TICK_NONE;
+        if (thread->rec->number == 1)
+            fm_process.header->sandbox_off |= FM_REC_NO_CPU_TIMER;
+    }
     thread->rec->tick_source = (uint32_t)source;
     if (thread->rec->number != 1)
         return;

@@ -60,6 +60,15 @@ static void find_sandbox(const struct fm_raw_recording *recording, struct fm_fin
                      header->sandbox_left, header->sandbox_left == 1 ? " is" : "s are");
 }
 
+static void find_refused_timer(const struct fm_rec_header *header, struct fm_finish_notes *notes)
+{
+    if ((header->sandbox_off & FM_REC_NO_CPU_TIMER) != 0)
+        fm_notes_add(notes,
+                     "nothing was sampled: the system gives no timer of CPU time (timer_create), "
+                     "so where time went is not recorded; a container's or a service's filter of "
+                     "system calls may forbid it");
+}
+
 static void find_lost_children(const struct fm_rec_header *header, struct fm_finish_notes *notes)
 {
     if (header->children_lost == 0)
@@ -153,6 +162,7 @@ void fm_findings_of_recording(const struct fm_raw_recording *recording, const ch
                   "switches by itself: sums of such calls are exact, their contexts may be wrong");
     find_stacks(header, notes);
     find_sandbox(recording, notes);
+    find_refused_timer(&recording->header, notes);
     find_lost_children(header, notes);
     g_autofree char *alone = g_strdup_printf("fathom finish %s", recording->path);
     if (notes->live)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Processes that the run's environment, or the right to create its files, does not reach: their recordings are found,
 or the summary counts them. Cases of apart.c."""
+import errno
 import os
 import pathlib
 import re
@@ -64,6 +65,24 @@ def without_environment(tap, folder):
     tap.check("not built with" not in done.stderr, "nobody is told that there is nothing to record", done.stderr)
 
 
+def refused_calls(tap, folder):
+    """System calls that container runtimes refuse; the file grows without fallocate."""
+    for error in (errno.EPERM, errno.ENOSYS):
+        done = lib.run([folder / "denied", str(error), "fallocate", lib.FATHOM, "record", "-o", "out", "--", folder / "prog"],
+                       folder, timeout=2 * PATIENCE)
+        if done.returncode == 77:
+            tap.skip("calls that are refused", "there is no seccomp here")
+            return
+        tap.same((done.returncode, jobs_of(folder / "out.data")), (0, JOBS), f"fallocate with error {error}: recorded")
+        (folder / "out.data").unlink()
+    done = lib.run([folder / "denied", str(errno.EPERM), "timer_create", lib.FATHOM, "record", "-o", "out", "--",
+                    folder / "prog"], folder, timeout=2 * PATIENCE)
+    tap.same((done.returncode, jobs_of(folder / "out.data")), (0, JOBS), "without timers calls are recorded")
+    tap.check("no timer of CPU time" in done.stderr, "and the summary says why there are no samples", done.stderr)
+    page = lib.must([lib.FATHOM, "report", "menu", "out.data"], folder).stdout
+    tap.check("was not sampled" in page and "0 samples" not in page, "and so does the first page", page)
+
+
 def main():
     tap = lib.Tap()
     lib.need("gcc")
@@ -76,6 +95,8 @@ def main():
         if os.geteuid() == 0:
             lost_children(tap, folder, "root")
         without_environment(tap, folder)
+        lib.must(["gcc", "-O1", "-o", "denied", HERE / "denied.c"], folder)
+        refused_calls(tap, folder)
     return tap.done()
 
 

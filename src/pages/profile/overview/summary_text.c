@@ -218,7 +218,7 @@ static void append_exact(const struct fm_profile *profile, bool cpu, GString *ou
 
 /* "calls and bytes are exact, time is sampled", or which events, and how. The sentence about the
  * run has the threads' CPU time. */
-static char *which_is_sampled(const struct fm_profile *profile)
+static char *which_is_sampled(const struct fm_profile *profile, bool any)
 {
     const struct fm_tick_event *event = &profile->run_info.tick_event;
     uint64_t exact;
@@ -226,7 +226,10 @@ static char *which_is_sampled(const struct fm_profile *profile)
     GString *out = g_string_new(NULL);
     append_exact(profile, cpu, out);
     if (!event->recorded) {
-        g_string_append(out, cpu ? "where it went is sampled" : "time is sampled");
+        if (!any)
+            g_string_append(out, cpu ? "where it went was not sampled" : "time was not sampled");
+        else
+            g_string_append(out, cpu ? "where it went is sampled" : "time is sampled");
         return g_string_free(out, FALSE);
     }
     g_autofree char *every = fm_format_int((int64_t)MIN(event->period, (uint64_t)INT64_MAX));
@@ -247,7 +250,8 @@ char *fm_summary_details(const struct fm_page *page)
     append_times(page, out);
     uint64_t known = profile->run_info.sample_count;
     g_autofree char *samples = fm_format_int((int64_t)(known > 0 ? known : profile->user_quanta));
-    g_autofree char *is_sampled = which_is_sampled(profile);
+    const bool any = known > 0 || profile->user_quanta > 0;
+    g_autofree char *is_sampled = which_is_sampled(profile, any);
     g_autofree char *exact =
         profile->run_info.origin != NULL
             ? g_strdup_printf("imported from %s; figures that it lacks are not known here either%s",
@@ -255,8 +259,9 @@ char *fm_summary_details(const struct fm_page *page)
                               fm_profile_is(profile, FM_NATURE_HEAP_SAMPLED)
                                   ? "; allocations and bytes are estimates from samples"
                                   : "")
-            : g_strdup_printf("%s (%s sample%s)", is_sampled, samples,
-                              s_of((int64_t)(known > 0 ? known : profile->user_quanta)));
+        : !any ? g_strdup(is_sampled)
+               : g_strdup_printf("%s (%s sample%s)", is_sampled, samples,
+                                 s_of((int64_t)(known > 0 ? known : profile->user_quanta)));
     append_part(out, exact);
     unsigned broken = 0;
     for (unsigned i = 0; i < recording->invariant_count; i++)
