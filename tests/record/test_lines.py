@@ -103,6 +103,9 @@ def check_hottest(tap, folder, grade):
         tap.check(row is not None and f"/* {mark} */" in (row.get("code_full") or row["code"]), f"{grade}: the line {mark} with its text", rows)
 
 
+    linked = [item["text"] for item in page("proc/busy", folder)["links"] if item["list"] == "Hottest lines:"]
+    tap.check(1 <= len(linked) <= 3 and linked[0].startswith("line "), f"{grade}: the function's page links to its hottest lines",
+              linked)
     first = {table["name"]: table for table in page("menu", folder)["tables"]}
     tap.check([row["cells"]["place"] for row in first["lines"]["rows"]] == places[:5],
               f"{grade}: the first page has the first of them", first.get("lines"))

@@ -6,12 +6,14 @@
 
 #include "profile/digest/lines/source_index.h"
 #include "pages/profile/bodies/source_text.h"
+#include "pages/profile/measured/measure.h"
 #include "pages/profile/parts/names.h"
 #include "pages/profile/parts/page.h"
 #include "pages/profile/parts/preferences.h"
 
 #define LINES_MAX 3000
 #define HEATS 5
+#define HOTTEST_SHOWN 3
 
 /* --- costs by line --- */
 
@@ -249,6 +251,38 @@ static void add_file_links(struct fm_page *page, uint32_t ps)
         fm_add_link(list, &code, "Side by side with its instructions");
 }
 
+/* Links to the lines with the most time, as a long function does not fit a window. */
+static void link_hottest(struct fm_page *page, uint32_t ps, struct fm_line_span span,
+                         const struct fm_line_cost *costs)
+{
+    struct fm_measured time;
+    struct fm_list *list = NULL;
+    fm_measured_init(&time, page->recording, FM_QUERY_BY_TIME);
+    uint64_t least = 0; /* of the lines linked so far */
+    uint32_t last = 0;
+    for (unsigned shown = 0; time.is_time && shown < HOTTEST_SHOWN; shown++) {
+        uint32_t best = span.count;
+        for (uint32_t i = 0; i < span.count; i++) {
+            bool listed =
+                shown > 0 && (costs[i].quanta > least || (costs[i].quanta == least && i <= last));
+            if (costs[i].quanta > 0 && !listed &&
+                (best == span.count || costs[i].quanta > costs[best].quanta))
+                best = i;
+        }
+        if (best == span.count)
+            return;
+        least = costs[best].quanta;
+        last = best;
+        if (list == NULL)
+            list = fm_add_list(page->body, FM_LIST_HORIZONTAL, "Hottest lines:");
+        struct fm_query link = fm_page_link(page, FM_CMD_PROC, ps);
+        link.line = span.first + best;
+        g_autofree char *amount = fm_measured_text(&time, (int64_t)MIN(least, (uint64_t)INT64_MAX));
+        g_autofree char *label = g_strdup_printf("line %" PRIu32 ": %s", link.line, amount);
+        fm_add_link(list, &link, label);
+    }
+}
+
 void fm_source_add(struct fm_page *page, uint32_t ps, uint32_t pd)
 {
     g_assert(ps >= 1 && ps <= page->profile->ps_count && pd <= page->profile->pd_count);
@@ -284,6 +318,7 @@ void fm_source_add(struct fm_page *page, uint32_t ps, uint32_t pd)
     fm_source_add_time_note(page);
     g_autofree struct fm_line_cost *costs = g_new0(struct fm_line_cost, span.count);
     fm_source_add_costs(page, ps, pd, span, costs);
+    link_hottest(page, ps, span, costs);
     fm_source_add_lines(page, proc->file, span, costs, whole_of(page, &of),
                         start ? text + (start - text) : NULL);
     add_file_links(page, ps);
