@@ -222,7 +222,7 @@ KNOWN = {  # content: what is said
 def test_documented(_folder):
     """Each format of the command has a row in docs/formats.md."""
     listed = re.findall(r"^  ([a-z.]+)  +[^-]", run(fathom, "import", "--help").stdout, re.M)
-    page = pathlib.Path(__file__).resolve().parents[2] / "docs/formats.md"
+    page = pathlib.Path(__file__).resolve().parents[3] / "docs/formats.md"
     rows = "".join(line.split("|")[1] for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("| `"))
     missing = [name for name in listed if f"`{name}`" not in rows]
     check("each format is documented", len(listed) > 10 and not missing, (listed, missing))
