@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "exchange/hint/hint.h"
 #include "exchange/import/import.h"
+#include "profile/file/build.h"
 
 /* prof.pb.gz -> prof.data, beside it. */
 static char *default_output(const char *path)
@@ -28,7 +29,10 @@ static char *default_output(const char *path)
 static void tell_notes(const struct fm_profile *profile)
 {
     for (uint32_t i = 0; i < profile->run_info.note_count; i++)
-        fm_console_print_error("fathom import: note: %s\n", profile->run_info.notes[i]);
+        fm_console_print_error(
+            "fathom import: %s%s\n",
+            g_str_has_prefix(profile->run_info.notes[i], FM_NOTE_WARNING) ? "" : "note: ",
+            profile->run_info.notes[i]);
     if (!fm_profile_knows(profile, FM_EXITS))
         fm_console_print_error(
             "fathom import: note: the file has no numbers of calls: pages show a dash\n");

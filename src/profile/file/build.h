@@ -87,6 +87,9 @@ void fm_build_set_site_uncounted(struct fm_build *build, uint32_t css);
 /* Facts of a C profile. Marks in order of time; their names, and notes, are copied. */
 void fm_build_mark(struct fm_build *build, const struct fm_mark *mark);
 void fm_build_note(struct fm_build *build, const char *note);
+/* A note that begins so says that figures are not what they look like: it stands in front of them.
+ */
+#define FM_NOTE_WARNING "warning: "
 /* Ascending by fm_part_compare(), each once; what is in them is copied. */
 void fm_build_part(struct fm_build *build, const struct fm_part *part);
 /* That the profile was made of another tool's file; copied. */

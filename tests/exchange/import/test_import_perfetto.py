@@ -95,7 +95,7 @@ def test_spans():
     told = imported(spans() + packet(event(BEGIN, number=9), time=3000) + packet(event(END), time=3007) +
                     packet(number_field(42, 1)))
     check("names and packets that were lost are told", told.returncode == 0 and own()["[unknown]"] == 7 and
-          "1 span has no name" in told.stderr and "packets before one of its were lost" in told.stderr, told)
+          "1 span has no name" in told.stderr and "warning: packets are missing in 1 places" in told.stderr, told)
 
 
 def test_lanes():
@@ -149,7 +149,7 @@ def test_samples():
     told = imported(content)
     check("samples by stack", told.returncode == 0 and
           own("time_self_ticks", 1) == {"work": 1, "[libx.so]": 2, "(no stack)": 1} and
-          "1 sample was lost" in told.stderr, (told, rows()))
+          "warning: 1 samples were lost" in told.stderr, (told, rows()))
     lines = bytes_field(2, bytes_field(1, b"inlined") + bytes_field(2, b"x.c")) + bytes_field(2, bytes_field(1, b"outer"))
     symbols = bytes_field(61, bytes_field(1, b"/lib/libx.so") + bytes_field(2, b"\1\2") +
                           bytes_field(3, number_field(1, 64) + lines))

@@ -535,7 +535,7 @@ bool fm_import_chrome(const struct fm_import_input *input, struct fm_profile **r
     in.profiles = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_profile);
     in.chunks = g_array_new(FALSE, FALSE, sizeof(struct chunk));
     if (text != NULL)
-        fm_build_note(fm_stacks_build(in.stacks),
+        fm_build_note(fm_stacks_build(in.stacks), FM_NOTE_WARNING
                       "the file does not end as it should: events up to there are shown");
     bool done = read_events(&in, top, error);
     if (done)

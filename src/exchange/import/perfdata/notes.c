@@ -30,10 +30,11 @@ static double percent(uint64_t part, uint64_t whole)
 static void note_ending(struct fm_build *build, const struct fm_perf_file *file)
 {
     if (file->killed)
-        note(build, "perf record was killed, and did not write the file's end: samples are those "
-                    "up to there, without names of events and build ids");
+        note(build, FM_NOTE_WARNING
+             "perf record was killed, and did not write the file's end: samples are those "
+             "up to there, without names of events and build ids");
     if (file->damage != NULL)
-        note(build, "%s: samples are those before it", file->damage);
+        note(build, FM_NOTE_WARNING "%s: samples are those before it", file->damage);
 }
 
 static void note_losses(struct fm_build *build, const struct fm_perf_file *file,
@@ -41,15 +42,16 @@ static void note_losses(struct fm_build *build, const struct fm_perf_file *file,
 {
     uint64_t lost = file->lost_samples;
     if (lost > 0)
-        note(build, "lost samples: %" G_GUINT64_FORMAT " (%.1f %%)", (guint64)lost,
+        note(build, FM_NOTE_WARNING "lost samples: %" G_GUINT64_FORMAT " (%.1f %%)", (guint64)lost,
              percent(lost, lost + quality->samples));
     if (file->lost > 0)
-        note(build, "lost records: %" G_GUINT64_FORMAT ", samples may be among them",
+        note(build,
+             FM_NOTE_WARNING "lost records: %" G_GUINT64_FORMAT ", samples may be among them",
              (guint64)file->lost);
     if (file->throttled > 0)
         note(build,
-             "how often the kernel throttled sampling: %" G_GUINT64_FORMAT
-             ", busy stretches are under-represented",
+             FM_NOTE_WARNING "how often the kernel throttled sampling: %" G_GUINT64_FORMAT
+                             ", busy stretches are under-represented",
              (guint64)file->throttled);
     note_samples(build, "that are shorter than their fields, left out", quality->damaged);
     note_samples(build, "that belong to no event, left out", quality->no_event);
@@ -114,6 +116,7 @@ static void note_images(struct fm_build *build, const struct fm_perf_processes *
              by_path);
     if (count > 0)
         note(build,
+             FM_NOTE_WARNING
              "on this machine another build is at the place of %s: its functions have no "
              "names",
              others->str);

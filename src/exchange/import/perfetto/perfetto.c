@@ -335,7 +335,8 @@ static bool take_packet(void *user, const struct fm_field *packet, GError **erro
     }
     uint64_t number = of[PACKET_SEQUENCE].value;
     struct fm_perfetto_sequence *s = sequence_of(in, number);
-    in->dropped += of[PACKET_DROPPED].value != 0 && !first;
+    in->dropped += of[PACKET_DROPPED].value != 0 && !first && s->seen;
+    s->seen = true;
     take_state(in, s, number, of);
     uint64_t clock = of[PACKET_CLOCK].number != 0 ? of[PACKET_CLOCK].value : s->clock;
     int64_t ns = of[PACKET_TIME].number == 0
@@ -389,20 +390,31 @@ static void push_lane(struct perfetto *in, const char *name)
                        0);
 }
 
+static void tell_lost(struct fm_build *build, uint64_t count, const char *format)
+{
+    g_autofree char *number = g_strdup_printf("%" G_GUINT64_FORMAT, (guint64)count);
+    g_auto(GStrv) parts = g_strsplit(format, "%" G_GUINT64_FORMAT, 2);
+    g_autofree char *note = g_strconcat(FM_NOTE_WARNING, parts[0], number, parts[1], NULL);
+    if (count > 0)
+        fm_build_note(build, note);
+}
+
 static void tell(struct perfetto *in, const struct fm_spans_found *found)
 {
     struct fm_build *build = fm_stacks_build(in->stacks);
     fm_spans_tell(found, build);
     fm_spans_tell_count(build, in->asynchronous, "asynchronous span is not in this tree",
                         "asynchronous spans are not in this tree");
-    fm_spans_tell_count(build, in->dropped, "writer says that packets before one of its were lost",
-                        "packets say that others before them were lost");
-    fm_spans_tell_count(build, in->skipped, "sample was lost: its stack could not be read",
-                        "samples were lost: their stacks could not be read");
+    tell_lost(build, in->dropped,
+              "packets are missing in %" G_GUINT64_FORMAT " places: a larger buffer, or fewer "
+              "events, helps");
+    tell_lost(build, in->skipped,
+              "%" G_GUINT64_FORMAT " samples were lost, since their stacks could not be read");
     fm_spans_tell_count(build, in->unnamed, "span has no name: what told it was lost",
                         "spans have no name: what told it was lost");
     if (in->packets.cut)
-        fm_build_note(build, "the file ends within a packet: what is before it is shown");
+        fm_build_note(build, FM_NOTE_WARNING "the file ends within a packet: what is before it is "
+                                             "shown");
 }
 
 static bool add_all(struct perfetto *in, GError **error)

@@ -25,6 +25,7 @@ struct fm_perfetto_sequence {
     uint64_t pid, tid, clock;
     int64_t reference_us; /* of times that are told as differences */
     bool threaded;        /* pid and tid are known */
+    bool seen;            /* it had a packet */
 };
 
 struct fm_perfetto_sequence *fm_perfetto_sequence_new(void);

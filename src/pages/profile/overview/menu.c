@@ -434,6 +434,7 @@ static void add_answers(struct fm_page *page)
     g_autofree char *details = fm_summary_details(page);
     g_autofree char *waiting = fm_summary_waiting(page);
     g_autoptr(FmWaitDigest) digest = fm_wait_digest_new(page->profile);
+    fm_add_quality(page);
     fm_add_text(page->body, lead);
     fm_add_text(page->body, details);
     fm_add_roles(page);

@@ -36,5 +36,7 @@ void fm_add_waiting_contexts(struct fm_page *page, const struct fm_wait_digest *
 void fm_add_sleeps(struct fm_page *page, enum fm_time_unit unit);
 /* Notes, phases and snapshots of a C program's recording (run_info.c). */
 void fm_add_run_info(struct fm_page *page);
+/* Says in front of all figures how far they can be trusted. */
+void fm_add_quality(struct fm_page *page);
 /* For a sum of processes with several roles: cost by role, most expensive first. */
 void fm_add_roles(struct fm_page *page);

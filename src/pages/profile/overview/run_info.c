@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "profile/digest/processes/roles.h"
+#include "profile/digest/run/quality.h"
 #include "profile/digest/run/run.h"
 #include "pages/profile/parts/page.h"
 
@@ -231,4 +232,24 @@ void fm_add_run_info(struct fm_page *page)
     add_snapshots(page);
     if (run_info->part_count > 0)
         add_parts(page);
+}
+
+void fm_add_quality(struct fm_page *page)
+{
+    struct fm_quality quality;
+    fm_quality_measure(page->analysis, &quality);
+    g_autoptr(GPtrArray) sentences = fm_quality_sentences(page->profile, &quality);
+    for (guint i = 0; i < sentences->len; i++)
+        fm_add_text(page->body, g_ptr_array_index(sentences, i));
+    if (!quality.sampled)
+        return;
+    fm_display_fact_double(page->display, "one_frame_percent", 100 * quality.one_frame);
+    fm_display_fact_double(page->display, "cut_percent", 100 * quality.cut);
+    fm_display_fact_double(page->display, "outermost_unnamed_percent", 100 * quality.outermost);
+    fm_display_fact_double(page->display, "unnamed_percent", 100 * quality.unnamed);
+    if (quality.samples > 0)
+        fm_display_fact_int(page->display, "samples",
+                            (int64_t)MIN(quality.samples, (uint64_t)INT64_MAX));
+    else
+        fm_display_fact_null(page->display, "samples");
 }
