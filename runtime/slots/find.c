@@ -108,10 +108,15 @@ FM_RUNTIME_TEXT bool fm_slots_entry_push(struct fm_thread *thread, struct fm_slo
     struct fm_slots_thread *own = thread->slots;
     if (own->entry_count == own->entry_room)
         return false;
-    own->entries[own->entry_count] =
-        (struct fm_slots_entry){.key = key, .current = thread->tls->slot_current, .signal = signal};
-    __asm__ volatile("" ::: "memory"); /* a handler may push another */
+    struct fm_slots_entry entry = {
+        .key = key, .current = thread->tls->slot_current, .signal = signal};
+    struct fm_slots_entry *place = &own->entries[own->entry_count];
+    *place = entry;
+    __asm__ volatile("" ::: "memory");
     own->entry_count++;
+    /* Until then a handler pushes its own there, which is gone when it ends. */
+    __asm__ volatile("" ::: "memory");
+    *place = entry;
     callee->special |= FM_SLOTS_OPEN;
     return true;
 }
@@ -152,8 +157,8 @@ FM_RUNTIME_TEXT uint64_t fm_slots_exit_find(uint64_t key, uint64_t r15)
     uint32_t at = own != NULL ? own->entry_count : 0;
     while (at > 0 && own->entries[at - 1].key != key)
         at--;
-    if (at == 0) {
-        tls->slot_current = r15;
+    if (at == 0) { /* r15 of code without hooks must not get there: it would pass for a node */
+        tls->slot_current = fm_slots_is_node(r15) ? r15 : FM_SLOTS_NOWHERE;
         return 0;
     }
     struct fm_slots_entry entry = own->entries[at - 1];
