@@ -288,7 +288,7 @@ static char *in_terms_of(const struct fm_page *page, const char *text)
 {
     static const char *const words[][2] = {
         {"call sequence numbers", "calls"},
-        {"callseqs", "calls"},
+        {"callseqs", "counted calls"},
         {"quanta", "ticks"},
         {"user ticks", "program's ticks"},
         {"proc dynamic", "context"},
