@@ -87,6 +87,22 @@ def test_lost():
     check("calls that were counted were not sampled", not any(name in page["facts"] for name in SHARES), page["facts"])
 
 
+def test_other_lines():
+    """Files that somebody wrote by hand, or joined."""
+    with open("in.folded", "w", encoding="utf-8") as out:
+        out.write("// words\nmain;a 3.0\nmain;b 4\n\nno stack\nmain 5.\n")
+    told = run(fathom, "import", "-o", "out.data", "in.folded")
+    page = menu()
+    check("lines that are no stacks are left out and told, fractions of zeros are none", told.returncode == 0 and
+          page["facts"]["quanta"] == 12 and page["text"][0]["text"].startswith(
+              "2 of 5 lines are no stacks with a whole number"), (told, page["facts"], page["text"][:2]))
+    for content in ("main;a 1\nwords\n", "main;a 1.5\n", "words\nmain;a 1\nmain;b\n"):
+        with open("in.folded", "w", encoding="utf-8") as out:
+            out.write(content)
+        told = run(fathom, "import", "-o", "out.data", "in.folded")
+        check(f"refused: {content!r}", told.returncode == 1 and told.stderr.count("\n") == 1, told)
+
+
 def test_others():
     """What another reader counted of files of others."""
     paths = sorted(glob.glob(os.path.join(SAMPLES, "*.expected.json")))
@@ -115,6 +131,7 @@ with tempfile.TemporaryDirectory() as folder:
     test_cut()
     test_few()
     test_lost()
+    test_other_lines()
     test_others()
     os.chdir("/")
 end()

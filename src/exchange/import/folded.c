@@ -15,12 +15,21 @@ struct folded {
     const char *before; /* the stack that was built last */
     size_t before_size;
     uint64_t sum, lines, least; /* least: of the numbers above 0 */
+    uint64_t other;             /* lines that are no stacks */
+    struct fm_import_text first_other;
 };
 
-/* Size of the stack and the number behind it; false: it is no such line. */
+#define TELLING_LINES 20u
+
+/* Size of the stack and the number behind it, which may have a fraction of zeros; false: it is no
+ * such line. */
 static bool split(const char *line, size_t size, size_t *ret_stack, uint64_t *ret)
 {
     size_t at = size;
+    while (at > 0 && line[at - 1] == '0')
+        at--;
+    size = at > 1 && line[at - 1] == '.' && g_ascii_isdigit(line[at - 2]) ? at - 1 : size;
+    at = size;
     while (at > 0 && line[at - 1] >= '0' && line[at - 1] <= '9')
         at--;
     if (at < 2 || line[at - 1] != ' ' || !fm_import_number(line + at, size - at, ret))
@@ -29,19 +38,30 @@ static bool split(const char *line, size_t size, size_t *ret_stack, uint64_t *re
     return true;
 }
 
+static bool is_stack(const char *line, size_t size)
+{
+    size_t stack;
+    uint64_t count;
+    return split(line, size, &stack, &count) && memchr(line, '\0', size) == NULL &&
+           g_utf8_validate(line, (gssize)MIN(stack, 1000), NULL);
+}
+
+/* The first line is a stack, or most of the first ones are. */
 bool fm_import_is_folded(const struct fm_import_input *input)
 {
     struct fm_import_text text;
     const char *line;
-    size_t size, stack;
-    uint64_t count;
+    size_t size;
+    unsigned lines = 0, stacks = 0;
     fm_import_text_begin(&text, input);
-    while (fm_import_text_next(&text, &line, &size)) {
-        if (size > 0 && line[0] != '#')
-            return split(line, size, &stack, &count) && memchr(line, '\0', size) == NULL &&
-                   g_utf8_validate(line, (gssize)MIN(stack, 1000), NULL);
+    while (lines < TELLING_LINES && fm_import_text_next(&text, &line, &size)) {
+        if (size == 0 || line[0] == '#')
+            continue;
+        stacks += is_stack(line, size);
+        if (lines++ == 0 && stacks > 0)
+            return true;
     }
-    return false;
+    return stacks > lines - stacks && memchr(input->bytes, ';', input->size) != NULL;
 }
 
 /* How many frames both stacks begin with. */
@@ -105,10 +125,11 @@ static bool read_lines(struct folded *in, GError **error)
     while (fm_import_text_next(&in->text, &line, &size)) {
         if (size == 0 || line[0] == '#')
             continue;
-        if (memchr(line, '\0', size) != NULL || !split(line, size, &stack, &count))
-            return fm_import_text_fail(&in->text, FM_ERROR_FORMAT, error,
-                                       "expected frames with ';' between them, a blank and a "
-                                       "whole number");
+        if (memchr(line, '\0', size) != NULL || !split(line, size, &stack, &count)) {
+            if (in->other++ == 0)
+                in->first_other = in->text;
+            continue;
+        }
         if (!fm_import_sum(&in->sum, count))
             return fm_import_text_fail(&in->text, FM_ERROR_LIMIT, error,
                                        "the numbers up to here are more than 2^63 together");
@@ -116,6 +137,17 @@ static bool read_lines(struct folded *in, GError **error)
         in->lines++;
         if (count > 0 && (in->least == 0 || count < in->least))
             in->least = count;
+    }
+    if (in->other > 0 && in->other >= in->lines)
+        return fm_import_text_fail(&in->first_other, FM_ERROR_FORMAT, error,
+                                   "expected frames with ';' between them, a blank and a whole "
+                                   "number");
+    if (in->other > 0) {
+        g_autofree char *note = g_strdup_printf(
+            FM_NOTE_WARNING "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+                            " lines are no stacks with a whole number: they are left out",
+            (guint64)in->other, (guint64)(in->other + in->lines));
+        fm_build_note(fm_stacks_build(in->stacks), note);
     }
     if (in->lines > 0)
         return true;
