@@ -287,7 +287,7 @@ void fm_add_summary(struct fm_page *page)
 static char *in_terms_of(const struct fm_page *page, const char *text)
 {
     static const char *const words[][2] = {
-        {"call sequence numbers", "calls"},
+        {"call sequence numbers", "counted calls"},
         {"callseqs", "counted calls"},
         {"quanta", "ticks"},
         {"user ticks", "program's ticks"},
