@@ -120,7 +120,7 @@ def test_faults(folder):
     check("so is a missing file", told.returncode == 1 and "missing" in told.stderr, told)
     path = os.path.join(folder, "late.folded")
     with open(path, "w", encoding="utf-8") as out:
-        out.write(FOLDED + "main;oops\n")
+        out.write(FOLDED + "main;oops\n" * FOLDED.count("\n"))
     told = run(fathom, "import", path)
     check("an error names file and line, and nothing is written", told.returncode == 1 and
           "late.folded: line 4: expected" in told.stderr and
