@@ -28,10 +28,9 @@ static bool is_in_runtime(const struct fm_proc *proc)
            strcmp(proc->linkage, "fm_library_leave") == 0;
 }
 
-/* Folders of the recording runtime's own objects, if they have debug information, with their
- * slashes: those named like the one of such a function, as objects of one library may come from
- * several builds. */
-static GPtrArray *runtime_folders(const struct fm_statics *statics)
+/* Those named like the folder of such a function: objects of one library may come from several
+ * builds. */
+GPtrArray *fm_statics_runtime_folders(const struct fm_statics *statics)
 {
     GPtrArray *folders = g_ptr_array_new_with_free_func(g_free);
     g_autofree char *own = NULL;
@@ -50,7 +49,7 @@ static GPtrArray *runtime_folders(const struct fm_statics *statics)
     return folders;
 }
 
-static bool is_of_runtime(const GPtrArray *folders, const char *unit)
+bool fm_statics_is_in_folders(const GPtrArray *folders, const char *unit)
 {
     for (guint i = 0; i < folders->len; i++)
         if (g_str_has_prefix(unit, g_ptr_array_index(folders, i)))
@@ -67,7 +66,7 @@ GPtrArray *fm_statics_bare_units(const struct fm_statics *statics)
 {
     g_autoptr(GHashTable) with = g_hash_table_new(g_str_hash, g_str_equal);
     g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
-    g_autoptr(GPtrArray) own = runtime_folders(statics);
+    g_autoptr(GPtrArray) own = fm_statics_runtime_folders(statics);
     GPtrArray *bare = g_ptr_array_new();
     for (uint32_t i = 0; i < statics->proc_count; i++) {
         const struct fm_proc *proc = &statics->procs[i];
@@ -78,7 +77,8 @@ GPtrArray *fm_statics_bare_units(const struct fm_statics *statics)
         const struct fm_proc *proc = &statics->procs[i];
         bool known = proc->entry != 0 && proc->unit[0] != '\0' && proc->line > 0 &&
                      !is_header_or_assembly(proc->unit);
-        if (known && !g_hash_table_contains(with, proc->unit) && !is_of_runtime(own, proc->unit) &&
+        if (known && !g_hash_table_contains(with, proc->unit) &&
+            !fm_statics_is_in_folders(own, proc->unit) &&
             g_hash_table_add(seen, (gpointer)(uintptr_t)proc->unit))
             g_ptr_array_add(bare, (gpointer)(uintptr_t)proc->unit);
     }

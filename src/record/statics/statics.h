@@ -192,5 +192,11 @@ const char *fm_statics_symbol_at(const struct fm_statics *statics, uint64_t addr
  * the recording runtime are not among them. Needs debug information. Caller unrefs. */
 GPtrArray *fm_statics_bare_units(const struct fm_statics *statics);
 
+/* Folders of the recording runtime's own objects in a program, if they have debug information, with
+ * their slashes. Elements: char *. The caller unrefs it. */
+GPtrArray *fm_statics_runtime_folders(const struct fm_statics *statics);
+/* unit: struct fm_proc's. */
+bool fm_statics_is_in_folders(const GPtrArray *folders, const char *unit);
+
 /* Whether any function of the module at path calls the hooks; true also when that is not known. */
 bool fm_statics_file_has_hooks(const char *path);

@@ -138,6 +138,26 @@ def sentence(shown):
     return next((one["text"] for one in shown["text"] if " in code " in one["text"]), None)
 
 
+HEAP = r"""
+#include <stdlib.h>
+static void *kept[60000];
+__attribute__((noinline)) void blocks(unsigned round)
+{
+    for (unsigned i = 0; i < 60000; i++) {
+        unsigned at = i * 7919u % 60000;
+        free(kept[at]);
+        kept[at] = malloc(16 + (i ^ round) % 64);
+    }
+}
+int main(void)
+{
+    for (unsigned round = 0; round < 60; round++)
+        blocks(round);
+    return 0;
+}
+"""
+
+
 class World:
     def __init__(self, folder, tap):
         self.folder, self.tap = folder, tap
@@ -188,6 +208,16 @@ class World:
         self.tap.check(re.search(r"In code without hooks: +\d+\.\d %", about),
                        "but that it was recorded stands there", about)
 
+    def heap(self):
+        """The fronts of malloc and free are in the program, and no part of it."""
+        data, said = self.record("blocks", HEAP, "--grade=deep", "-O1")
+        fronts = "fathom's functions in blocks"
+        self.tap.check(share(data, object=fronts) >= 3 and fronts in said, "time in our own fronts is told as such",
+                       (facts(data), said))
+        self.tap.same([fact for fact in facts(data)[0] if fact["kind"] == "system" or fact["function"].startswith("fm_") or
+                       fact["kind"] == "part" and fact["function"] not in ("_init", "not known", "")], [],
+                      "and not as the program's or the system's functions")
+
     def part(self):
         (self.folder / "other.c").write_text(OTHER)
         lib.must(["gcc", "-g", "-O1", "-c", "other.c"], self.folder)
@@ -231,6 +261,7 @@ def main():
         world.sort()
         world.own()
         world.kernel()
+        world.heap()
         world.sums(world.part())
     return tap.done()
 

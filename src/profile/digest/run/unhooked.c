@@ -138,11 +138,13 @@ static double spread_of(const struct fm_profile *profile, double share)
     return samples > 0 ? 200 * sqrt(share * (1 - share) / samples) : 0;
 }
 
+#define FATHOMS_OWN "fathom's functions" /* in front of malloc and others (emit_unhooked.c) */
+
 /* Nobody builds these to see inside. */
 static bool is_of_system(const char *object)
 {
     static const char *const names[] = {"libc.so",  "libm.so",    "libstdc++.so", "libgcc_s.so",
-                                        "ld-linux", "linux-vdso", "libfathom"};
+                                        "ld-linux", "linux-vdso", "libfathom",    FATHOMS_OWN};
     for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
         if (g_str_has_prefix(object, names[i]))
             return true;
@@ -187,7 +189,8 @@ char *fm_unhooked_sentence(const struct fm_profile *profile)
         const struct fm_unhooked_file *file =
             &g_array_index(digest->files, struct fm_unhooked_file, i);
         g_autofree char *name = fm_unhooked_file_name(file);
-        bool foreign = file->kind == FM_UNHOOKED_OBJECT || file->kind == FM_UNHOOKED_KERNEL;
+        bool foreign = (file->kind == FM_UNHOOKED_OBJECT || file->kind == FM_UNHOOKED_KERNEL) &&
+                       !g_str_has_prefix(file->object, FATHOMS_OWN);
         all_foreign = all_foreign && (foreign || (double)file->quanta < FILE_SHARE_SAID * all);
         if (said < FILES_SAID && (double)file->quanta >= FILE_SHARE_SAID * all)
             g_string_append_printf(files, "%s%s %.0f %%", said++ > 0 ? ", " : "", name,

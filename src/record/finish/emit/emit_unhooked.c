@@ -17,6 +17,7 @@ struct unhooked {
     GArray *costs;   /* struct fm_unhooked */
     uint64_t told;   /* quanta whose code is known */
     GHashTable *led; /* quanta of foreign code by the sample that has them, too */
+    GHashTable *own; /* statics -> GPtrArray: folders of the runtime's objects in it */
 };
 
 /* An address in code called by an edge. */
@@ -67,6 +68,31 @@ static uint32_t outermost(const struct fm_statics *statics, uint32_t scope)
     return scope;
 }
 
+/* The runtime's functions in front of malloc, free and waiting calls: part of what recording costs,
+ * and nothing of the program's. */
+static bool is_own(struct unhooked *u, const struct fm_statics *statics, const struct fm_proc *proc,
+                   const char *symbol)
+{
+    if (symbol != NULL && g_str_has_prefix(symbol, "fm_"))
+        return true;
+    GPtrArray *folders = g_hash_table_lookup(u->own, statics);
+    if (folders == NULL) {
+        folders = fm_statics_runtime_folders(statics);
+        g_hash_table_insert(u->own, (gpointer)(uintptr_t)statics, folders);
+    }
+    return proc != NULL && fm_statics_is_in_folders(folders, proc->unit);
+}
+
+/* "fm_own_free" is free. */
+static void tell_own(struct unhooked *u, struct fm_unhooked *ret)
+{
+    static const char own[] = "fm_own_";
+    g_autofree char *object = g_strdup_printf("fathom's functions in %s", ret->object);
+    ret->object = g_string_chunk_insert_const(u->names, object);
+    if (g_str_has_prefix(ret->function, own))
+        ret->function += sizeof own - 1;
+}
+
 /* False: the address lies in a function with hooks. */
 static bool find_place(struct unhooked *u, uint64_t address, uint32_t epoch, bool in_kernel,
                        struct fm_unhooked *ret)
@@ -93,6 +119,10 @@ static bool find_place(struct unhooked *u, uint64_t address, uint32_t epoch, boo
         return true;
     const struct fm_proc *proc =
         body == FM_NONE ? NULL : &statics->procs[statics->scopes[body].proc];
+    if (is_own(u, statics, proc, symbol)) {
+        tell_own(u, ret);
+        return true;
+    }
     bool in_system = proc != NULL && g_str_has_prefix(proc->file, "/usr/");
     ret->kind = in_system ? FM_UNHOOKED_SYSTEM : FM_UNHOOKED_PART;
     return true;
@@ -202,13 +232,16 @@ void fm_emit_unhooked(const struct fm_raw_recording *recording, const struct fm_
     if (!fm_emits_unhooked(recording) || csd_ids == NULL)
         return;
     g_autoptr(GHashTable) led = g_hash_table_new_full(hash_place, equal_places, NULL, g_free);
+    g_autoptr(GHashTable) own = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL,
+                                                      (GDestroyNotify)g_ptr_array_unref);
     g_autoptr(GArray) costs = g_array_new(FALSE, FALSE, sizeof(struct fm_unhooked));
     struct unhooked u = {.recording = recording,
                          .nodes = nodes,
                          .csd_ids = csd_ids,
                          .names = g_string_chunk_new(4096),
                          .costs = costs,
-                         .led = led};
+                         .led = led,
+                         .own = own};
     add_foreigns(&u);
     add_samples(&u);
     if (costs->len > 0)
