@@ -95,6 +95,45 @@ def many(folder):
         edges[caller, "dispatch"] for caller in ("one", "other", *names)), "many.c: calls by the site")
 
 
+def loading(folder):
+    """A library without hooks calls back; one with the other kind is as one without, and the program says so."""
+    source = PROGRAMS / "library.c"
+    lib.must(["gcc", "-O1", "-fPIC", "-shared", source, "-o", "plain.so"], folder)
+    lib.must([lib.FATHOM, "cc", "--grade=deep", "-O1", "-fPIC", "-shared", source, "-o", "hooked.so"], folder)
+    equal(folder, "loading.c", ["loading.c"], ["-O1"], [["./plain.so"]])
+    program = build(folder, "slots", ["loading.c"], ["-O1"])
+    for library in ("plain.so", "hooked.so"):
+        done = lib.must([lib.FATHOM, "record", "-o", "slots.data", "--", program, f"./{library}"], folder)
+        profile = lib.Profile(pathlib.Path(folder) / "slots.data")
+        expected = {"mine": 900, "calling": 300, "keep": 10, "napping": 3}
+        calls = profile.calls()
+        tap.same({name: calls[name] for name in expected}, expected, f"{library}: calls and callbacks")
+        tap.same({what: profile.heap["keep", what] for what in ("live_bytes", "live_blocks")},
+                 {"live_bytes": 10045, "live_blocks": 10}, f"{library}: held memory by its context")
+        tap.same(profile.heap["napping", "waits"], 3, f"{library}: waits by their context")
+        said = [line for line in done.stderr.splitlines() if "hooks of another kind" in line]
+        tap.same(len(said), int(library == "hooked.so"), f"{library}: a sentence for hooks that are not recorded")
+
+
+def ticks(folder):
+    program = build(folder, "slots", ["loading.c"], ["-O1"])
+    lib.must([lib.FATHOM, "record", "-o", "ticks.data", "--", program, "./none.so", "400"], folder,
+             env={**os.environ, "FATHOM_TICKS": "timer"})
+    profile = lib.Profile(pathlib.Path(folder) / "ticks.data")
+    total = sum(profile.quanta.values())
+    tap.check(total >= 200 and profile.quanta["spin"] >= 0.9 * total, "the time is charged to the function that runs",
+              dict(profile.quanta))
+
+
+def sentences(folder):
+    """Requests that such a program cannot carry out."""
+    program = build(folder, "slots", ["callbacks.c", "other.c"], ["-O1"])
+    for what, environment, part in (("to begin stopped", {"FATHOM_RECORDING": "off"}, "cannot stop its recording"),
+                                    ("to time calls", {"FATHOM_TRACE": "work"}, "cannot be timed one by one")):
+        done = lib.run([program, "poly"], folder, env={**os.environ, "FATHOM_OUTPUT": "said", **environment})
+        tap.same((done.returncode, done.stderr.count(part)), (0, 1), f"{what}: a sentence")
+
+
 def killed(folder):
     program = build(folder, "slots", ["killed.c"], ["-O1"])
     child = subprocess.Popen([program], cwd=folder, stdout=subprocess.PIPE, text=True,
@@ -153,6 +192,9 @@ def main():
         callbacks(folder, ["-O1", "-fPIC"])
         handlers(folder)
         many(folder)
+        loading(folder)
+        ticks(folder)
+        sentences(folder)
         killed(folder)
         refusals(folder)
     return tap.done()
