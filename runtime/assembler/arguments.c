@@ -41,9 +41,10 @@ char *fm_as_put_first(char *lines, char *all)
         free(lines);
         return all;
     }
-    char *both = realloc(lines, strlen(lines) + strlen(all) + 1);
+    size_t before = strlen(lines), size = strlen(all) + 1;
+    char *both = realloc(lines, before + size);
     if (both != NULL)
-        strcat(both, all);
+        memcpy(both + before, all, size);
     else
         free(lines);
     free(all);

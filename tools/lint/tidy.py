@@ -24,7 +24,7 @@ import sys
 import time
 
 KEPT_DAYS = 30
-GCC_ALONE = ("-fno-shrink-wrap",)
+GCC_ALONE = ("-fno-shrink-wrap", "-ffixed-r15")
 RULES = (".clang-tidy", "tools/lint", "tools/lint.sh")
 DAY = 86400
 COMMENT = re.compile(rb'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*.*?\*/', re.DOTALL)

@@ -13,7 +13,7 @@
 
 bool fm_slots_has(const struct fm_slots_line *line, const char *part)
 {
-    return memmem(line->at, line->size, part, strlen(part)) != NULL;
+    return line->size > 0 && memmem(line->at, line->size, part, strlen(part)) != NULL;
 }
 
 static bool is_instruction(const struct fm_slots_line *line)
