@@ -110,7 +110,7 @@ FM_RUNTIME_TEXT uint64_t fm_slots_make(const struct fm_slots_about *function, ui
                                        uint64_t bp)
 {
     struct fm_tls *tls = &fm_tls_v2;
-    struct fm_thread *thread = tls->thread;
+    struct fm_thread *thread;
     struct fm_slots_call call = {.function = function, .site = site, .sp = sp, .bp = bp};
     if (tls->inside != 0 || (tls->bound == FM_BOUND_NONE && tls->slot_root == 0))
         return (uint64_t)fm_slots_nowhere(fm_slots_sites(function));

@@ -16,7 +16,8 @@ static int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
 int main(void)
 {
     int sum = 0;
-    for (int i = 0; i < 10; i++)
+    int i;
+    for (i = 0; i < 10; i++)
         sum += [Shape twice: i];
     printf("%d %d\n", fib(15), sum);
     return 0;
