@@ -58,6 +58,15 @@ static bool record_make(void)
     return true;
 }
 
+/* The next update of each thread sets both bounds again. */
+static void bounds_forget(void)
+{
+    for (struct fm_thread *t = fm_process.threads; t != NULL; t = t->next) {
+        __atomic_store_n(&t->held.low, INT64_MAX, __ATOMIC_SEQ_CST);
+        __atomic_store_n(&t->held.high, INT64_MIN, __ATOMIC_SEQ_CST);
+    }
+}
+
 void fm_held_start(void)
 {
     fm_lock_take(&fm_process.threads_lock);
@@ -69,8 +78,12 @@ void fm_held_start(void)
         const char *times = fm_getenv("FATHOM_LIFETIMES");
         if (map != NULL && times != NULL && strcmp(times, "on") == 0)
             fm_held.births = map_reserve(FM_REGIONS * sizeof *fm_held.births);
-        if (map != NULL && record_make())
+        if (map != NULL && record_make()) {
+            /* Blocks may have been counted before, by the wider bounds of that: in a constructor
+             * that runs before this library's. */
+            bounds_forget();
             __atomic_store_n(&fm_held.map, map, __ATOMIC_RELEASE);
+        }
         fm_held.refused = fm_held.map == NULL;
     }
     fm_lock_give(&fm_process.threads_lock);
@@ -202,11 +215,7 @@ void fm_held_many(void)
     __atomic_store_n(&fm_held.many, true, __ATOMIC_SEQ_CST);
     if (fm_held.rec != NULL)
         fm_held.rec->step = STEP_BYTES;
-    for (struct fm_thread *t = fm_process.threads; t != NULL; t = t->next) {
-        /* the next update sets both again */
-        __atomic_store_n(&t->held.low, INT64_MAX, __ATOMIC_SEQ_CST);
-        __atomic_store_n(&t->held.high, INT64_MIN, __ATOMIC_SEQ_CST);
-    }
+    bounds_forget();
 }
 
 /* Before the first byte is freed after a peak. */

@@ -145,7 +145,8 @@ static bool is_ours(void)
 }
 #endif
 
-__attribute__((constructor)) static void find_allocator(void)
+/* Before the constructors of the program that may allocate. */
+__attribute__((constructor(101))) static void find_allocator(void)
 {
     const char *wish = fm_getenv("FATHOM_HEAP");
     if (!is_ours())

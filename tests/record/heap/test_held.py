@@ -307,6 +307,36 @@ int main(void)
 """
 
 
+EARLY = r"""
+#include <stdlib.h>
+#define OWN __attribute__((noinline))
+static void *volatile kept, *volatile a, *volatile b;
+OWN static void before(void) { kept = malloc(120); a = malloc(9); free(a); }
+#if defined PREINIT
+__attribute__((section(".preinit_array"), used)) static void (*const first)(void) = before;
+#else
+__attribute__((constructor(101))) static void early(void) { before(); }
+#endif
+OWN static void rise(void) { a = malloc(20000); b = malloc(10000); }
+OWN static void fall(void) { free(a); free(b); }
+OWN static void again(void) { a = malloc(5000); free(a); }
+int main(void) { rise(); fall(); again(); return 0; }
+"""
+
+
+def early(tap, folder):
+    """The program's first block comes before main: small peaks afterwards are exact all the same."""
+    (folder / "early.c").write_text(EARLY)
+    for what, flags in (("a constructor", []), ("preinit_array", ["-DPREINIT"])):
+        lib.must([lib.FATHOM, "cc", "gcc", "-O1", "-fno-builtin", *flags, "early.c", "-o", "early"], folder)
+        lib.must(["./early"], folder, env={**os.environ, "FATHOM_OUTPUT": "early.rec"})
+        rec = Rec(folder / "early.rec")
+        tap.same((rec.peak, rec.live), (30120, 120), f"a first block in {what}: peak and end")
+        (folder / "early.rec").unlink()
+        profile = lib.record(["./early"], folder, name="early").profile
+        tap.same(profile.heap["rise", "peak_bytes"], 30000, f"a first block in {what}: by function")
+
+
 def of_lifetimes(folder, name):
     """What the dump of a profile says, by function that allocated, and by pair; the page's table."""
     dump = json.loads(lib.must([lib.FATHOM, "dump", "--json", name], folder).stdout)["facts"]
@@ -512,6 +542,7 @@ def main():
         as_without(tap, folder)
         pages(tap, folder)
         many(tap, folder)
+        early(tap, folder)
         lifetimes(tap, folder)
         on_one_path(tap, folder)
         not_enlarged(tap, folder)
