@@ -169,7 +169,7 @@ static bool find_canary(struct fm_slots_text *text, size_t at)
         while (before-- > 0 && !is_instruction(&text->lines[before]))
             ;
         struct fm_slots_line *load = &text->lines[before], *branch = next_instruction(text, at + 1);
-        if (!fm_slots_is(load, "movq\t") || branch == NULL || branch->at[0] != 'j')
+        if (!fm_slots_is(load, "movq\t") || branch == NULL || !fm_slots_is(branch, "j"))
             return fail(function, ": an unknown form of the stack protector");
         load->act = FM_SLOTS_TEST;
         line->act = FM_SLOTS_TEST_MORE;
@@ -194,7 +194,7 @@ static bool is_call_let_alone(const struct fm_slots_line *line)
 /* A jump out of the function: to a name that is no local label. */
 static bool is_tail_jump(const struct fm_slots_line *line)
 {
-    if (line->at[0] != 'j')
+    if (!fm_slots_is(line, "j"))
         return false;
     const char *to = line->at + strcspn(line->at, " \t\n");
     to += strspn(to, " \t");
@@ -210,7 +210,7 @@ static bool examine_line(struct fm_slots_text *text, size_t at)
         function->has_file = true;
     }
     if (line->app || !is_instruction(line)) {
-        bool own = line->app && *line->at != '#' && *line->at != '.';
+        bool own = line->app && !fm_slots_is(line, "#") && !fm_slots_is(line, ".");
         if (own && (fm_slots_has(line, ", %rsp") || fm_slots_has(line, ",%rsp")))
             return fail(function, ": inline assembly changes the stack pointer");
         function->has_calls |= own && (fm_slots_has(line, "call") || fm_slots_has(line, "jmp"));
@@ -243,7 +243,7 @@ static bool is_early(const struct fm_slots_text *text, struct fm_slots_function 
         function->has_frame = frame;
         early &= !fm_slots_has(line, "r11") && !is_call(line);
         early &= !line->label || fm_slots_is(line, ".L");
-        early &= line->at[0] != 'j' || !is_instruction(line);
+        early &= !fm_slots_is(line, "j") || !is_instruction(line);
     }
     return early && frame && !function->realigned;
 }
