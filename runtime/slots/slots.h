@@ -27,7 +27,9 @@ struct fm_slots_thread {
 };
 
 /* memory.c */
-extern const char fm_slots_present_v1[] __attribute__((weak)) FM_HIDDEN;
+/* Not hidden here, so that its address comes out of the global offset table: in a program that is
+ * position-independent and has none, gold makes the program's own address of a hidden one. */
+extern const char fm_slots_present_v1[] __attribute__((weak, visibility("default")));
 static inline bool fm_slots_are_used(void)
 {
     return fm_slots_present_v1 != NULL;
