@@ -122,14 +122,15 @@ int fm_cmd_log_critical_path(int argc, char **argv)
                      "that of those it waited for while it waited, waits for a CPU, for "
                      "interrupts, and those that nothing is known of.",
                      "fathom log critical-path --thread=main --from=1.5s --to=2s program.eventlog");
-    if (status < 0 && argc != 2)
+    const bool ours = status < 0; /* and no option has answered */
+    if (ours && argc != 2)
         status =
             fm_console_usage("log critical-path", "expected one TRACE, got %d arguments", argc - 1);
-    if (status < 0 && wanted.thread == NULL)
+    else if (ours && wanted.thread == NULL)
         status = fm_console_usage("log critical-path", "--thread is missing");
-    if (status < 0 && wanted.json && wanted.csv)
+    else if (ours && wanted.json && wanted.csv)
         status = fm_console_usage("log critical-path", "choose one of --json and --csv");
-    if (status < 0)
+    else if (ours)
         status = critical_path(argv[1], &wanted);
     g_free(wanted.thread);
     g_free(wanted.from);
