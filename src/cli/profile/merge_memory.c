@@ -69,10 +69,13 @@ static void on_fault(int number)
     signal(number, SIG_DFL); /* the instruction is run again and ends the process */
 }
 
+/* AddressSanitizer gives each thread one, and frees it at the thread's end. */
 static void use_stack(char *stack)
 {
     const stack_t own = {.ss_sp = stack, .ss_size = HANDLER_STACK};
-    sigaltstack(&own, NULL);
+    stack_t now;
+    if (sigaltstack(NULL, &now) == 0 && (now.ss_flags & SS_DISABLE) != 0)
+        sigaltstack(&own, NULL);
 }
 
 void fm_merge_memory_watch(void)
