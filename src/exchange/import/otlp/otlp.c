@@ -212,8 +212,8 @@ static void profile_clear(struct profile *profile)
 static size_t find_type(const struct otlp *in, const struct profile *profile)
 {
     for (size_t i = 0; i < in->columns.count; i++) {
-        if (strcmp(in->types[i].name, profile->name) == 0 &&
-            strcmp(in->types[i].unit, profile->unit) == 0)
+        if (g_strcmp0(in->types[i].name, profile->name) == 0 &&
+            g_strcmp0(in->types[i].unit, profile->unit) == 0)
             return i;
     }
     return G_MAXSIZE;
