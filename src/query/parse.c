@@ -305,7 +305,7 @@ static bool parse_graph(struct piece rest, struct fm_command *command, GError **
 
 static bool parse_memory(struct piece piece, struct fm_command *command, GError **error)
 {
-    unsigned side;
+    unsigned side = 0;
 
     if (!parse_word(piece, "memory", &fm_words_memory_side, &side, error))
         return false;
@@ -316,7 +316,7 @@ static bool parse_memory(struct piece piece, struct fm_command *command, GError 
 static bool parse_callers(struct piece rest, struct fm_command *command, GError **error)
 {
     struct piece pieces[6];
-    unsigned group;
+    unsigned group = 0;
 
     if (split(rest, '/', pieces, 6) != 5)
         return fail(error, "proc_callers", rest, "PROCEDURE/GROUP/BUNCH/SIZE/CONTOUR");

@@ -426,6 +426,23 @@ static void add_recursions(struct fm_page *page, const struct fm_measured *measu
     fm_add_link(page->body, &all, "More recursions");
 }
 
+static void add_links_of_run(struct fm_page *page, const struct fm_wait_digest *digest)
+{
+    if (digest->waits > 0) {
+        struct fm_query waits = fm_page_link(page, FM_CMD_WAITS, 0);
+        fm_add_link(page->body, &waits, "Waits and locks");
+    }
+    unsigned held = fm_profile_measure(page->profile, FM_LIVE_BLOCKS);
+    if (held != 0 && fm_cost_total(&page->analysis->root_total, (enum fm_measure_id)held) > 0) {
+        struct fm_query leaks = fm_page_link(page, FM_CMD_LEAKS, 0);
+        fm_add_link(page->body, &leaks, fm_held_words(page->profile)->link);
+    }
+    if (page->profile->run_info.durations.count > 0) {
+        struct fm_query durations = fm_page_link(page, FM_CMD_DURATIONS, 0);
+        fm_add_link(page->body, &durations, "Durations of single calls");
+    }
+}
+
 static void add_answers(struct fm_page *page)
 {
     struct fm_measured measured;
@@ -448,19 +465,7 @@ static void add_answers(struct fm_page *page)
                     "Too short for samples, so nothing here says where time goes: calls "
                     "and bytes are exact. Give it more to do, or sample more often: "
                     "`fathom record --tick=cycles`.");
-    if (digest->waits > 0) {
-        struct fm_query waits = fm_page_link(page, FM_CMD_WAITS, 0);
-        fm_add_link(page->body, &waits, "Waits and locks");
-    }
-    unsigned held = fm_profile_measure(page->profile, FM_LIVE_BLOCKS);
-    if (held != 0 && fm_cost_total(&page->analysis->root_total, (enum fm_measure_id)held) > 0) {
-        struct fm_query leaks = fm_page_link(page, FM_CMD_LEAKS, 0);
-        fm_add_link(page->body, &leaks, fm_held_words(page->profile)->link);
-    }
-    if (page->profile->run_info.durations.count > 0) {
-        struct fm_query durations = fm_page_link(page, FM_CMD_DURATIONS, 0);
-        fm_add_link(page->body, &durations, "Durations of single calls");
-    }
+    add_links_of_run(page, digest);
     add_ranks(page);
     if (!fm_page_has_contexts(page)) {
         add_functions(page, &measured);
