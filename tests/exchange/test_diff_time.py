@@ -83,17 +83,35 @@ def several_runs():
     check("it is slow itself", cause and cause[0]["what"].startswith("slow itself"), cause)
     check("main leads to it and is not listed", not any(table["name"] == "times_with_callees" and
           [row for row in table["rows"] if row["cells"]["function"] == "main"] for table in document["tables"]))
-    odd = record("odd", "12000", "12000")
-    facts, _, document = told("--base", *base, odd, "--new", *new)
-    check("a run that took another time than the others is left out", facts["runs_before"] in (3, 4) and
-          any("odd.data" in item.get("text", "") for item in document["text"]), document["text"])
-    facts, _, _ = told("--base", *base, odd, "--new", *new, "--all-runs")
-    check("unless all are wanted", facts["runs_before"] == 5, facts)
     again = run(fathom, "diff", "--base", *([base[0]] * 21), "--new", *new)
     check("over 20 runs are an error", again.returncode == 2 and "at most 20 files behind --base" in again.stderr, again)
     again = run(fathom, "diff", "--variation=-1", base[0], new[0])
     check("as is a variation below 0", again.returncode == 2 and "--variation" in again.stderr, again)
     return base, new
+
+
+def imported(name, samples):
+    with open(name, "w") as file:
+        file.write(f"main;turn 600\nmain;slow {samples}\n")
+    must(fathom, "import", "-o", name + ".data", name)
+    return name + ".data"
+
+
+def a_disturbed_run():
+    """With counts of samples that are given: how far equal runs lie apart says what is far."""
+    base = [imported(f"base{i}", 600 + 7 * i) for i in range(4)]
+    new = [imported(f"new{i}", 15000 + 7 * i) for i in range(3)]
+    odd = imported("odd", 23400)
+    facts, _, document = told("--base", *base, odd, "--new", *new)
+    notes = [item["text"] for item in document["text"] if "odd.data" in item.get("text", "")]
+    check("a run that took another time than the others is left out, alone", facts["runs_before"] == 4 and
+          len(notes) == 1 and "odd.data (24,000 samples)" in notes[0] and "base" not in notes[0], document["text"])
+    facts, _, document = told("--base", *base, odd, "--new", *new, "--all-runs")
+    check("unless all are wanted", facts["runs_before"] == 5 and "odd.data (" not in str(document["text"]), facts)
+    apart = [imported(f"apart{i}", 600 << i) for i in range(4)]
+    facts, _, document = told("--base", *apart, odd, "--new", *new)
+    check("where equal runs lie far apart none is", facts["runs_before"] == 5 and
+          "Left out" not in str(document["text"]), document["text"])
 
 
 def limits(base, new):
@@ -127,6 +145,7 @@ with tempfile.TemporaryDirectory() as folder:
         file.write(PROGRAM)
     must(fathom, "cc", "-O1", "-g", "prog.c", "-o", "prog")
     a_hundred_times_as_slow()
+    a_disturbed_run()
     limits(*several_runs())
     os.chdir("/")
 end()

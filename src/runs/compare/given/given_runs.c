@@ -33,6 +33,17 @@ static void choose_middle(struct fm_given_runs *runs, const char *by)
     runs->middle = fm_runs_middle(amounts, runs->profiles->len);
 }
 
+/* A run's time, or how many samples where no clock tells what one is. */
+static char *amount_of(const struct fm_profile *run)
+{
+    double amount;
+    fm_timing_seconds(run, &amount);
+    if (run->ticks_per_second > 0)
+        return fm_format_time(amount);
+    g_autofree char *count = fm_format_int((int64_t)amount);
+    return g_strdup_printf("%s %s", count, run->measures[FM_QUANTA].name);
+}
+
 /* Leaves out runs whose time is far from the others': something else on the machine disturbed
  * them. */
 static void leave_out(struct fm_given_runs *runs, GString *told)
@@ -46,13 +57,11 @@ static void leave_out(struct fm_given_runs *runs, GString *told)
         "(--all-runs keeps them):",
         told->len > 0 ? " " : "");
     for (guint i = runs->profiles->len; i-- > 0;) {
-        double seconds;
         if (!disturbed[i])
             continue;
-        fm_timing_seconds(runs->profiles->pdata[i], &seconds);
-        g_autofree char *time = fm_format_time(seconds);
+        g_autofree char *amount = amount_of(runs->profiles->pdata[i]);
         g_string_append_printf(told, "%s %s (%s)", g_str_has_suffix(told->str, ":") ? "" : ",",
-                               (const char *)runs->paths->pdata[i], time);
+                               (const char *)runs->paths->pdata[i], amount);
         g_ptr_array_remove_index(runs->profiles, i);
         g_ptr_array_remove_index(runs->paths, i);
     }
