@@ -31,6 +31,15 @@ fm_import_is fm_import_is_callgrind, fm_import_is_chrome, fm_import_is_cpuprofil
     fm_import_is_massif, fm_import_is_otlp, fm_import_is_perfetto, fm_import_is_perf,
     fm_import_is_perfdata, fm_import_is_pprof, fm_import_is_speedscope;
 
+/* --- errors --- */
+
+/* FM_ERROR_FORMAT with "NAME: " + the text. Returns false. */
+bool fm_import_fail(const struct fm_import_input *input, GError **error, const char *format, ...)
+    FM_PRINTF(3, 4);
+/* "NAME: offset N: " + the text. */
+bool fm_import_fail_at(const struct fm_import_input *input, uint64_t offset, int code,
+                       GError **error, const char *format, ...) FM_PRINTF(5, 6);
+
 /* --- lines of text --- */
 
 struct fm_import_text {

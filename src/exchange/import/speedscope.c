@@ -48,16 +48,9 @@ static bool fail(const struct speedscope *in, GError **error, const char *format
     va_start(arguments, format);
     g_autofree char *message = g_strdup_vprintf(format, arguments);
     va_end(arguments);
-    g_autofree char *place =
-        in->place == NULL
-            ? g_strdup("")
-            : g_strdup_printf("offset %zu: ",
-                              in->input->skipped +
-                                  (size_t)(in->place - (const char *)in->input->bytes));
-    g_set_error(error, FM_ERROR, FM_ERROR_FORMAT, "%s: %s%s%s%s", in->input->name, place,
-                in->profile_name == NULL ? "" : in->profile_name,
-                in->profile_name == NULL ? "" : ": ", message);
-    return false;
+    return fm_import_json_fail(in->input, (struct fm_json_value){.at = in->place}, error, "%s%s%s",
+                               in->profile_name == NULL ? "" : in->profile_name,
+                               in->profile_name == NULL ? "" : ": ", message);
 }
 
 bool fm_import_is_speedscope(const struct fm_import_input *input)

@@ -4,6 +4,28 @@
 #include "base/error.h"
 #include "exchange/import/internal.h"
 
+bool fm_import_fail(const struct fm_import_input *input, GError **error, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    g_autofree char *message = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    g_set_error(error, FM_ERROR, FM_ERROR_FORMAT, "%s: %s", input->name, message);
+    return false;
+}
+
+bool fm_import_fail_at(const struct fm_import_input *input, uint64_t offset, int code,
+                       GError **error, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    g_autofree char *message = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    g_set_error(error, FM_ERROR, code, "%s: offset %" G_GUINT64_FORMAT ": %s", input->name,
+                (guint64)(input->skipped + offset), message);
+    return false;
+}
+
 void fm_import_text_begin(struct fm_import_text *text, const struct fm_import_input *input)
 {
     const char *bytes = input->size > 0 ? (const char *)input->bytes : "";
@@ -56,9 +78,9 @@ bool fm_import_json(const struct fm_import_input *input, struct fm_json_value *r
     const char *expected;
     if (fm_json_check((const char *)input->bytes, input->size, ret, &offset, &expected))
         return true;
-    g_set_error(error, FM_ERROR, offset == input->size ? FM_ERROR_TRUNCATED : FM_ERROR_FORMAT,
-                "%s: offset %zu: expected %s", input->name, input->skipped + offset, expected);
-    return false;
+    return fm_import_fail_at(input, offset,
+                             offset == input->size ? FM_ERROR_TRUNCATED : FM_ERROR_FORMAT, error,
+                             "expected %s", expected);
 }
 
 bool fm_import_json_fail(const struct fm_import_input *input, struct fm_json_value at,
@@ -68,13 +90,11 @@ bool fm_import_json_fail(const struct fm_import_input *input, struct fm_json_val
     va_start(arguments, format);
     g_autofree char *message = g_strdup_vprintf(format, arguments);
     va_end(arguments);
-    g_autofree char *place =
-        at.at < (const char *)input->bytes || at.at > (const char *)input->bytes + input->size
-            ? g_strdup("")
-            : g_strdup_printf("offset %zu: ",
-                              input->skipped + (size_t)(at.at - (const char *)input->bytes));
-    g_set_error(error, FM_ERROR, FM_ERROR_FORMAT, "%s: %s%s", input->name, place, message);
-    return false;
+    const char *bytes = (const char *)input->bytes;
+    if (at.at < bytes || at.at > bytes + input->size)
+        return fm_import_fail(input, error, "%s", message);
+    return fm_import_fail_at(input, (uint64_t)(at.at - bytes), FM_ERROR_FORMAT, error, "%s",
+                             message);
 }
 
 char *fm_import_json_text(struct fm_json_value value)

@@ -45,9 +45,8 @@ static bool fail(const struct gmon *in, int code, GError **error, const char *fo
     va_start(arguments, format);
     g_autofree char *message = g_strdup_vprintf(format, arguments);
     va_end(arguments);
-    g_set_error(error, FM_ERROR, code, "%s: offset %zu: %s", in->input->name,
-                (size_t)(in->at - in->input->bytes), message);
-    return false;
+    return fm_import_fail_at(in->input, (uint64_t)(in->at - in->input->bytes), code, error, "%s",
+                             message);
 }
 
 /* The next bytes; NULL: there are fewer. */

@@ -51,18 +51,6 @@ struct fm_otlp_dictionary {
     uint64_t *pushed;       /* frames of all samples so far */
 };
 
-static bool fail(const struct fm_otlp_dictionary *d, GError **error, const char *format, ...)
-    FM_PRINTF(3, 4);
-static bool fail(const struct fm_otlp_dictionary *d, GError **error, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    g_autofree char *message = g_strdup_vprintf(format, arguments);
-    va_end(arguments);
-    g_set_error(error, FM_ERROR, FM_ERROR_FORMAT, "%s: %s", d->input->name, message);
-    return false;
-}
-
 static void add_entry(struct fm_otlp_dictionary *d, enum table table, const struct fm_field *entry)
 {
     struct message message = {entry->bytes, entry->size};
@@ -105,8 +93,8 @@ struct fm_otlp_dictionary *fm_otlp_dictionary_new(const struct fm_import_input *
         d->places[i] = (struct place){.first = NOT_READ};
     if (fields.at == fields.end)
         return d;
-    fail(d, error, "the dictionary is damaged behind %u strings and %u functions",
-         d->tables[STRINGS]->len, d->tables[FUNCTIONS]->len);
+    fm_import_fail(d->input, error, "the dictionary is damaged behind %u strings and %u functions",
+                   d->tables[STRINGS]->len, d->tables[FUNCTIONS]->len);
     fm_otlp_dictionary_free(d);
     return NULL;
 }
@@ -239,8 +227,9 @@ static bool add_line(struct fm_otlp_dictionary *d, const struct fm_field *messag
             frame.line = field.value <= UINT32_MAX ? (uint32_t)field.value : 0;
     }
     if (number != 0 && entry(d, FUNCTIONS, number) == NULL)
-        return fail(d, error, "a location names function %" G_GUINT64_FORMAT ", expected one of %u",
-                    (guint64)number, d->tables[FUNCTIONS]->len);
+        return fm_import_fail(d->input, error,
+                              "a location names function %" G_GUINT64_FORMAT ", expected one of %u",
+                              (guint64)number, d->tables[FUNCTIONS]->len);
     frame.number = (uint32_t)number;
     g_array_append_val(d->frames, frame);
     return true;
@@ -307,8 +296,9 @@ bool fm_otlp_push_stack(struct fm_otlp_dictionary *d, uint64_t index, const char
     uint64_t location;
     uint32_t line = 0;
     if (stack == NULL && index != 0)
-        return fail(d, error, "a sample names stack %" G_GUINT64_FORMAT ", expected one of %u",
-                    (guint64)index, d->tables[STACKS]->len);
+        return fm_import_fail(d->input, error,
+                              "a sample names stack %" G_GUINT64_FORMAT ", expected one of %u",
+                              (guint64)index, d->tables[STACKS]->len);
     while (fm_fields_next(&fields, &field)) {
         while (field.number == 1 && fm_field_take(&field, &location))
             g_array_append_val(path, location);
@@ -316,10 +306,10 @@ bool fm_otlp_push_stack(struct fm_otlp_dictionary *d, uint64_t index, const char
     for (guint i = path->len; i-- > 0;) {
         location = g_array_index(path, uint64_t, i);
         if (entry(d, LOCATIONS, location) == NULL)
-            return fail(d, error,
-                        "stack %" G_GUINT64_FORMAT " names location %" G_GUINT64_FORMAT
-                        ", expected one of %u",
-                        (guint64)index, (guint64)location, d->tables[LOCATIONS]->len);
+            return fm_import_fail(d->input, error,
+                                  "stack %" G_GUINT64_FORMAT " names location %" G_GUINT64_FORMAT
+                                  ", expected one of %u",
+                                  (guint64)index, (guint64)location, d->tables[LOCATIONS]->len);
         struct place *place = &d->places[location];
         if ((place->first == NOT_READ && !read_place(d, location, error)) ||
             !check_product(d, place, error))

@@ -49,17 +49,6 @@ struct profile {
     bool has_values;
 };
 
-static bool fail(const struct otlp *in, GError **error, const char *format, ...) FM_PRINTF(3, 4);
-static bool fail(const struct otlp *in, GError **error, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    g_autofree char *message = g_strdup_vprintf(format, arguments);
-    va_end(arguments);
-    g_set_error(error, FM_ERROR, FM_ERROR_FORMAT, "%s: %s", in->input->name, message);
-    return false;
-}
-
 /* --- recognising --- */
 
 /* All fields are messages or texts with these numbers; the last may go beyond the bytes. */
@@ -187,12 +176,12 @@ static bool read_profile_head(const struct otlp *in, const struct fm_field *mess
         else if (field.number == PROFILE_SAMPLES)
             ret->has_values = ret->has_values || sample_has_values(&field);
         if (field.number == PROFILE_TIME && field.wire != FM_WIRE_EIGHT)
-            return fail(in, error,
-                        "it is of OpenTelemetry's profiles before version 1.9, which had "
-                        "another form: expected a time as field 3 of a profile");
+            return fm_import_fail(in->input, error,
+                                  "it is of OpenTelemetry's profiles before version 1.9, which had "
+                                  "another form: expected a time as field 3 of a profile");
     }
     if (fields.at != fields.end)
-        return fail(in, error, "a profile is damaged, or cut off");
+        return fm_import_fail(in->input, error, "a profile is damaged, or cut off");
     read_type(in, &type, &ret->name, &ret->unit);
     read_type(in, &period_type, &period_name, &period_unit);
     if (!ret->has_values)
@@ -267,10 +256,10 @@ static bool read_sample(const struct otlp *in, const struct fm_field *message, b
         }
         while (field.number == SAMPLE_VALUES && fm_field_take(&field, &value)) {
             if (value > INT64_MAX)
-                return fail(in, error,
-                            "a sample of %" G_GINT64_FORMAT ", expected none below 0 (a "
-                            "difference of two profiles is not imported)",
-                            (gint64)value);
+                return fm_import_fail(in->input, error,
+                                      "a sample of %" G_GINT64_FORMAT ", expected none below 0 (a "
+                                      "difference of two profiles is not imported)",
+                                      (gint64)value);
             if (!fm_import_sum(&sum, value)) {
                 g_set_error(error, FM_ERROR, FM_ERROR_LIMIT,
                             "%s: its values are more than 2^63 together", in->input->name);
@@ -365,7 +354,8 @@ static bool read_scope(struct otlp *in, const struct fm_field *message, GError *
         if (field.number == 2 && field.wire == FM_WIRE_BYTES && !read_profile(in, &field, error))
             return false;
     }
-    return fields.at == fields.end || fail(in, error, "the profiles of a scope are damaged");
+    return fields.at == fields.end ||
+           fm_import_fail(in->input, error, "the profiles of a scope are damaged");
 }
 
 static bool read_resource(struct otlp *in, const struct fm_field *message, GError **error)
@@ -386,7 +376,8 @@ static bool read_resource(struct otlp *in, const struct fm_field *message, GErro
         if (field.number == RESOURCE_PROFILES_SCOPES && !read_scope(in, &field, error))
             return false;
     }
-    return fields.at == fields.end || fail(in, error, "the profiles of a process are damaged");
+    return fields.at == fields.end ||
+           fm_import_fail(in->input, error, "the profiles of a process are damaged");
 }
 
 static bool read_message(struct otlp *in, GBytes *bytes, GError **error)
@@ -401,10 +392,10 @@ static bool read_message(struct otlp *in, GBytes *bytes, GError **error)
             dictionary = field;
     }
     if (fields.at != fields.end)
-        return fail(in, error,
-                    "offset %zu of a message of %zu bytes: expected a field, the file "
-                    "is damaged or cut off",
-                    (size_t)(fields.at - data), (size_t)size);
+        return fm_import_fail(in->input, error,
+                              "offset %zu of a message of %zu bytes: expected a field, the file "
+                              "is damaged or cut off",
+                              (size_t)(fields.at - data), (size_t)size);
     in->dictionary = fm_otlp_dictionary_new(in->input, in->stacks, &dictionary, &in->frames, error);
     if (in->dictionary == NULL)
         return false;
@@ -412,9 +403,9 @@ static bool read_message(struct otlp *in, GBytes *bytes, GError **error)
         if (field.number == DATA_RESOURCE_PROFILES)
             done = fm_otlp_dictionary_has_stacks(in->dictionary)
                        ? read_resource(in, &field, error)
-                       : fail(in, error,
-                              "there is no table of stacks in it: expected one, as "
-                              "OpenTelemetry's profiles have since version 1.9");
+                       : fm_import_fail(in->input, error,
+                                        "there is no table of stacks in it: expected one, as "
+                                        "OpenTelemetry's profiles have since version 1.9");
     }
     g_clear_pointer(&in->dictionary, fm_otlp_dictionary_free);
     return done;

@@ -26,14 +26,6 @@ static void clear_event(void *of)
 
 /* --- the header --- */
 
-static bool fail(const struct fm_perf_file *file, int code, uint64_t at, GError **error,
-                 const char *text)
-{
-    g_set_error(error, FM_ERROR, code, "%s: offset %" G_GUINT64_FORMAT ": %s", file->input->name,
-                (guint64)at, text);
-    return false;
-}
-
 /* Whether the part lies in the file. */
 static bool is_inside(const struct fm_perf_file *file, uint64_t at, uint64_t size)
 {
@@ -47,10 +39,12 @@ static bool read_attributes(struct fm_perf_file *file, GError **error)
     uint64_t size = fm_perf_u64(file, bytes + 32);
     if (entry < ATTR_FIRST + 16 || entry > ATTR_MAX || size % entry != 0 || size == 0 ||
         size / entry > EVENTS_MAX)
-        return fail(file, FM_ERROR_FORMAT, 16, error,
-                    "expected events of at least 80 bytes each, and one of them at least");
+        return fm_import_fail_at(
+            file->input, 16, FM_ERROR_FORMAT, error,
+            "expected events of at least 80 bytes each, and one of them at least");
     if (!is_inside(file, at, size))
-        return fail(file, FM_ERROR_TRUNCATED, at, error, "the file ends before its events");
+        return fm_import_fail_at(file->input, at, FM_ERROR_TRUNCATED, error,
+                                 "the file ends before its events");
     for (uint64_t done = 0; done < size; done += entry) {
         const uint8_t *attr = bytes + at + done, *ids = attr + entry - 16;
         uint64_t ids_at = fm_perf_u64(file, ids), ids_size = fm_perf_u64(file, ids + 8);
@@ -81,14 +75,15 @@ static void read_features(struct fm_perf_file *file, uint64_t places)
 static bool read_file(struct fm_perf_file *file, GError **error)
 {
     if (!is_inside(file, 0, FILE_HEADER))
-        return fail(file, FM_ERROR_TRUNCATED, file->input->size, error,
-                    "the file ends within its header");
+        return fm_import_fail_at(file->input, file->input->size, FM_ERROR_TRUNCATED, error,
+                                 "the file ends within its header");
     uint64_t at = fm_perf_u64(file, file->input->bytes + 40);
     uint64_t size = fm_perf_u64(file, file->input->bytes + 48);
     if (!read_attributes(file, error))
         return false;
     if (at > file->input->size)
-        return fail(file, FM_ERROR_TRUNCATED, at, error, "the file ends before its records");
+        return fm_import_fail_at(file->input, at, FM_ERROR_TRUNCATED, error,
+                                 "the file ends before its records");
     file->killed = size == 0;
     if (!file->killed && is_inside(file, at, size))
         read_features(file, at + size);
@@ -107,8 +102,8 @@ bool fm_perf_file_open(struct fm_perf_file *file, const struct fm_import_input *
     file->build_ids =
         g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_bytes_unref);
     if (!fm_import_is_perfdata(input))
-        return fail(file, FM_ERROR_FORMAT, 0, error,
-                    "expected a file of perf record, which begins with PERFILE2");
+        return fm_import_fail_at(file->input, 0, FM_ERROR_FORMAT, error,
+                                 "expected a file of perf record, which begins with PERFILE2");
     file->swapped = input->bytes[0] == '2';
     uint64_t header = fm_perf_u64(file, input->bytes + 8);
     if (header != PIPE_HEADER)

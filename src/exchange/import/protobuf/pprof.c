@@ -75,17 +75,6 @@ bool fm_import_is_pprof(const struct fm_import_input *input)
     return typed;
 }
 
-static bool fail(const struct pprof *in, GError **error, const char *format, ...) FM_PRINTF(3, 4);
-static bool fail(const struct pprof *in, GError **error, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    g_autofree char *message = g_strdup_vprintf(format, arguments);
-    va_end(arguments);
-    g_set_error(error, FM_ERROR, FM_ERROR_FORMAT, "%s: %s", in->input->name, message);
-    return false;
-}
-
 static const char *string_at(const struct pprof *in, int64_t index)
 {
     return index >= 0 && (uint64_t)index < in->profile->n_string_table
@@ -110,7 +99,7 @@ static bool index_all(struct pprof *in, GError **error)
         g_hash_table_insert(in->mappings, &p->mapping[i]->id, GSIZE_TO_POINTER(i + 1));
     if (g_hash_table_size(in->functions) != p->n_function ||
         g_hash_table_size(in->locations) != p->n_location)
-        return fail(in, error, "two functions or two locations have the same id");
+        return fm_import_fail(in->input, error, "two functions or two locations have the same id");
     return true;
 }
 
@@ -154,10 +143,10 @@ static bool function_of(struct pprof *in, const Location *location, const Fathom
     size_t found = index_find(in->functions, line->function_id);
     size_t mapped = index_find(in->mappings, location->mapping_id);
     if (found == 0)
-        return fail(in, error,
-                    "location %" G_GUINT64_FORMAT " names function %" G_GUINT64_FORMAT
-                    ", which is not there",
-                    (guint64)location->id, (guint64)line->function_id);
+        return fm_import_fail(in->input, error,
+                              "location %" G_GUINT64_FORMAT " names function %" G_GUINT64_FORMAT
+                              ", which is not there",
+                              (guint64)location->id, (guint64)line->function_id);
     const Function *function = in->profile->function[found - 1];
     const char *name = string_at(in, function->name), *file = string_at(in, function->filename);
     const char *unit = file[0] != '\0' || mapped == 0
@@ -223,8 +212,9 @@ static bool push_location(struct pprof *in, uint64_t id, uint32_t *line, GError 
 {
     size_t found = index_find(in->locations, id);
     if (found == 0)
-        return fail(in, error, "a sample names location %" G_GUINT64_FORMAT ", which is not there",
-                    (guint64)id);
+        return fm_import_fail(in->input, error,
+                              "a sample names location %" G_GUINT64_FORMAT ", which is not there",
+                              (guint64)id);
     const Location *location = in->profile->location[found - 1];
     if (!check_product(in, location, error))
         return false;
@@ -266,10 +256,10 @@ static bool add_values(struct pprof *in, const Sample *sample, GError **error)
 {
     for (size_t i = 0; i < in->profile->n_sample_type; i++) {
         if (sample->value[i] < 0)
-            return fail(in, error,
-                        "a sample of %" G_GINT64_FORMAT ", expected none below 0 (a "
-                        "difference of two profiles is not imported)",
-                        (gint64)sample->value[i]);
+            return fm_import_fail(in->input, error,
+                                  "a sample of %" G_GINT64_FORMAT ", expected none below 0 (a "
+                                  "difference of two profiles is not imported)",
+                                  (gint64)sample->value[i]);
         if (!fm_import_columns_add(&in->columns, i, (uint64_t)sample->value[i])) {
             g_set_error(error, FM_ERROR, FM_ERROR_LIMIT,
                         "%s: its values are more than 2^63 together", in->input->name);
@@ -286,8 +276,8 @@ static bool read_samples(struct pprof *in, GError **error)
         const Sample *sample = p->sample[i];
         uint32_t line = 0;
         if (sample->n_value != p->n_sample_type)
-            return fail(in, error, "sample %zu has %zu values, expected %zu", i + 1,
-                        sample->n_value, p->n_sample_type);
+            return fm_import_fail(in->input, error, "sample %zu has %zu values, expected %zu",
+                                  i + 1, sample->n_value, p->n_sample_type);
         fm_stacks_cut(in->stacks, 0);
         in->thread = NULL;
         push_thread(in, sample);
@@ -301,15 +291,16 @@ static bool read_samples(struct pprof *in, GError **error)
         if (!add_values(in, sample, error))
             return false;
     }
-    return p->n_sample > 0 || fail(in, error, "there is no sample in it");
+    return p->n_sample > 0 || fm_import_fail(in->input, error, "there is no sample in it");
 }
 
 static bool read_all(struct pprof *in, GError **error)
 {
     Profile *p = in->profile;
     if (p->n_sample_type == 0 || p->n_sample_type > FM_MEASURES_MAX || string_at(in, 0)[0] != '\0')
-        return fail(in, error, "%zu sample types, expected 1 to %d, and an empty first string",
-                    p->n_sample_type, FM_MEASURES_MAX);
+        return fm_import_fail(in->input, error,
+                              "%zu sample types, expected 1 to %d, and an empty first string",
+                              p->n_sample_type, FM_MEASURES_MAX);
     find_figures(in);
     struct fm_import_type types[FM_MEASURES_MAX];
     struct fm_import_column columns[FM_MEASURES_MAX];
@@ -354,10 +345,10 @@ bool fm_import_pprof(const struct fm_import_input *input, struct fm_profile **re
     struct pprof in = {.input = input,
                        .profile = fathom_pprof__profile__unpack(NULL, input->size, input->bytes)};
     if (in.profile == NULL)
-        return fail(&in, error,
-                    "the bytes, %zu when unpacked, are no whole message of pprof's "
-                    "format",
-                    input->size);
+        return fm_import_fail(in.input, error,
+                              "the bytes, %zu when unpacked, are no whole message of pprof's "
+                              "format",
+                              input->size);
     in.stacks = fm_stacks_new(input->program, "pprof's protobuf");
     in.functions = index_new();
     in.locations = index_new();
