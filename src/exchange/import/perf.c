@@ -305,11 +305,7 @@ static void push_frames(struct perf *in)
 {
     uint32_t line = 0;
     fm_stacks_cut(in->stacks, 0);
-    fm_stacks_push(in->stacks,
-                   fm_stacks_function(in->stacks, &(struct fm_stacks_name){.name = in->command.at,
-                                                                           .size = in->command.size,
-                                                                           .outside = true}),
-                   0);
+    fm_stacks_push_outside(in->stacks, in->command.at, in->command.size);
     for (guint i = in->frames->len; i > 0; i--) {
         const struct frame *frame = &g_array_index(in->frames, struct frame, i - 1);
         struct fm_stacks_name name = {.name = frame->symbol.at,

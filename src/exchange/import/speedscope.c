@@ -100,8 +100,7 @@ static bool is_thread(struct speedscope *in, guint frame)
     if (strcmp(name, in->thread) != 0)
         return false;
     in->thread_frame = frame;
-    in->thread_function = fm_stacks_function(
-        in->stacks, &(struct fm_stacks_name){.name = in->thread, .size = size, .outside = true});
+    in->thread_function = fm_stacks_outside(in->stacks, in->thread, size);
     return true;
 }
 
@@ -134,12 +133,7 @@ static uint32_t push_thread(struct speedscope *in)
     if (in->alone || (in->own && size == 0))
         return 0;
     if (!in->own) /* the stacks of our own begin with the thread */
-        fm_stacks_push(
-            in->stacks,
-            fm_stacks_function(
-                in->stacks,
-                &(struct fm_stacks_name){.name = in->profile_name, .size = size, .outside = true}),
-            0);
+        fm_stacks_push_outside(in->stacks, in->profile_name, size);
     return fm_stacks_depth(in->stacks);
 }
 

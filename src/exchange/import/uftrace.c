@@ -319,11 +319,7 @@ static void push_thread(struct uftrace *in, uint32_t thread, uint32_t process)
                             : thread == process ? g_strdup("main thread")
                                                 : g_strdup_printf("thread %u", thread);
     fm_stacks_cut(in->stacks, 0);
-    fm_stacks_push(in->stacks,
-                   fm_stacks_function(in->stacks, &(struct fm_stacks_name){.name = name,
-                                                                           .size = strlen(name),
-                                                                           .outside = true}),
-                   0);
+    fm_stacks_push_outside(in->stacks, name, strlen(name));
 }
 
 static bool record_failed(const struct fm_mapped_file *file, size_t at, GError **error,

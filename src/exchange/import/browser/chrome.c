@@ -299,11 +299,7 @@ static void push_lane(struct chrome *in, const char *name)
 {
     fm_stacks_cut(in->stacks, 0);
     if (name != NULL)
-        fm_stacks_push(in->stacks,
-                       fm_stacks_function(in->stacks, &(struct fm_stacks_name){.name = name,
-                                                                               .size = strlen(name),
-                                                                               .outside = true}),
-                       0);
+        fm_stacks_push_outside(in->stacks, name, strlen(name));
 }
 
 /* The frame of each lane, NULL where the file has one alone; g_ptr_array_unref(). */

@@ -110,12 +110,6 @@ static uint32_t make_function(struct firefox *in, const struct fm_firefox_thread
     return function;
 }
 
-static uint32_t outside(struct firefox *in, const char *name)
-{
-    return fm_stacks_function(
-        in->stacks, &(struct fm_stacks_name){.name = name, .size = strlen(name), .outside = true});
-}
-
 /* Our own exports have the thread as the outermost function. */
 static uint32_t function_of(struct firefox *in, const struct fm_firefox_thread *thread,
                             size_t frame, bool outermost)
@@ -126,7 +120,7 @@ static uint32_t function_of(struct firefox *in, const struct fm_firefox_thread *
         bool is_thread = strcmp(of.name, in->thread) == 0;
         fm_firefox_function_done(&of);
         if (is_thread)
-            return outside(in, in->thread);
+            return fm_stacks_outside(in->stacks, in->thread, strlen(in->thread));
     }
     return make_function(in, thread, frame);
 }
@@ -265,7 +259,7 @@ static bool add_thread(struct firefox *in, const struct fm_firefox_thread *threa
             name = g_strdup_printf("%s, %u", thread->name, i);
         }
         g_hash_table_add(in->taken, g_strdup(name));
-        fm_stacks_push(in->stacks, outside(in, name), 0);
+        fm_stacks_push_outside(in->stacks, name, strlen(name));
     }
     return sum_samples(in, thread, sums, error) && add_stacks(in, thread, sums, error);
 }

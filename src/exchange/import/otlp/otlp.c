@@ -229,15 +229,6 @@ static void find_types(struct otlp *in, struct profile *profile)
 
 /* --- samples --- */
 
-static void push_outside(struct otlp *in, const char *name)
-{
-    fm_stacks_push(in->stacks,
-                   fm_stacks_function(in->stacks, &(struct fm_stacks_name){.name = name,
-                                                                           .size = strlen(name),
-                                                                           .outside = true}),
-                   0);
-}
-
 /* The sum of the values, or how many times there are. */
 static bool read_sample(const struct otlp *in, const struct fm_field *message, bool has_values,
                         uint64_t *ret_stack, char **ret_thread, uint64_t *ret, GError **error)
@@ -280,7 +271,7 @@ static bool add_sample(struct otlp *in, const struct fm_field *message,
         return false;
     fm_stacks_cut(in->stacks, in->base);
     if (thread != NULL && thread[0] != '\0')
-        push_outside(in, thread);
+        fm_stacks_push_outside(in->stacks, thread, strlen(thread));
     if (!fm_otlp_push_stack(in->dictionary, stack, in->figures.told.told ? thread : NULL, error))
         return false;
     in->samples++;
@@ -370,7 +361,7 @@ static bool read_resource(struct otlp *in, const struct fm_field *message, GErro
     in->resources += !in->adds;
     fm_stacks_cut(in->stacks, 0);
     if (in->adds && in->resources > 1 && name != NULL && name[0] != '\0')
-        push_outside(in, name);
+        fm_stacks_push_outside(in->stacks, name, strlen(name));
     in->base = fm_stacks_depth(in->stacks);
     for (fields = fm_fields_in(message); fm_fields_next(&fields, &field);) {
         if (field.number == RESOURCE_PROFILES_SCOPES && !read_scope(in, &field, error))

@@ -201,11 +201,7 @@ static bool push_frames(struct reader *in, const struct fm_perf_process *process
     uint32_t line = 0;
     bool named = false;
     fm_stacks_cut(in->stacks, 0);
-    fm_stacks_push(in->stacks,
-                   fm_stacks_function(in->stacks, &(struct fm_stacks_name){.name = thread,
-                                                                           .size = strlen(thread),
-                                                                           .outside = true}),
-                   0);
+    fm_stacks_push_outside(in->stacks, thread, strlen(thread));
     for (guint i = in->frames->len; i > 0; i--) {
         const struct fm_perf_frame *frame = &g_array_index(in->frames, struct fm_perf_frame, i - 1);
         struct fm_perf_place place = fm_perf_place_of(in->places, process, frame);

@@ -383,11 +383,7 @@ static void push_lane(struct perfetto *in, const char *name)
 {
     fm_stacks_cut(in->stacks, 0);
     if (name != NULL)
-        fm_stacks_push(in->stacks,
-                       fm_stacks_function(in->stacks, &(struct fm_stacks_name){.name = name,
-                                                                               .size = strlen(name),
-                                                                               .outside = true}),
-                       0);
+        fm_stacks_push_outside(in->stacks, name, strlen(name));
 }
 
 static void tell_lost(struct fm_build *build, uint64_t count, const char *format)

@@ -242,12 +242,7 @@ static void push_thread(struct pprof *in, const Sample *sample)
         if (strcmp(string_at(in, sample->label[i]->key), "thread") != 0 || thread[0] == '\0')
             continue;
         in->thread = thread;
-        fm_stacks_push(
-            in->stacks,
-            fm_stacks_function(
-                in->stacks,
-                &(struct fm_stacks_name){.name = thread, .size = strlen(thread), .outside = true}),
-            0);
+        fm_stacks_push_outside(in->stacks, thread, strlen(thread));
         return;
     }
 }

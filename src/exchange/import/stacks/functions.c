@@ -108,3 +108,14 @@ uint32_t fm_stacks_function(struct fm_stacks *stacks, const struct fm_stacks_nam
     fm_stacks_index_add(stacks, &stacks->by_name, hash, number);
     return number;
 }
+
+uint32_t fm_stacks_outside(struct fm_stacks *stacks, const char *name, size_t size)
+{
+    return fm_stacks_function(
+        stacks, &(struct fm_stacks_name){.name = name, .size = size, .outside = true});
+}
+
+void fm_stacks_push_outside(struct fm_stacks *stacks, const char *name, size_t size)
+{
+    fm_stacks_push(stacks, fm_stacks_outside(stacks, name, size), 0);
+}
