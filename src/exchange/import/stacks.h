@@ -54,6 +54,10 @@ uint32_t fm_stacks_function(struct fm_stacks *stacks, const struct fm_stacks_nam
 /* What is no function (fm_stacks_name.outside). */
 uint32_t fm_stacks_outside(struct fm_stacks *stacks, const char *name, size_t size);
 void fm_stacks_push_outside(struct fm_stacks *stacks, const char *name, size_t size);
+/* The name of all code of a file whose functions are not known by name: "[libx.so.1]" of its path,
+ * "[vdso]" as it is, "[unknown]" of none; g_free(). One a file: contexts stay readable, and two
+ * runs can be compared. */
+char *fm_stacks_unnamed(const char *path, size_t size);
 
 /* A call of a function at a line of another, 0 = not known. */
 struct fm_stacks_call {

@@ -12,7 +12,6 @@
 #include "exchange/import/browser/v8.h"
 
 #define NS_PER_SECOND 1000000000u
-#define STEPS_MAX 10000u /* of a stack frame's parents */
 
 /* A process or thread: by the numbers that events have. */
 struct lane {
@@ -357,10 +356,10 @@ static bool push_frames(struct chrome *in, GHashTable *frames, char *number, GAr
     while (frame != NULL) {
         struct fm_json_value parent = fm_json_member(*frame, "parent");
         g_array_append_val(path, *frame);
-        if (path->len > STEPS_MAX)
+        if (path->len > FM_STACKS_DEPTH_MAX)
             return fm_import_json_fail(in->input, *frame, error,
                                        "a stack of more than %u frames, or one within itself",
-                                       STEPS_MAX);
+                                       FM_STACKS_DEPTH_MAX);
         g_free(at);
         at = fm_import_json_text(parent);
         frame = parent.at == NULL ? NULL : g_hash_table_lookup(frames, at);

@@ -58,8 +58,7 @@ static uint32_t unnamed_function(struct firefox *in, const struct fm_firefox_thr
                                  size_t frame, const char *address)
 {
     g_autofree char *library = fm_firefox_library(thread, frame, address);
-    g_autofree char *name =
-        library[0] == '\0' ? g_strdup("[unknown]") : g_strdup_printf("[%s]", library);
+    g_autofree char *name = fm_stacks_unnamed(library, strlen(library));
     return fm_stacks_function(in->stacks, &(struct fm_stacks_name){.name = name,
                                                                    .size = strlen(name),
                                                                    .unit = library,

@@ -407,8 +407,7 @@ static uint32_t function_of(struct heaptrack *in, const struct place *place, str
         return body->made - 1;
     g_autofree char *path = g_strndup(module->at, module->size);
     g_autofree char *base = g_path_get_basename(module->size == 0 ? "[unknown]" : path);
-    g_autofree char *unnamed =
-        module->size == 0 ? g_strdup("[unknown]") : g_strdup_printf("[%s]", base);
+    g_autofree char *unnamed = fm_stacks_unnamed(module->at, module->size);
     const char *unit = file->size > 0 ? file->at : base;
     body->made = fm_stacks_function(in->stacks,
                                     &(struct fm_stacks_name){

@@ -154,17 +154,12 @@ static uint32_t function_of(struct cpu *in, uint64_t address, bool *ret_named)
     gpointer known = g_hash_table_lookup(in->functions, &address);
     if (known != NULL)
         return GPOINTER_TO_UINT(known) - 1;
-    g_autofree char *base = place.path == NULL ? NULL : g_path_get_basename(place.path);
-    g_autofree char *file = base == NULL     ? g_strdup("[unknown]")
-                            : base[0] == '[' ? g_strdup(base)
-                                             : g_strdup_printf("[%s]", base);
+    size_t size = place.path == NULL ? 0 : strlen(place.path);
+    g_autofree char *file = fm_stacks_unnamed(place.path, size);
     const char *name = place.symbol != NULL ? place.symbol->name : file;
     uint32_t function = fm_stacks_function(
-        in->stacks,
-        &(struct fm_stacks_name){.name = name,
-                                 .size = strlen(name),
-                                 .unit = place.path,
-                                 .unit_size = place.path == NULL ? 0 : strlen(place.path)});
+        in->stacks, &(struct fm_stacks_name){
+                        .name = name, .size = strlen(name), .unit = place.path, .unit_size = size});
     g_hash_table_insert(in->functions, g_memdup2(&address, sizeof address),
                         GUINT_TO_POINTER(function + 1));
     return function;

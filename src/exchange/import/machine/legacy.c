@@ -120,13 +120,11 @@ static uint32_t function_of(struct text *in, uint64_t address, const char *said,
     gpointer known = name != NULL ? NULL : g_hash_table_lookup(in->functions, &address);
     if (known != NULL)
         return GPOINTER_TO_UINT(known) - 1;
-    g_autofree char *base = place.path == NULL ? NULL : g_path_get_basename(place.path);
-    g_autofree char *file = base == NULL     ? g_strdup("[unknown]")
-                            : base[0] == '[' ? g_strdup(base)
-                                             : g_strdup_printf("[%s]", base);
+    size_t size = place.path == NULL ? 0 : strlen(place.path);
+    g_autofree char *file = fm_stacks_unnamed(place.path, size);
     const char *text = name != NULL ? name : place.symbol != NULL ? place.symbol->name : file;
     struct fm_stacks_name function = {.name = text, .size = strlen(text), .unit = place.path};
-    function.unit_size = place.path == NULL ? 0 : strlen(place.path);
+    function.unit_size = size;
     uint32_t number = fm_stacks_function(in->stacks, &function);
     if (name == NULL)
         g_hash_table_insert(in->functions, g_memdup2(&address, sizeof address),

@@ -190,11 +190,7 @@ static uint32_t function_of(struct fm_otlp_dictionary *d, struct fm_otlp_text na
 /* Code that nobody named: one function a program file. */
 static uint32_t unnamed(struct fm_otlp_dictionary *d, struct fm_otlp_text unit)
 {
-    const char *slash = unit.size == 0 ? NULL : memrchr(unit.text, '/', unit.size);
-    size_t folder = slash == NULL ? 0 : (size_t)(slash + 1 - unit.text);
-    g_autofree char *name =
-        unit.size == 0 ? g_strdup("[unknown]")
-                       : g_strdup_printf("[%.*s]", (int)(unit.size - folder), unit.text + folder);
+    g_autofree char *name = fm_stacks_unnamed(unit.text, unit.size);
     return fm_stacks_function(d->stacks, &(struct fm_stacks_name){.name = name,
                                                                   .size = strlen(name),
                                                                   .unit = unit.text,

@@ -85,13 +85,8 @@ static void add_body(struct fm_perf_places *places, const char *name, const char
 /* One function a file, where its functions are not known. */
 static void add_unnamed(struct fm_perf_places *places, const char *path)
 {
-    if (path[0] == '[') {
-        add_body(places, path, NULL, NULL);
-        return;
-    }
-    g_autofree char *base = g_path_get_basename(path[0] == '\0' ? "unknown" : path);
-    g_autofree char *name = g_strdup_printf("[%s]", base);
-    add_body(places, name, path[0] == '\0' ? NULL : path, NULL);
+    g_autofree char *name = fm_stacks_unnamed(path, strlen(path));
+    add_body(places, name, path[0] == '\0' || path[0] == '[' ? NULL : path, NULL);
 }
 
 static bool add_kernel(struct fm_perf_places *places, const struct fm_perf_image *image,

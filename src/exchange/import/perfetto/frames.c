@@ -227,10 +227,7 @@ static void push_frame(struct fm_perfetto_frames *f, const struct frame *frame,
     }
     if (fm_stacks_depth(stacks) > depth)
         return;
-    const char *slash = strrchr(frame->path, '/');
-    g_autofree char *unnamed =
-        frame->path[0] == '\0' ? g_strdup("[unknown]")
-                               : g_strdup_printf("[%s]", slash == NULL ? frame->path : slash + 1);
+    g_autofree char *unnamed = fm_stacks_unnamed(frame->path, strlen(frame->path));
     fm_stacks_push(
         stacks, function_of(stacks, frame->name == NULL ? unnamed : frame->name, frame->path, ""),
         0);

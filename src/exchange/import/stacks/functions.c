@@ -119,3 +119,16 @@ void fm_stacks_push_outside(struct fm_stacks *stacks, const char *name, size_t s
 {
     fm_stacks_push(stacks, fm_stacks_outside(stacks, name, size), 0);
 }
+
+char *fm_stacks_unnamed(const char *path, size_t size)
+{
+    g_autofree char *whole = text_of(path, size);
+    if (whole[0] == '\0')
+        return g_strdup("[unknown]");
+    char *base = g_path_get_basename(whole);
+    if (base[0] == '[')
+        return base;
+    char *name = g_strdup_printf("[%s]", base);
+    g_free(base);
+    return name;
+}
