@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a file of callgrind: refused with a message that names it, or a profile that can be
  * analysed and goes out again. */
-#include <string.h>
-
 #include "exchange/exchange.h"
-#include "exchange/import/import.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "importing.h"
 
 static void export(const struct fm_analysis *a)
 {
@@ -24,14 +20,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const struct fm_import_options options = {.format = "callgrind"};
     g_autoptr(FmProfile) profile = NULL;
-    g_autoptr(FmAnalysis) analysis = NULL;
-    g_autoptr(GError) error = NULL;
-    if (fm_import_bytes("in", data, size, &options, &profile, &error)) {
-        if (!fm_analysis_new(profile, NULL, &analysis, &error))
-            g_error("what was accepted is not analysed: %s", error->message);
+    g_autoptr(FmAnalysis) analysis = importing_analysis(data, size, &options, &profile);
+    if (analysis != NULL)
         export(analysis);
-    } else if (error == NULL || strncmp(error->message, "in: ", 4) != 0) {
-        g_error("refused without naming the file");
-    }
     return 0;
 }
