@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Segments kept apart, their totals and durations, beside sums made one by one. */
+#include "trace/segments/details.h"
+#include "trace/segments/flame.h"
 #include "trace/segments/search.h"
 #include "trace/segments/totals.h"
 
@@ -405,6 +407,154 @@ static void test_search(void)
     world_clear(&world);
 }
 
+/* --- what lies in what --- */
+
+/* The segment that it lies in: the next one of its lane that ended, one level up; NULL of outermost
+ * ones. */
+static const struct fm_segment *around(const struct world *world, guint i, guint *ret_at)
+{
+    const struct fm_segment *inner = seen_at(world, i);
+    for (guint j = i + 1; inner->depth > 0 && j < world->seen.segments->len; j++) {
+        const struct fm_segment *segment = seen_at(world, j);
+        if (segment->lane == inner->lane && segment->depth + 1 == inner->depth) {
+            *ret_at = j;
+            return segment;
+        }
+    }
+    return NULL;
+}
+
+/* The values from the outermost one on: "3 7 7 ". */
+static char *path_of(const struct world *world, guint i)
+{
+    GString *path = g_string_new(NULL);
+    do {
+        g_autofree char *value = g_strdup_printf("%u ", seen_at(world, i)->value);
+        g_string_prepend(path, value);
+    } while (around(world, i, &i) != NULL);
+    return g_string_free(path, FALSE);
+}
+
+static void add_right(const struct world *world, const struct fm_totals_area *area,
+                      GHashTable *totals, GHashTable *counts)
+{
+    for (guint i = 0; i < world->seen.segments->len; i++) {
+        if (!is_in(seen_at(world, i), area))
+            continue;
+        char *path = path_of(world, i);
+        uint64_t total = GPOINTER_TO_SIZE(g_hash_table_lookup(totals, path));
+        uint64_t count = GPOINTER_TO_SIZE(g_hash_table_lookup(counts, path));
+        total += within(seen_at(world, i), area);
+        g_hash_table_insert(totals, g_strdup(path), GSIZE_TO_POINTER(total));
+        g_hash_table_insert(counts, path, GSIZE_TO_POINTER(count + 1));
+    }
+}
+
+static void check_flame(const struct world *world, const struct fm_totals_area *area)
+{
+    g_autoptr(GHashTable) totals = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    g_autoptr(GHashTable) counts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    g_autoptr(GPtrArray) paths = g_ptr_array_new_with_free_func(g_free);
+    struct fm_flame *flame = fm_flame_new(world->segments, area);
+    while (fm_flame_step(flame, 1))
+        continue;
+    g_autoptr(GArray) nodes = fm_flame_nodes(flame);
+    add_right(world, area, totals, counts);
+    g_assert_cmpuint(nodes->len, ==, g_hash_table_size(counts) + 1);
+    g_assert_cmpuint(fm_flame_lost(flame), ==, 0);
+    uint64_t selves = 0;
+    for (guint i = 0; i < nodes->len; i++) {
+        const struct fm_flame_node *node = &g_array_index(nodes, struct fm_flame_node, i);
+        const char *outer = i == 0 ? "" : paths->pdata[node->parent];
+        char *path = i == 0 ? g_strdup("") : g_strdup_printf("%s%u ", outer, node->value);
+        g_ptr_array_add(paths, path);
+        selves += i == 0 ? 0 : node->self;
+        if (i == 0)
+            continue;
+        g_assert_cmpuint(node->count, ==, GPOINTER_TO_SIZE(g_hash_table_lookup(counts, path)));
+        g_assert_cmpuint(node->total, ==, GPOINTER_TO_SIZE(g_hash_table_lookup(totals, path)));
+    }
+    g_assert_cmpuint(selves, ==, g_array_index(nodes, struct fm_flame_node, 0).total);
+    fm_flame_free(flame);
+}
+
+static void test_flame(void)
+{
+    struct world world;
+    world_init(&world, random_program_c(11), 0);
+    uint64_t start = world.trace->start_time, span = world.trace->end_time - start;
+    g_autoptr(GByteArray) lanes = g_byte_array_new();
+    g_byte_array_set_size(lanes, fm_segments_lane_count(world.segments));
+    for (guint i = 0; i < lanes->len; i++)
+        lanes->data[i] = i % 3 != 0;
+    check_flame(&world, &(struct fm_totals_area){.end = UINT64_MAX});
+    check_flame(&world, &(struct fm_totals_area){.end = UINT64_MAX, .lanes = lanes});
+    check_flame(&world,
+                &(struct fm_totals_area){.start = start + span / 3, .end = start + span / 2});
+    world_clear(&world);
+}
+
+static void check_details(const struct world *world, guint i, uint64_t *ret_inside)
+{
+    const struct fm_segment *asked = seen_at(world, i);
+    struct fm_details *details =
+        fm_details_new(world->segments, asked->lane, asked->start, asked->depth);
+    while (fm_details_step(details, 1))
+        continue;
+    const struct fm_segment *found = fm_details_found(details);
+    g_assert_cmpuint(found->start, ==, asked->start);
+    g_assert_cmpuint(found->end, ==, asked->end);
+    g_assert_cmpuint(found->value, ==, asked->value);
+    const GArray *outer = fm_details_around(details);
+    g_assert_cmpuint(outer->len, ==, asked->depth);
+    guint at = i;
+    for (guint depth = outer->len; depth-- > 0;) {
+        const struct fm_segment *right = around(world, at, &at);
+        g_assert_cmpuint(g_array_index(outer, struct fm_segment, depth).start, ==, right->start);
+    }
+    const struct fm_totals_area all = {.end = UINT64_MAX};
+    g_assert_cmpuint(fm_details_self(details), ==,
+                     asked->end - asked->start - nested_in(world, i, &all));
+    uint64_t count = 0, arrows[2] = {0};
+    for (guint j = 0; j < fm_details_inside(details)->len; j++)
+        count += g_array_index(fm_details_inside(details), struct fm_details_part, j).count;
+    for (guint j = 0; j < world->seen.arrows->len; j++) {
+        const struct fm_arrow *arrow = &g_array_index(world->seen.arrows, struct fm_arrow, j);
+        arrows[0] += arrow->from == asked->lane && arrow->from_time >= asked->start &&
+                     arrow->from_time <= asked->end;
+        arrows[1] += arrow->to == asked->lane && arrow->to_time >= asked->start &&
+                     arrow->to_time <= asked->end;
+    }
+    for (unsigned to = 0; to < 2; to++) {
+        g_assert_cmpuint(fm_details_arrow_count(details, to), ==, arrows[to]);
+        g_assert_cmpuint(fm_details_arrows(details, to)->len, ==,
+                         MIN(arrows[to], FM_DETAILS_ARROWS_MAX));
+    }
+    *ret_inside += count;
+    fm_details_free(details);
+}
+
+/* Only one segment of a lane and depth begins at a time, unless it is an instant. */
+static void test_details(void)
+{
+    struct world world;
+    uint64_t inside = 0;
+    world_init(&world, random_program_c(12), 0);
+    for (guint i = 0; i < world.seen.segments->len; i += 37) {
+        const struct fm_segment *asked = seen_at(&world, i);
+        if (asked->end > asked->start)
+            check_details(&world, i, &inside);
+    }
+    g_assert_cmpuint(inside, >, 50);
+    struct fm_details *none = fm_details_new(world.segments, 0, 0, 200);
+    while (fm_details_step(none, 1))
+        continue;
+    g_assert_null(fm_details_found(none));
+    g_assert_true(fm_details_segments(none) == world.segments);
+    fm_details_free(none);
+    world_clear(&world);
+}
+
 /* Every value is in a cell that holds it, at most 1/128 wide. */
 static void test_histogram(void)
 {
@@ -432,6 +582,8 @@ int main(int argc, char **argv)
     g_test_add_func("/segments/totals", test_totals);
     g_test_add_func("/segments/growing", test_growing);
     g_test_add_func("/segments/search", test_search);
+    g_test_add_func("/segments/flame", test_flame);
+    g_test_add_func("/segments/details", test_details);
     g_test_add_func("/segments/histogram", test_histogram);
     return g_test_run();
 }
