@@ -7,11 +7,17 @@
 #include "query/query.h"
 
 static const char *const view_names[] = {
-    [FM_TRACE_VIEW_EVENTS] = "events",       [FM_TRACE_VIEW_STATISTICS] = "statistics",
-    [FM_TRACE_VIEW_RESOURCES] = "resources", [FM_TRACE_VIEW_COUNTERS] = "counters",
-    [FM_TRACE_VIEW_AREA] = "area",           [FM_TRACE_VIEW_PATH] = "path",
-    [FM_TRACE_VIEW_TIMELINE] = "timeline",   [FM_TRACE_VIEW_OVERVIEW] = "overview",
-    [FM_TRACE_VIEW_STEP] = "step",           [FM_TRACE_VIEW_SET] = "set",
+    [FM_TRACE_VIEW_EVENTS] = "events",
+    [FM_TRACE_VIEW_STATISTICS] = "statistics",
+    [FM_TRACE_VIEW_RESOURCES] = "resources",
+    [FM_TRACE_VIEW_COUNTERS] = "counters",
+    [FM_TRACE_VIEW_AREA] = "area",
+    [FM_TRACE_VIEW_PATH] = "path",
+    [FM_TRACE_VIEW_DETAILS] = "details",
+    [FM_TRACE_VIEW_TIMELINE] = "timeline",
+    [FM_TRACE_VIEW_OVERVIEW] = "overview",
+    [FM_TRACE_VIEW_STEP] = "step",
+    [FM_TRACE_VIEW_SET] = "set",
 };
 static const char *const sort_names[] = {
     [FM_TRACE_SORT_TIME] = "time",     [FM_TRACE_SORT_SELF] = "self",
@@ -20,7 +26,7 @@ static const char *const sort_names[] = {
 };
 static const char *const step_names[] = {"next-name",      "previous-name", "next-state",
                                          "previous-state", "next-lane",     "previous-lane"};
-static const char *const by_names[] = {"name", "state", "lane", "kind"};
+static const char *const by_names[] = {"name", "state", "lane", "kind", "stack"};
 static const char *const scope_names[] = {"window", "trace"};
 static const char *const flag_names[] = {"0", "1"};
 
@@ -160,6 +166,7 @@ void fm_trace_query_done(struct fm_trace_query *query)
     g_free(query->filter);
     g_free(query->find);
     g_free(query->like);
+    g_free(query->selected);
     *query = (struct fm_trace_query){0};
 }
 
@@ -183,6 +190,7 @@ void fm_trace_query_copy(const struct fm_trace_query *query, struct fm_trace_que
     ret->filter = g_strdup(query->filter);
     ret->find = g_strdup(query->find);
     ret->like = g_strdup(query->like);
+    ret->selected = g_strdup(query->selected);
 }
 
 /* --- parsing --- */
@@ -219,6 +227,7 @@ static const struct key keys[] = {
     {"by", KIND_WORD, AT(by), FM_TRACE_BY_COUNT, by_names},
     {"step", KIND_WORD, AT(step), FM_TRACE_STEP_COUNT, step_names},
     {"like", KIND_TEXT, AT(like), 800, NULL},
+    {"selected", KIND_TEXT, AT(selected), 100, NULL},
     {"least", KIND_TIME, AT(least), 0, NULL},
     {"most", KIND_TIME, AT(most), 0, NULL},
     {"first", KIND_NUMBER, AT(first), 10000000, NULL},

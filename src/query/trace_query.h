@@ -17,6 +17,7 @@
  *   least=T most=T       durations that count in the area
  *   step=NAME            the segment to look for from the cursor on: next-name, ...
  *   like=TEXT            its name, or state
+ *   selected=LANE:T:N    the selected segment: its lane, begin and level (0 = outermost)
  *   find=TEXT            show only lanes whose name contains the text
  *   hide=LANE,LANE       lanes to hide: TRACE-KIND-KEY
  *   first=N lanes=N      range of the remaining lanes
@@ -50,6 +51,7 @@ enum fm_trace_view {
     FM_TRACE_VIEW_COUNTERS,
     FM_TRACE_VIEW_AREA,
     FM_TRACE_VIEW_PATH,     /* the critical path of a lane over the area */
+    FM_TRACE_VIEW_DETAILS,  /* the selected segment */
     FM_TRACE_VIEW_TIMELINE, /* only the timeline; also for the next two */
     FM_TRACE_VIEW_OVERVIEW,
     FM_TRACE_VIEW_STEP, /* the next or previous segment */
@@ -74,6 +76,7 @@ enum fm_trace_by {
     FM_TRACE_BY_STATE,
     FM_TRACE_BY_LANE,
     FM_TRACE_BY_KIND,
+    FM_TRACE_BY_STACK, /* what they lie in: a flame graph */
     FM_TRACE_BY_COUNT
 };
 const char *fm_trace_by_name(enum fm_trace_by by); /* "name" */
@@ -103,7 +106,8 @@ struct fm_trace_query {
     uint64_t least, most;          /* FM_TRACE_TIME_UNSET = any */
     enum fm_trace_by by;
     enum fm_trace_step step;
-    char *like; /* NULL = none */
+    char *like;     /* NULL = none */
+    char *selected; /* NULL = none; not checked here */
     enum fm_trace_view view;
     enum fm_trace_sort sort;
     bool whole_trace; /* scope=trace */

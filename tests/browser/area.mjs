@@ -103,3 +103,45 @@ export async function stepsAlong(page, { open, small, canvasOf, xOf }) {
   await page.keyboard.press(".");
   await untilTrue("there is one parse", async () => /There is none/.test(await page.locator(".tabs .status").innerText()));
 }
+
+export async function tellsDetails(page, { open, small, canvasOf, xOf, shot }) {
+  await open(page, [small]);
+  await page.keyboard.press("i");
+  await untilTrue("it says what to do", async () => /Select a box/.test(await page.locator(".panel-details").innerText()));
+  const frame = await canvasOf(page);
+  const tops = await page.evaluate(() => globalThis.fathomTrace.timeline.tops);
+  await page.mouse.click(await xOf(page, 1500), frame.y + tops[1] + 4);
+  const panel = page.locator(".panel-details");
+  await untilTrue("parse", async () => /Duration\s+4\.00 us \(4,000 ns\)\s+Self\s+3\.00 us/.test(await panel.innerText()));
+  assert.match(await panel.innerText(), /In it\s+Count\s+Total\s+Longest|lex\s+1\s+1\.00 us/);
+  assert.match(await panel.innerText(), /SpanBegin/);
+  await shot(page, "details");
+  await panel.locator("button", { hasText: "1.00 us" }).click(); // the longest in it
+  await untilTrue("lex", async () => /Name\s+lex/.test(await panel.innerText()));
+  await untilTrue("the address", async () => page.url().includes(`selected=${encodeURIComponent("0-1-1:2000:1")}`));
+  await page.reload();
+  await until(page, () => document.documentElement.dataset.trace === "ready");
+  await untilTrue("lex again", async () => /Name\s+lex/.test(await panel.innerText()));
+  await panel.locator("button", { hasText: "‹ lane" }).click();
+  await untilTrue("parse again", async () => /Name\s+parse/.test(await panel.innerText()));
+  await panel.locator("button", { hasText: "SpanEnd" }).click();
+  await until(page, () => globalThis.fathomTrace.panel === "events" && globalThis.fathomTrace.cursor === 5000);
+}
+
+export async function drawsFlames(page, { open, small, shot }) {
+  await open(page, [small], "&view=area");
+  await page.locator(".panel-area button", { hasText: "Flame graph" }).click();
+  const boxes = page.locator(".flame-graph button");
+  await untilTrue("all boxes", async () => (await boxes.count()) === 4);
+  const wide = (name) => page.locator(".flame-graph button", { hasText: name }).evaluate((box) => parseFloat(box.style.width));
+  assert.ok(Math.abs((await wide("parse")) - 50) < 0.01 && Math.abs((await wide("lex")) - 12.5) < 0.01);
+  await shot(page, "flame");
+  await page.locator(".flame-graph button", { hasText: "parse" }).click();
+  await untilTrue("parse fills it", async () => (await wide("parse")) === 100);
+  assert.equal(await wide("lex"), 25);
+  await page.locator(".flame-graph button", { hasText: "parse" }).click();
+  await untilTrue("all again", async () => (await boxes.count()) === 4);
+  await untilTrue("the address", async () => page.url().includes("by=stack"));
+  await page.locator(".panel-area button", { hasText: "Name" }).first().click();
+  await untilTrue("the table", async () => page.locator("table.totals").isVisible());
+}

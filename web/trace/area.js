@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Totals and durations of an area: an interval on chosen lanes, else the window. A row's durations are drawn; a bar of
 // them leaves only what took so long. Another area can be compared with one that is kept.
+import { Flame } from "./flame.js";
 import { button, duration, element, seconds } from "./util.js";
 
-const GROUPS = [["name", "Name"], ["state", "State"], ["lane", "Lane"], ["kind", "Kind of lane"]];
+const GROUPS = [["name", "Name"], ["state", "State"], ["lane", "Lane"], ["kind", "Kind of lane"], ["stack", "Flame graph"]];
 const COLUMNS = [
   ["name", "What", (row) => row.name],
   ["count", "Count", (row) => row.count],
@@ -29,7 +30,8 @@ export class Area {
     this.note = element("p", { className: "area-note", role: "status" });
     this.table = element("table", { className: "tree boxed totals" });
     this.bars = element("div", { className: "durations" });
-    this.node = element("div", { className: "panel-area" }, this.tools, this.note, this.bars,
+    this.flame = new Flame();
+    this.node = element("div", { className: "panel-area" }, this.tools, this.note, this.flame.node, this.bars,
       element("div", { className: "wide" }, this.table));
   }
 
@@ -60,9 +62,10 @@ export class Area {
   drawTools() {
     const { page } = this;
     const groups = GROUPS.map(([by, label]) => {
-      const made = button(label, `Put together by ${label.toLowerCase()}`, () => {
+      const made = button(label, by === "stack" ? "What lies in what, each as wide as its time" : `Put together by ${label.toLowerCase()}`, () => {
         page.by = by;
         this.chosen = this.kept = null;
+        this.flame.chosen.clear();
         this.ask();
         page.remember();
       });
@@ -76,7 +79,7 @@ export class Area {
     if (page.area)
       more.push(button("Zoom to it", "Make the area the window", () => page.setWindow(page.area.start, page.area.end)),
         button("Drop it", "Totals of the window again (Esc)", () => page.setArea(null)));
-    more.push(this.kept ? button("Compare no more", "Drop the area that is kept", () => this.keep(false))
+    if (page.by !== "stack") more.push(this.kept ? button("Compare no more", "Drop the area that is kept", () => this.keep(false))
       : button("Keep to compare", "Compare the next area with this one", () => this.keep(true)));
     const format = (name) => element("a", { href: page.link.address(`trace.${name}`, this.parameters()),
       download: `area.${name}` }, name.toUpperCase());
@@ -100,6 +103,10 @@ export class Area {
         ` (${duration(answer.area_end_ns - answer.area_start_ns)})` +
         `${answer.left_out ? `; ${answer.left_out} more rows are left out` : ""}${answer.problem ? `. ${answer.problem}` : ""}`
       : "Reading all segments of the trace…";
+    const byStack = answer.by === "stack";
+    this.table.hidden = byStack;
+    this.flame.node.hidden = !byStack;
+    if (byStack) this.flame.draw(answer.trees, page.files);
     const columns = this.kept ? [...COLUMNS.slice(0, 3), ["kept", "Total before", (row) => this.before(row)],
       ["difference", "Difference", (row) => row.total_ns - this.before(row)], ...COLUMNS.slice(3)] : COLUMNS;
     const value = (columns.find(([id]) => id === this.sort) ?? COLUMNS[2])[2];

@@ -427,6 +427,7 @@ export class Lanes {
     const [name, , state] = found?.box ? this.answer.values[found.box[3]] : [];
     this.selected = found?.box ? [found.lane.id, found.box[1], found.box[0], found.box[2], name, state] : null;
     this.page.setCursor(Math.round(this.time(at.x)));
+    if (this.page.panel === "details") this.page.panels.details.ask();
     if (found?.box) this.page.say(this.tipOf(found).join(" · "));
     this.draw();
   }

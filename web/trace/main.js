@@ -5,7 +5,9 @@
 import { Activity } from "./activity.js";
 import { Area } from "./area.js";
 import { Counters } from "./counters.js";
+import { Details } from "./details.js";
 import { Events } from "./events.js";
+import { showKeys } from "./keys.js";
 import { Lanes } from "./lanes.js";
 import { Link } from "./link.js";
 import { Overview } from "./overview.js";
@@ -17,16 +19,7 @@ const ASK_MS = 40;
 const HISTORY_MS = 450;
 const COMPLETE_MS = 120;
 const PANELS = [["events", "Events"], ["statistics", "Statistics"], ["resources", "Resources"],
-  ["counters", "Counters and heap"], ["area", "Area"], ["path", "Critical path"]];
-const KEYS = [["W  S", "zoom in and out at the pointer"], ["A  D", "earlier, later"], ["←  →", "earlier, later"],
-  ["↑  ↓", "scroll the lanes; in the list of events choose one"], ["+  −", "zoom in and out about the cursor"],
-  ["Home", "the whole span"], ["F", "follow a trace that grows"], ["Esc", "drop the cursor, the selection and the area"],
-  ["/", "filter events"], ["1 to 6", "events, statistics, resources, counters, area, critical path"], ["X", "drag to select an area, or to move"],
-  [".  ,", "the next and the previous of the selected box's name"], [">  <", "the next and the previous on its lane"],
-  ["]  [", "the next and the previous in such a state"], ["R", "the selected box as an area, else the window"], ["C", "who made the thread of the selected box wait"], ["Z  Y", "undo and redo the window"],
-  ["Wheel", "zoom at the pointer; with Shift move, with Alt scroll"], ["Drag", "move; with Shift choose a window, with Ctrl an area"],
-  ["?", "these keys"]];
-
+  ["counters", "Counters and heap"], ["area", "Area"], ["path", "Critical path"], ["details", "Details"]];
 class Page {
   constructor(main) {
     this.main = main;
@@ -40,8 +33,9 @@ class Page {
     this.overview = new Overview(this);
     this.activity = new Activity(this);
     this.timeline = new Lanes(this, "timeline", "46vh");
+    this.timeline.selected = this.boxOf(this.wantedBox);
     this.panels = { events: new Events(this), statistics: new Statistics(this),
-      resources: new Lanes(this, "resources", "46vh"), counters: new Counters(this), area: new Area(this), path: new Path(this) };
+      resources: new Lanes(this, "resources", "46vh"), counters: new Counters(this), area: new Area(this), path: new Path(this), details: new Details(this) };
     this.build();
     this.link = new Link(this.files, (event, data) => this.heard(event, data));
     addEventListener("popstate", () => {
@@ -84,6 +78,8 @@ class Page {
     this.by = parameters.get("by") || "name";
     this.least = time("least");
     this.most = time("most");
+    this.wantedBox = parameters.get("selected") || null;
+    if (this.timeline) this.timeline.selected = this.boxOf(this.wantedBox);
     const view = parameters.get("view");
     this.panel = PANELS.some(([name]) => name === view) ? view : "events";
   }
@@ -96,6 +92,8 @@ class Page {
     if (this.window.end < this.set.end_ns) put("end", Math.round(this.window.end));
     put("cursor", this.cursor);
     put("event", this.event);
+    const { selected } = this.timeline;
+    if (selected) put("selected", `${selected[0]}:${selected[1]}:${selected[2]}`);
     put("filter", this.filter);
     put("find", this.find);
     if (this.panel !== "events") put("view", this.panel);
@@ -246,6 +244,11 @@ class Page {
     this.remember();
   }
 
+  detailsHere() {
+    if (this.panel === "details") this.panels.details.ask();
+    else this.choosePanel("details");
+  }
+
   // The next or previous segment of the selected box's name or state, or on its lane.
   step(way, what) {
     const { selected } = this.timeline;
@@ -258,9 +261,8 @@ class Page {
     if (!answer.done) return this.say("Reading all segments of the trace…");
     if (!answer.found) return this.say(answer.problem ?? "There is none.");
     const { lane, lane_name: laneName, segment_start_ns: start, segment_end_ns: end, name, state, depth } = answer;
-    this.timeline.selected = [lane, start, depth, end, name, state];
     this.setCursor(start);
-    this.timeline.reveal(lane);
+    this.select([lane, start, depth, end, name, state]);
     this.say(`${name} · ${laneName} · ${answer.open ? "at least " : ""}${duration(end - start)}, from ${seconds(start)} s`);
   }
 
@@ -268,6 +270,33 @@ class Page {
     this.selecting = selecting;
     this.selectButton.setAttribute("aria-pressed", String(selecting));
     this.timeline.canvas.style.cursor = selecting ? "crosshair" : "default";
+  }
+
+  // A box as the address names it: its end and name come with its details.
+  boxOf(text) {
+    const [lane, start, level] = (text ?? "").split(":");
+    return lane && start ? [lane, Number(start), Number(level ?? 0), Number(start), null, null] : null;
+  }
+
+  // Selects a box: [lane, begin, level, end, name, state].
+  select(box) {
+    const { start, end } = this.window;
+    this.timeline.selected = box;
+    if (box[1] < start || box[1] > end) this.setCursor(box[1]);
+    this.timeline.reveal(box[0]);
+    if (this.panel === "details") this.panels.details.ask();
+    this.draw();
+    this.remember();
+  }
+
+  showLane(lane, time) {
+    this.setCursor(time);
+    this.timeline.reveal(lane);
+  }
+
+  goToEvent({ position, time_ns: time }) {
+    this.choosePanel("events");
+    this.setCursor(time, position);
   }
 
   // To the longest of a row.
@@ -418,7 +447,7 @@ class Page {
       event.preventDefault();
       this.setFilter(this.filterInput.value.trim(), this.findInput.value.trim());
     });
-    const help = button("?", "The keys", () => this.showKeys());
+    const help = button("?", "The keys", () => showKeys());
     this.bar = element("div", { className: "bar" }, buttons, this.where,
       element("span", { className: "progress" }, this.progress, this.progressText), form, help);
     this.status = element("div", { className: "status", role: "status" });
@@ -515,7 +544,8 @@ class Page {
     const lanes = this.panel === "resources" && document.activeElement === this.panels.resources.scroller
       ? this.panels.resources : this.timeline;
     const about = this.pointer;
-    const inList = event.target.closest(".events-scroller") && event.key.startsWith("Arrow");
+    const inList = (event.target.closest(".events-scroller") && event.key.startsWith("Arrow")) ||
+      (event.key === "Enter" && event.target.closest("button, a, summary, [tabindex]:not(.scroller)"));
     const actions = {
       w: () => this.zoom(0.5, about), s: () => this.zoom(2, about), a: () => this.pan(-0.25), d: () => this.pan(0.25),
       ArrowLeft: () => this.pan(-0.1), ArrowRight: () => this.pan(0.1),
@@ -523,7 +553,7 @@ class Page {
       "+": () => this.zoom(0.5), "=": () => this.zoom(0.5), "-": () => this.zoom(2), Home: () => this.whole(),
       f: () => this.followButton.hidden || this.setFollow(!this.follow), Escape: () => this.drop(),
       "/": () => this.filterInput.focus(), z: () => this.undo(), y: () => this.redo(),
-      "?": () => this.showKeys(), x: () => this.setSelecting(!this.selecting), r: () => this.areaHere(), c: () => this.pathHere(),
+      "?": () => showKeys(), x: () => this.setSelecting(!this.selecting), r: () => this.areaHere(), c: () => this.pathHere(), i: () => this.detailsHere(), Enter: () => this.detailsHere(),
       ".": () => this.step("next", "name"), ",": () => this.step("previous", "name"),
       ">": () => this.step("next", "lane"), "<": () => this.step("previous", "lane"),
       "]": () => this.step("next", "state"), "[": () => this.step("previous", "state"),
@@ -541,20 +571,10 @@ class Page {
     hideTip();
     document.querySelector("dialog[open]")?.close();
     this.timeline.selected = null;
+    if (this.panel === "details") this.panels.details.ask();
     this.say("");
     if (this.area) this.setArea(null);
     this.setCursor(null);
-  }
-
-  showKeys() {
-    const list = element("dl", {}, ...KEYS.flatMap(([key, meaning]) =>
-      [element("dt", {}, ...key.split("  ").flatMap((one, i) => (i ? [" ", element("kbd", {}, one)] : [element("kbd", {}, one)]))),
-        element("dd", {}, meaning)]));
-    const dialog = element("dialog", { className: "keys" }, element("h2", {}, "Keys"), list);
-    dialog.addEventListener("close", () => dialog.remove());
-    dialog.addEventListener("click", () => dialog.close());
-    document.body.append(dialog);
-    dialog.showModal();
   }
 }
 

@@ -22,9 +22,14 @@ static bool parse(const struct wanted *wanted, struct fm_totals_area *area, GErr
         if (strcmp(wanted->by == NULL ? "name" : wanted->by, name) == 0)
             area->by = (enum fm_totals_by)i;
     }
-    if (area->by == FM_TOTALS_BY_COUNT) {
+    bool by_stack = g_strcmp0(wanted->by, "stack") == 0;
+    if (area->by == FM_TOTALS_BY_COUNT && !by_stack) {
         g_set_error(error, FM_ERROR, FM_ERROR_USAGE,
-                    "--by %s: expected one of name, state, lane, kind", wanted->by);
+                    "--by %s: expected one of name, state, lane, kind, stack", wanted->by);
+        return false;
+    }
+    if (by_stack && (wanted->least != NULL || wanted->most != NULL)) {
+        g_set_error(error, FM_ERROR, FM_ERROR_USAGE, "--by stack takes neither --least nor --most");
         return false;
     }
     if ((wanted->least != NULL && !fm_cmd_log_parse_time(wanted->least, &area->least, error)) ||
@@ -33,25 +38,42 @@ static bool parse(const struct wanted *wanted, struct fm_totals_area *area, GErr
     return fm_cmd_log_parse_range(wanted->from, wanted->to, &area->start, &area->end, error);
 }
 
-static void print(struct fm_cmd_log_segments *reading, const struct wanted *wanted,
-                  const struct fm_totals_area *area)
+/* Returns how many rows were left out. */
+static unsigned add_rows(struct fm_display *display, const struct fm_cmd_log_segments *reading,
+                         const struct fm_totals_area *area, unsigned rows)
 {
+    unsigned left_out;
+    if (area->by == FM_TOTALS_BY_COUNT) {
+        struct fm_flame *flame = fm_flame_new(reading->segments, area);
+        while (fm_flame_step(flame, BLOCKS_A_STEP))
+            continue;
+        left_out = fm_trace_page_add_flame(fm_display_body(display), flame, rows);
+        fm_flame_free(flame);
+        return left_out;
+    }
     struct fm_totals *totals = fm_totals_new(reading->segments, area);
     while (fm_totals_step(totals, BLOCKS_A_STEP))
         continue;
+    left_out = fm_trace_page_add_totals(fm_display_body(display), totals, rows, 0, NULL, NULL);
+    fm_totals_free(totals);
+    return left_out;
+}
+
+static void print(struct fm_cmd_log_segments *reading, const struct wanted *wanted,
+                  const struct fm_totals_area *area)
+{
     struct fm_display *display = fm_display_new(NULL);
     fm_display_set_name(display, "latency");
-    fm_display_fact_string(display, "by", fm_totals_by_name(area->by));
+    fm_display_fact_string(display, "by",
+                           area->by == FM_TOTALS_BY_COUNT ? "stack" : fm_totals_by_name(area->by));
     fm_display_fact_int(display, "start_ns", (int64_t)MAX(area->start, reading->trace->start_time));
     fm_display_fact_int(display, "end_ns", (int64_t)MIN(area->end, reading->trace->end_time));
     unsigned rows = wanted->all || wanted->json || wanted->csv ? UINT_MAX : ROWS_DEFAULT;
-    unsigned left_out =
-        fm_trace_page_add_totals(fm_display_body(display), totals, rows, 0, NULL, NULL);
+    unsigned left_out = add_rows(display, reading, area, rows);
     g_autofree char *more = g_strdup_printf("and %u more; --all prints them", left_out);
     if (left_out > 0)
         fm_add_text(fm_display_body(display), more);
     fm_cmd_log_print_display(display, wanted->json, wanted->csv);
-    fm_totals_free(totals);
 }
 
 static int latency(const char *path, const struct wanted *wanted)
@@ -78,7 +100,9 @@ int fm_cmd_log_latency(int argc, char **argv)
     struct wanted wanted = {0};
     const GOptionEntry options[] = {
         {"by", 0, 0, G_OPTION_ARG_STRING, &wanted.by,
-         "Put together by name (the default), state, lane or kind of lane", "WORD"},
+         "Put together by name (the default), state, lane, kind of lane, or stack: what they lie "
+         "in",
+         "WORD"},
         {"lane", 0, 0, G_OPTION_ARG_STRING_ARRAY, &wanted.lanes,
          "Only lanes with such a name: 'worker*'; may be repeated", "PATTERN"},
         {"from", 0, 0, G_OPTION_ARG_STRING, &wanted.from, "Only what reaches behind TIME", "TIME"},

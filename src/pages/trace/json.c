@@ -25,8 +25,8 @@ static void write_overview(struct fm_json *json, struct fm_viewer_job *job)
     fm_json_end(json);
 }
 
-static void write_event(struct fm_json *json, const struct fm_viewer_job *job,
-                        const struct fm_viewer_event_row *row)
+void fm_trace_page_json_event(struct fm_json *json, const struct fm_viewer_job *job,
+                              const struct fm_viewer_event_row *row)
 {
     fm_json_line(json, 2);
     fm_json_object(json, NULL);
@@ -60,7 +60,7 @@ static void write_events(struct fm_json *json, struct fm_viewer_job *job)
     fm_json_line(json, 1);
     fm_json_array(json, "rows");
     for (unsigned i = 0; i < events->rows->len; i++)
-        write_event(json, job, events->rows->pdata[i]);
+        fm_trace_page_json_event(json, job, events->rows->pdata[i]);
     fm_json_end(json);
 }
 
@@ -222,6 +222,8 @@ static void write_area(struct fm_json *json, struct fm_viewer_job *job)
     for (unsigned i = 0; i < area->rows->len; i++)
         write_area_row(json, area, &g_array_index(area->rows, struct fm_viewer_area_row, i));
     fm_json_end(json);
+    if (job->query.by == FM_TRACE_BY_STACK)
+        fm_trace_page_json_trees(json, area);
 }
 
 enum { PIECES_MAX = 3000 };
@@ -338,6 +340,7 @@ static const struct {
     {&fm_viewer_of_counters, write_counters},
     {&fm_viewer_of_area, write_area},
     {&fm_viewer_of_path, write_path},
+    {&fm_viewer_of_details, fm_trace_page_json_details},
     {&fm_viewer_of_step, write_step},
 };
 

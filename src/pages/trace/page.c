@@ -24,6 +24,7 @@ static const struct fm_viewer *const viewers[FM_TRACE_VIEW_COUNT] = {
     [FM_TRACE_VIEW_COUNTERS] = &fm_viewer_of_counters,
     [FM_TRACE_VIEW_AREA] = &fm_viewer_of_area,
     [FM_TRACE_VIEW_PATH] = &fm_viewer_of_path,
+    [FM_TRACE_VIEW_DETAILS] = &fm_viewer_of_details,
     [FM_TRACE_VIEW_TIMELINE] = &fm_viewer_of_timeline,
     [FM_TRACE_VIEW_OVERVIEW] = &fm_viewer_of_overview,
     [FM_TRACE_VIEW_STEP] = &fm_viewer_of_step,
@@ -57,8 +58,9 @@ static int64_t patience_of(const struct page *page)
 static bool is_settled(const struct page *page)
 {
     bool settled = fm_viewer_set_precompute(page->set);
-    bool wants = page->query->view == FM_TRACE_VIEW_AREA ||
-                 page->query->view == FM_TRACE_VIEW_PATH || page->query->view == FM_TRACE_VIEW_STEP;
+    enum fm_trace_view view = page->query->view;
+    bool wants = view == FM_TRACE_VIEW_AREA || view == FM_TRACE_VIEW_PATH ||
+                 view == FM_TRACE_VIEW_DETAILS || view == FM_TRACE_VIEW_STEP;
     for (unsigned i = 0; wants && i < page->set->count; i++) {
         enum fm_request_result result =
             fm_background_request(page->set->engine, page->set->parts[i].trace, "segments");
@@ -190,6 +192,8 @@ static void add_area(struct fm_form *form, const struct fm_trace_query *query)
     }
     for (unsigned i = 0; i < query->chosen->len; i++)
         fm_form_hidden(form, "in", query->chosen->pdata[i]);
+    if (query->selected != NULL)
+        fm_form_hidden(form, "selected", query->selected);
     if (query->by != FM_TRACE_BY_NAME)
         fm_form_hidden(form, "by", fm_trace_by_name(query->by));
 }
@@ -214,8 +218,9 @@ static void show_form(const struct page *page, struct fm_list *body)
 
 static void show_tabs(const struct page *page, struct fm_list *body)
 {
-    static const char *const labels[] = {"Events", "Statistics",   "Resources", "Counters and heap",
-                                         "Area",   "Critical path"};
+    static const char *const labels[] = {
+        "Events", "Statistics",    "Resources", "Counters and heap",
+        "Area",   "Critical path", "Details"};
     struct fm_list *list = fm_add_list(body, FM_LIST_HORIZONTAL, NULL);
     fm_list_set_id(list, "tabs");
     struct fm_trace_query query = *page->query;
@@ -250,6 +255,9 @@ static void show_panel(const struct fm_trace_page_show *show, struct fm_viewer_j
         break;
     case FM_TRACE_VIEW_PATH:
         fm_trace_page_show_path(show, (struct fm_viewer_path *)job);
+        break;
+    case FM_TRACE_VIEW_DETAILS:
+        fm_trace_page_show_details(show, (const struct fm_viewer_details *)job);
         break;
     case FM_TRACE_VIEW_TIMELINE:
         fm_trace_page_show_timeline(show, (struct fm_viewer_timeline *)job);
@@ -350,17 +358,13 @@ static struct fm_display *make_display(struct page *page)
 static void write_display(const struct page *page, const struct fm_display *display, GString *out)
 {
     static const char *const scripts[] = {"vendor/uplot/uPlot.iife.min.js", "trace/main.js", NULL};
-    static const char *const modules[] = {"trace/activity.js",
-                                          "trace/area.js",
-                                          "trace/counters.js",
-                                          "trace/events.js",
-                                          "trace/lanes.js",
-                                          "trace/link.js",
-                                          "trace/overview.js",
-                                          "trace/path.js",
-                                          "trace/statistics.js",
-                                          "trace/util.js",
-                                          NULL};
+    static const char *const modules[] = {"trace/activity.js", "trace/area.js",
+                                          "trace/counters.js", "trace/details.js",
+                                          "trace/events.js",   "trace/flame.js",
+                                          "trace/keys.js",     "trace/lanes.js",
+                                          "trace/link.js",     "trace/overview.js",
+                                          "trace/path.js",     "trace/statistics.js",
+                                          "trace/util.js",     NULL};
     static const char *const styles[] = {"vendor/uplot/uPlot.min.css", "trace/trace.css", NULL};
     struct fm_preferences preferences;
     fm_preferences_default(&preferences, true, false);

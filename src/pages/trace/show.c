@@ -166,14 +166,18 @@ static char *box_title(const struct fm_trace_page_show *show, const struct fm_vi
                            part);
 }
 
-/* The window around a box, with a little before and after it. */
-static char *box_url(const struct fm_trace_page_show *show, const struct fm_box *box)
+/* The window around a box, with a little before and after it. A box of one entry is selected. */
+static char *box_url(const struct fm_trace_page_show *show, const struct fm_viewer_lane *lane,
+                     const struct fm_box *box)
 {
     struct fm_trace_query query = *show->query;
+    g_autofree char *id = fm_viewer_lane_id(lane);
     uint64_t margin = (box->end - box->start) / 4 + 1, origin = show->set->origin;
     uint64_t start = box->start - origin, end = box->end - origin;
     query.start = start - MIN(start, margin);
     query.end = end + margin;
+    g_autofree char *selected = g_strdup_printf("%s:%" PRIu64 ":%u", id, start, box->depth);
+    query.selected = box->count == 1 ? selected : NULL;
     return fm_trace_page_url(&query);
 }
 
@@ -189,7 +193,7 @@ static void draw_boxes(const struct fm_trace_page_show *show,
     const struct fm_trace *trace = show->set->parts[lane->part].trace;
     for (unsigned i = 0; i < MIN(count, TRACE_BOXES_MAX); i++) {
         g_autofree char *title = box_title(show, lane, &boxes[i]);
-        g_autofree char *url = links ? box_url(show, &boxes[i]) : NULL;
+        g_autofree char *url = links ? box_url(show, lane, &boxes[i]) : NULL;
         fm_drawing_box(
             drawing,
             &(struct fm_drawing_box){

@@ -28,6 +28,10 @@ void fm_trace_page_show_resources(const struct fm_trace_page_show *show,
                                   struct fm_viewer_timeline *resources);
 void fm_trace_page_show_area(const struct fm_trace_page_show *show, struct fm_viewer_area *area);
 void fm_trace_page_show_path(const struct fm_trace_page_show *show, struct fm_viewer_path *path);
+void fm_trace_page_show_details(const struct fm_trace_page_show *show,
+                                const struct fm_viewer_details *details);
+/* rows: struct fm_viewer_event_row. */
+void fm_trace_page_show_event_rows(const struct fm_trace_page_show *show, const GPtrArray *rows);
 void fm_trace_page_show_step(const struct fm_trace_page_show *show,
                              const struct fm_viewer_step *step);
 void fm_trace_page_show_counters(const struct fm_trace_page_show *show,

@@ -52,14 +52,16 @@ void fm_trace_page_show_area(const struct fm_trace_page_show *show, struct fm_vi
     if (area->problem != NULL)
         fm_add_text(show->body, area->problem);
     for (unsigned i = 0; i < show->set->count; i++) {
-        if (area->totals[i] == NULL)
+        if (area->totals[i] == NULL && area->flames[i] == NULL)
             continue;
         struct fm_list *list = show->set->count == 1 ? show->body
                                                      : fm_add_list(show->body, FM_LIST_PLAIN,
                                                                    show->set->parts[i].name);
         unsigned left_out =
-            fm_trace_page_add_totals(list, area->totals[i], ROWS_MAX, show->set->origin,
-                                     html ? link_to : NULL, (void *)(uintptr_t)show);
+            area->flames[i] != NULL
+                ? fm_trace_page_add_flame(list, area->flames[i], ROWS_MAX)
+                : fm_trace_page_add_totals(list, area->totals[i], ROWS_MAX, show->set->origin,
+                                           html ? link_to : NULL, (void *)(uintptr_t)show);
         g_autofree char *more = g_strdup_printf("and %u more rows", left_out);
         if (left_out > 0)
             fm_add_text(list, more);

@@ -86,26 +86,22 @@ static void show_steps(const struct fm_trace_page_show *show, const struct fm_vi
                                                            : "There are no events here.");
 }
 
-void fm_trace_page_show_events(const struct fm_trace_page_show *show,
-                               const struct fm_viewer_events *events)
+void fm_trace_page_show_event_rows(const struct fm_trace_page_show *show, const GPtrArray *rows)
 {
     static const struct fm_column_head columns[] = {{"Time (s)", "time_seconds", FM_COLUMN_NUMBER},
                                                     {"Where", "source", FM_COLUMN_FIELD_NAME},
                                                     {"Event", "event", FM_COLUMN_FIELD_NAME},
                                                     {"Fields", "fields", FM_COLUMN_FIELD_NAME}};
-    if (show->format == FM_FORMAT_HTML)
-        show_steps(show, events);
-    if (events->rows->len == 0)
-        return;
     struct fm_table *table = add_table(show, "events", columns, G_N_ELEMENTS(columns));
-    for (unsigned i = 0; i < events->rows->len; i++) {
-        const struct fm_viewer_event_row *row = events->rows->pdata[i];
+    for (unsigned i = 0; i < rows->len; i++) {
+        const struct fm_viewer_event_row *row = rows->pdata[i];
         bool selected = g_strcmp0(row->position, show->query->event) == 0;
         struct fm_trace_query query = *show->query;
+        query.view = FM_TRACE_VIEW_EVENTS;
         query.event = row->position;
         query.cursor = row->time - show->set->origin;
         if (query.from == NULL && query.until == NULL)
-            query.from = ((struct fm_viewer_event_row *)events->rows->pdata[0])->position;
+            query.from = ((struct fm_viewer_event_row *)rows->pdata[0])->position;
         g_autofree char *url = fm_trace_page_url(&query);
         g_autofree char *time = fm_trace_page_time_text(row->time - show->set->origin, 9);
         g_autofree char *fields = fields_text(row);
@@ -124,6 +120,15 @@ void fm_trace_page_show_events(const struct fm_trace_page_show *show,
         else
             fm_cell_string(table, fields, FM_STYLE_PLAIN);
     }
+}
+
+void fm_trace_page_show_events(const struct fm_trace_page_show *show,
+                               const struct fm_viewer_events *events)
+{
+    if (show->format == FM_FORMAT_HTML)
+        show_steps(show, events);
+    if (events->rows->len > 0)
+        fm_trace_page_show_event_rows(show, events->rows);
 }
 
 /* --- statistics --- */

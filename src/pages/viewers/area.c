@@ -60,7 +60,7 @@ static GByteArray *choose_lanes(const struct fm_viewer_area *area,
 static bool begin_part(struct fm_viewer_area *area)
 {
     const struct fm_trace_query *query = &area->job.query;
-    G_STATIC_ASSERT((int)FM_TRACE_BY_COUNT == (int)FM_TOTALS_BY_COUNT &&
+    G_STATIC_ASSERT((int)FM_TRACE_BY_STACK == (int)FM_TOTALS_BY_COUNT &&
                     (int)FM_TRACE_BY_LANE == (int)FM_TOTALS_BY_LANE);
     struct fm_segments *segments =
         fm_viewer_part_segments(area->job.set, area->counting, &area->problem);
@@ -77,7 +77,10 @@ static bool begin_part(struct fm_viewer_area *area)
         .least = query->least == FM_TRACE_TIME_UNSET ? 0 : query->least,
         .most = query->most == FM_TRACE_TIME_UNSET ? 0 : query->most,
     };
-    area->totals[area->counting] = fm_totals_new(segments, &wanted);
+    if (query->by == FM_TRACE_BY_STACK)
+        area->flames[area->counting] = fm_flame_new(segments, &wanted);
+    else
+        area->totals[area->counting] = fm_totals_new(segments, &wanted);
     return true;
 }
 
@@ -86,13 +89,18 @@ static enum fm_viewer_work work(struct fm_viewer_job *job)
     struct fm_viewer_area *area = (struct fm_viewer_area *)job;
     if (area->counting == job->set->count)
         return FM_VIEWER_WORK_DONE;
-    if (area->totals[area->counting] == NULL && !begin_part(area)) {
+    struct fm_totals *totals = area->totals[area->counting];
+    struct fm_flame *flame = area->flames[area->counting];
+    if (totals == NULL && flame == NULL) {
+        if (begin_part(area))
+            return FM_VIEWER_WORK_MORE;
         if (area->problem == NULL)
             return FM_VIEWER_WORK_WAITS;
         area->counting++;
         return FM_VIEWER_WORK_MORE;
     }
-    if (!fm_totals_step(area->totals[area->counting], BLOCKS_A_STEP))
+    if (!(flame != NULL ? fm_flame_step(flame, BLOCKS_A_STEP)
+                        : fm_totals_step(totals, BLOCKS_A_STEP)))
         area->counting++;
     return FM_VIEWER_WORK_MORE;
 }
@@ -104,6 +112,7 @@ static bool begin(struct fm_viewer_job *job, GError **error)
     const struct fm_viewer_set *set = job->set;
     fm_viewer_job_area(job, &area->start, &area->end);
     area->totals = g_new0(struct fm_totals *, set->count);
+    area->flames = g_new0(struct fm_flame *, set->count);
     area->rows = g_array_new(FALSE, FALSE, sizeof(struct fm_viewer_area_row));
     fm_viewer_job_work(job, work);
     return true;
@@ -137,9 +146,12 @@ void fm_viewer_area_fill(struct fm_viewer_area *area)
 static void clear(struct fm_viewer_job *job)
 {
     struct fm_viewer_area *area = (struct fm_viewer_area *)job;
-    for (unsigned i = 0; area->totals != NULL && i < job->set->count; i++)
+    for (unsigned i = 0; area->totals != NULL && i < job->set->count; i++) {
         fm_totals_free(area->totals[i]);
+        fm_flame_free(area->flames[i]);
+    }
     g_free(area->totals);
+    g_free(area->flames);
     g_clear_pointer(&area->rows, g_array_unref);
 }
 

@@ -9,7 +9,7 @@
 #define TEXT_BYTES_MAX 300u
 #define OFFSET_NS_DEFAULT UINT64_C(1000000)
 
-static void free_row(gpointer data)
+void fm_viewer_event_row_free(void *data)
 {
     struct fm_viewer_event_row *row = data;
     g_free(row->position);
@@ -80,7 +80,7 @@ static void add_code(struct fm_trace *trace, const struct fm_event_value *values
     g_ptr_array_add(fields, name);
 }
 
-static struct fm_viewer_event_row *make_row(const struct fm_tracefile_context *at)
+struct fm_viewer_event_row *fm_viewer_event_row_new(const struct fm_tracefile_context *at)
 {
     struct fm_tracefile *file = at->tracefile;
     struct fm_viewer_event_row *row = g_new0(struct fm_viewer_event_row, 1);
@@ -120,7 +120,7 @@ static bool take_forward(struct fm_viewer_reading *reading, struct fm_tracefile_
     struct fm_viewer_events *events = (struct fm_viewer_events *)reading->job;
     if (!is_wanted(reading->job, at))
         return false;
-    g_ptr_array_add(events->rows, make_row(at));
+    g_ptr_array_add(events->rows, fm_viewer_event_row_new(at));
     if (events->rows->len < events->wanted)
         return false;
     reading->request->stop = true;
@@ -159,7 +159,7 @@ static bool take_backward(struct fm_viewer_reading *reading, struct fm_tracefile
         return false;
     if (events->found->len >= events->wanted - events->rows->len)
         g_ptr_array_remove_index(events->found, 0);
-    g_ptr_array_add(events->found, make_row(at));
+    g_ptr_array_add(events->found, fm_viewer_event_row_new(at));
     return false;
 }
 
@@ -204,7 +204,7 @@ static void begin_backward(struct fm_viewer_events *events)
     events->next = fm_viewer_position_print(events->until);
     events->window_end = MIN(events->until->time, job->end);
     events->offset = MAX(OFFSET_NS_DEFAULT, (job->end - job->start) / 100000);
-    events->found = g_ptr_array_new_with_free_func(free_row);
+    events->found = g_ptr_array_new_with_free_func(fm_viewer_event_row_free);
     read_window(events);
 }
 
@@ -226,7 +226,7 @@ static bool begin(struct fm_viewer_job *job, GError **error)
     job->start = set->origin + set->start;
     job->end = set->origin + set->end;
     job->known_until = job->start;
-    events->rows = g_ptr_array_new_with_free_func(free_row);
+    events->rows = g_ptr_array_new_with_free_func(fm_viewer_event_row_free);
     events->wanted = query->rows == 0 ? TRACE_ROWS_DEFAULT : query->rows;
     job->provisional = job->filter != NULL && fm_filter_needs_state(job->filter) &&
                        !fm_viewer_set_is_ready(set, TRACE_STATE);

@@ -1,26 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The critical path of one lane over an area, else the window. */
-#include <string.h>
-
 #include "pages/viewers/viewers.h"
 
 enum { ITEMS_A_STEP = 20000 };
-
-/* The lane of that name, the one that is there in the interval where several had the name. */
-static bool find_lane(struct fm_viewer_path *path, struct fm_segments *segments, const char *id)
-{
-    for (uint32_t i = fm_segments_lane_count(segments); i-- > 0;) {
-        const struct fm_segments_lane *from = fm_segments_lane(segments, i);
-        const struct fm_viewer_lane lane = {
-            .part = path->part, .kind = from->kind, .key = from->key};
-        g_autofree char *found = fm_viewer_lane_id(&lane);
-        if (strcmp(found, id) == 0) {
-            path->lane = i;
-            return true;
-        }
-    }
-    return false;
-}
 
 static enum fm_viewer_work work(struct fm_viewer_job *job)
 {
@@ -33,7 +15,10 @@ static enum fm_viewer_work work(struct fm_viewer_job *job)
             fm_viewer_part_segments(job->set, path->part, &path->problem);
         if (segments == NULL && path->problem == NULL)
             return FM_VIEWER_WORK_WAITS;
-        if (segments == NULL || !find_lane(path, segments, id))
+        if (segments == NULL)
+            continue;
+        path->lane = fm_viewer_segments_lane(segments, path->part, id);
+        if (path->lane == FM_LANE_NONE)
             continue;
         path->path = fm_path_new(segments, path->lane, path->start, path->end);
         path->segments = fm_segments_ref(segments);

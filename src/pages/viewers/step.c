@@ -27,18 +27,6 @@ static GByteArray *wanted_values(const struct fm_trace *trace, enum fm_trace_ste
     return values;
 }
 
-static uint32_t lane_of(const struct fm_segments *segments, unsigned part, const char *id)
-{
-    for (uint32_t i = fm_segments_lane_count(segments); i-- > 0;) {
-        const struct fm_segments_lane *from = fm_segments_lane(segments, i);
-        const struct fm_viewer_lane lane = {.part = part, .kind = from->kind, .key = from->key};
-        g_autofree char *found = fm_viewer_lane_id(&lane);
-        if (strcmp(found, id) == 0)
-            return i;
-    }
-    return FM_LANE_NONE;
-}
-
 /* False: the segments are not known yet. */
 static bool begin_search(struct fm_viewer_step *step)
 {
@@ -49,9 +37,10 @@ static bool begin_search(struct fm_viewer_step *step)
         return false;
     bool on_lane =
         query->step == FM_TRACE_STEP_NEXT_LANE || query->step == FM_TRACE_STEP_PREVIOUS_LANE;
-    uint32_t lane = on_lane && query->chosen->len > 0
-                        ? lane_of(segments, step->part, g_ptr_array_index(query->chosen, 0))
-                        : FM_LANE_NONE;
+    uint32_t lane =
+        on_lane && query->chosen->len > 0
+            ? fm_viewer_segments_lane(segments, step->part, g_ptr_array_index(query->chosen, 0))
+            : FM_LANE_NONE;
     g_autoptr(GByteArray) values =
         on_lane ? NULL : wanted_values(set->parts[step->part].trace, query->step, query->like);
     if (on_lane && lane == FM_LANE_NONE)

@@ -14,6 +14,8 @@
 #include "trace/filter/filter.h"
 #include "trace/format/open.h"
 #include "trace/statistics/statistics.h"
+#include "trace/segments/details.h"
+#include "trace/segments/flame.h"
 #include "trace/segments/path.h"
 #include "trace/segments/search.h"
 #include "trace/segments/totals.h"
@@ -131,6 +133,8 @@ void fm_viewer_lanes_order(struct fm_viewer_lanes *lanes, const struct fm_trace_
                            fm_viewer_lane_test *test);
 /* "0-1-12": trace, kind, key. Caller frees. */
 char *fm_viewer_lane_id(const struct fm_viewer_lane *lane);
+/* The other way; false when it is none. */
+bool fm_viewer_lane_parse(const char *id, struct fm_viewer_lane *ret);
 bool fm_viewer_lane_is_resource(const struct fm_viewer_lane *lane);
 bool fm_viewer_lane_is_timeline(const struct fm_viewer_lane *lane);
 /* Colour of boxes in drawings and scripts: the class of the value; for spans, one by name. */
@@ -149,7 +153,7 @@ struct fm_viewer {
 };
 extern const struct fm_viewer fm_viewer_of_timeline, fm_viewer_of_overview, fm_viewer_of_events,
     fm_viewer_of_statistics, fm_viewer_of_resources, fm_viewer_of_counters, fm_viewer_of_area,
-    fm_viewer_of_path, fm_viewer_of_step;
+    fm_viewer_of_path, fm_viewer_of_details, fm_viewer_of_step;
 
 enum fm_viewer_work { FM_VIEWER_WORK_DONE, FM_VIEWER_WORK_MORE, FM_VIEWER_WORK_WAITS };
 
@@ -222,6 +226,9 @@ void fm_viewer_job_area(const struct fm_viewer_job *job, uint64_t *ret_start, ui
  * never. */
 struct fm_segments *fm_viewer_part_segments(const struct fm_viewer_set *set, unsigned part,
                                             const char **ret_problem);
+
+/* The lane of that id; of several that had the number the latest. FM_LANE_NONE: there is none. */
+uint32_t fm_viewer_segments_lane(const struct fm_segments *segments, unsigned part, const char *id);
 
 /* --- the viewers' answers, for pages --- */
 
@@ -341,6 +348,10 @@ struct fm_viewer_event_row {
     char *name;
     GPtrArray *fields; /* char *: name, text, name, text, ... */
 };
+/* Of the event that is being read. */
+struct fm_viewer_event_row *fm_viewer_event_row_new(const struct fm_tracefile_context *at);
+void fm_viewer_event_row_free(void *row);
+
 struct fm_viewer_events {
     struct fm_viewer_job job;
     GPtrArray *rows; /* holds struct fm_viewer_event_row */
@@ -406,6 +417,7 @@ struct fm_viewer_area {
     struct fm_viewer_job job;
     uint64_t start, end;       /* absolute */
     struct fm_totals **totals; /* one a part; NULL = the segments are not known yet */
+    struct fm_flame **flames;  /* instead of totals, by stack */
     unsigned counting;         /* this part */
     const char *problem;       /* why segments are missing; NULL = none are */
     GArray *rows;              /* holds struct fm_viewer_area_row, most time first */
@@ -425,6 +437,19 @@ struct fm_viewer_path {
     const char *problem;          /* why there is none; NULL = it is there, or will be */
 };
 bool fm_viewer_path_is_known(const struct fm_viewer_path *path);
+
+/* One segment. */
+struct fm_viewer_details {
+    struct fm_viewer_job job;
+    struct fm_viewer_lane lane; /* part, kind and key */
+    char *lane_id;
+    uint64_t time; /* absolute */
+    uint16_t level;
+    struct fm_details *details; /* NULL = not known yet, or there is none */
+    GPtrArray *events;   /* struct fm_viewer_event_row: of its lane at its begin and its end */
+    const char *problem; /* why it is not there; NULL = it is there, or will be */
+};
+bool fm_viewer_details_is_known(const struct fm_viewer_details *details);
 
 /* A step from segment to segment. */
 struct fm_viewer_step {

@@ -101,6 +101,26 @@ def test_groups():
     assert "system call" in [row["name"] for row in rows("latency", "--by", "state", folder)]
 
 
+def test_stacks():
+    """Reads lie in the thread's user mode; self is what is left of it."""
+    folder, spans = FOLDER / "reads", sum(row["count"] for row in rows("latency", FOLDER / "reads", "--lane", "cat")
+                                          if row["name"] == "read")
+    nodes = rows("latency", "--by", "stack", "--lane", "cat", folder)
+    assert spans == READS
+    path, found = [], {}
+    for row in nodes:
+        path[row["level"]:] = [row["name"].strip("\u2003")]
+        found[tuple(path)] = row
+    reads = [path for path in found if path[-1] == "read"]
+    assert sum(found[path]["count"] for path in reads) == READS, found
+    by_name = {row["name"]: row for row in rows("latency", "--lane", "cat", folder) if row["lanes"] == "thread"}
+    for name, row in by_name.items():
+        of_name = [found[path] for path in found if path[-1] == name]
+        assert sum(ns(one["self_seconds"]) for one in of_name) == ns(row["self_seconds"]), (name, of_name, row)
+    told = run("latency", "--by", "stack", "--least", "1ms", folder, status=2).stderr
+    assert "--by stack takes neither --least nor --most" in told, told
+
+
 def compare(trace):
     """Both count each name on each kind of lane, made apart from each other."""
     mine, theirs = {}, {}
@@ -146,7 +166,7 @@ def test_words():
     assert "none" in told, told
 
 
-tests = [test_against_a_sort, test_groups, test_against_the_statistics, test_words]
+tests = [test_against_a_sort, test_groups, test_stacks, test_against_the_statistics, test_words]
 tap = Tap()
 for test in tests:
     tap.case(test)

@@ -199,94 +199,6 @@ static void test_statistics(struct fixture *f, gconstpointer user)
     assert_has(window, "\"name\": \"lex\", \"class\": \"span\", \"count\": 1, \"time_ns\": 500");
 }
 
-static void test_area(struct fixture *f, gconstpointer user)
-{
-    (void)user;
-    g_autofree char *all = ask_log(f, "/trace.json", "view=area", 200);
-    assert_has(all, "\"incomplete\": false, \"done\": true");
-    assert_has(all, "\"area_start_ns\": 0, \"area_end_ns\": 9001, \"by\": \"name\"");
-    assert_has(all, "\"kind\": \"thread\", \"name\": \"parse\", \"count\": 1, \"total_ns\": 4000, "
-                    "\"self_ns\": 3000, \"whole\": 1, \"mean_ns\": 4000, \"longest_ns\": 4000, "
-                    "\"longest_at_ns\": 1000, \"longest_lane\": \"0-1-1\", \"p50_ns\": 4000");
-    assert_has(all, "\"bars\": [[3840,4096,1]]");
-    /* Clipped are the times in the area, not the durations. */
-    g_autofree char *part =
-        ask_log(f, "/trace.json", "view=area&area_start=2500&area_end=4500&in=0-1-1", 200);
-    assert_has(part, "\"name\": \"parse\", \"count\": 1, \"total_ns\": 2000, \"self_ns\": 1500, "
-                     "\"whole\": 1, \"mean_ns\": 4000");
-    assert_has(part, "\"name\": \"lex\", \"count\": 1, \"total_ns\": 500");
-    g_assert_cmpuint(count(part, "\"total_ns\""), ==, 2);
-    g_autofree char *hidden = ask_log(f, "/trace.json", "view=area&hide=0-1-1", 200);
-    g_assert_cmpuint(count(hidden, "\"total_ns\""), ==, 1);
-    g_autofree char *slow = ask_log(f, "/trace.json", "view=area&least=2us&most=4us&in=0-1-1", 200);
-    assert_has(slow, "\"name\": \"parse\"");
-    assert_has_not(slow, "\"name\": \"lex\"");
-    g_autofree char *lanes = ask_log(f, "/trace.json", "view=area&by=lane", 200);
-    assert_has(lanes,
-               "\"name\": \"thread 1\", \"count\": 2, \"total_ns\": 5000, \"self_ns\": 4000");
-    g_autofree char *page =
-        ask_log(f, "/trace", "view=area&area_start=2500&area_end=4500&in=0-1-1", 200);
-    assert_has(page, "From 0.000002500 s to 0.000004500 s, 1 chosen lanes.");
-    assert_has(page, "by=state");
-    assert_has(page, "<input type=\"hidden\" name=\"in\" value=\"0-1-1\"");
-    assert_has(page, "start=0&amp;end=9000&amp;cursor=1000"); /* to the longest, with a margin */
-    g_autofree char *csv = ask_log(f, "/trace.csv", "view=area&in=0-1-1", 200);
-    assert_has(csv, "group,thread,parse,1,4e-06,3e-06,4e-06,4e-06,");
-    g_free(ask_log(f, "/trace.json", "view=area&by=colour", 400));
-    g_free(ask_log(f, "/trace.json", "view=area&area_start=x", 400));
-}
-
-static void test_path(struct fixture *f, gconstpointer user)
-{
-    (void)user;
-    g_autofree char *all = ask_log(f, "/trace.json", "view=path&in=0-1-1", 200);
-    assert_has(all, "\"incomplete\": false, \"done\": true");
-    assert_has(all, "\"lane\": \"0-1-1\", \"name\": \"thread 1\", \"problem\": null");
-    assert_has(all, "{\"kind\": \"running\", \"lane\": \"0-1-1\", \"name\": \"thread 1\", "
-                    "\"state\": null, \"count\": 1, \"time_ns\": 9001, ");
-    assert_has(all, "\"pieces\": [[\"0-1-1\",0,9001,\"running\"]]");
-    g_autofree char *part =
-        ask_log(f, "/trace.json", "view=path&in=0-1-1&area_start=2000&area_end=3000", 200);
-    assert_has(part, "\"pieces\": [[\"0-1-1\",2000,3000,\"running\"]]");
-    g_autofree char *none = ask_log(f, "/trace.json", "view=path", 200);
-    assert_has(none, "\"problem\": \"Choose a thread.\"");
-    g_autofree char *other = ask_log(f, "/trace.json", "view=path&in=0-1-99", 200);
-    assert_has(other, "\"problem\": \"there is no lane of that number\"");
-    g_autofree char *page = ask_log(f, "/trace", "view=path", 200);
-    assert_has(page, "Choose a thread.");
-    assert_has(page, "view=path&amp;in=0-1-2");
-    g_autofree char *chosen = ask_log(f, "/trace", "view=path&in=0-1-1", 200);
-    assert_has(chosen, "Why thread 1 took from 0.000000000 s to 0.000009001 s:");
-}
-
-static void test_step(struct fixture *f, gconstpointer user)
-{
-    static const struct {
-        const char *query, *found;
-    } steps[] = {
-        {"step=next-name&like=lex&cursor=0",
-         "\"lane\": \"0-1-1\", \"lane_name\": \"thread 1\", "
-         "\"name\": \"lex\", \"state\": \"span\", \"depth\": 1, "
-         "\"segment_start_ns\": 2000, \"segment_end_ns\": 3000"},
-        {"step=next-lane&in=0-1-1&cursor=1000", "\"segment_start_ns\": 2000"},
-        {"step=previous-lane&in=0-1-1&cursor=2000", "\"name\": \"parse\""},
-        {"step=next-state&like=span&cursor=2000", "\"lane\": \"0-1-2\""},
-        {"step=previous-state&like=span&cursor=9000", "\"lane\": \"0-1-2\""},
-        {"step=previous-name&like=parse&cursor=1000", "\"found\": false"},
-        {"step=next-lane&in=0-1-99&cursor=0", "\"found\": false"},
-    };
-    (void)user;
-    for (unsigned i = 0; i < G_N_ELEMENTS(steps); i++) {
-        g_autofree char *query = g_strdup_printf("view=step&%s", steps[i].query);
-        g_autofree char *body = ask_log(f, "/trace.json", query, 200);
-        assert_has(body, "\"done\": true");
-        assert_has(body, steps[i].found);
-    }
-    g_free(ask_log(f, "/trace.json", "view=step&step=away", 400));
-    g_autofree char *page = ask_log(f, "/trace", "view=step&step=next-name&like=lex&cursor=0", 200);
-    assert_has(page, "lex");
-}
-
 static void test_counters(struct fixture *f, gconstpointer user)
 {
     (void)user;
@@ -576,9 +488,6 @@ int main(int argc, char **argv)
         {"events-filtered", test_events_filtered},
         {"completion", test_completion},
         {"statistics", test_statistics},
-        {"area", test_area},
-        {"path", test_path},
-        {"step", test_step},
         {"counters", test_counters},
         {"bands", test_bands},
         {"set", test_set},
