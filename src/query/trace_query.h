@@ -76,7 +76,7 @@ enum fm_trace_by {
     FM_TRACE_BY_STATE,
     FM_TRACE_BY_LANE,
     FM_TRACE_BY_KIND,
-    FM_TRACE_BY_STACK, /* what they lie in: a flame graph */
+    FM_TRACE_BY_STACK, /* a flame graph: which lies in which */
     FM_TRACE_BY_COUNT
 };
 const char *fm_trace_by_name(enum fm_trace_by by); /* "name" */

@@ -23,8 +23,8 @@ export class Flame {
     const frame = element("div", { className: "flame-graph", role: "group", "aria-label": "Flame graph of the area" });
     if (nodes.length < 2) return element("p", { className: "area-note" }, "No spans or states here.");
     const top = Math.min(this.chosen.get(trace) ?? 0, nodes.length - 1);
-    const places = new Map([[top, { left: 0, level: 0 }]]); // of those that are drawn
-    const ends = new Map(); // of a node: where its next child begins
+    const places = new Map([[top, { left: 0, level: 0 }]]); // drawn nodes
+    const ends = new Map(); // where the next child of a node begins
     const above = [];
     for (let at = top; at !== 0; at = nodes[at][PARENT]) if (at !== top) above.unshift(at);
     const base = above.length + 1;

@@ -34,7 +34,7 @@ static void add_begin(const struct fm_trace_page_show *show,
         fm_cell_int(table, (int64_t)time);
 }
 
-/* Those around it, and it. */
+/* The segment, below the ones that it lies in. */
 static void show_nest(const struct fm_trace_page_show *show,
                       const struct fm_viewer_details *details, const struct fm_segment *found)
 {

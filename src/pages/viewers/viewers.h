@@ -348,7 +348,7 @@ struct fm_viewer_event_row {
     char *name;
     GPtrArray *fields; /* char *: name, text, name, text, ... */
 };
-/* Of the event that is being read. */
+/* Makes a row of the event that is being read. */
 struct fm_viewer_event_row *fm_viewer_event_row_new(const struct fm_tracefile_context *at);
 void fm_viewer_event_row_free(void *row);
 

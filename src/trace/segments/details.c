@@ -47,7 +47,7 @@ void fm_details_free(struct fm_details *details)
 
 /* --- what is there at that time --- */
 
-/* Of those that touch at the time the later one: it is read later. An instant counts as there. */
+/* Two segments may touch at the time: the later one is read later. An instant counts as there. */
 static void note_there(struct fm_details *details, const struct fm_segment *segment)
 {
     if (segment->lane != details->lane || segment->start > details->time ||
@@ -69,7 +69,7 @@ static int compare_depths(const void *a, const void *b)
     return left->depth < right->depth ? -1 : left->depth > right->depth;
 }
 
-/* What ended just then was in something that ended, too, or goes on; it is not in what begins. */
+/* A segment that ended just then does not lie in one that begins. */
 static bool lies_in(const struct fm_segment *inner, const struct fm_segment *outer)
 {
     return inner->start >= outer->start && inner->end <= outer->end;

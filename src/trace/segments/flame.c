@@ -138,7 +138,7 @@ static void count(struct fm_flame *flame, const struct fm_segment *segment)
     uint32_t parent = segment->depth == 0 ? 0 : nodes[segment->depth - 1];
     uint32_t index = child_of(flame, parent, segment->value);
     if (index == 0) {
-        nodes[segment->depth] = parent; /* what is nested in it counts around it */
+        nodes[segment->depth] = parent; /* its nested segments count around it */
         flame->lost++;
         return;
     }

@@ -10,7 +10,7 @@ enum { FM_FLAME_NODES_MAX = 1 << 20 };
 struct fm_flame_node {
     uint32_t value;
     uint32_t parent;             /* a node before this one; the root, node 0, is its own */
-    uint32_t depth;              /* of the root 0 */
+    uint32_t depth;              /* the root has 0 */
     uint64_t count, total, self; /* ns within the area */
 };
 
