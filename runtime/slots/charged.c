@@ -21,14 +21,14 @@ static const struct fm_rec_frame *frame_of(struct fm_thread *thread, struct fm_s
 const struct fm_rec_frame *fm_slots_charged(struct fm_thread *thread)
 {
     uint64_t current = thread->tls->slot_current;
-    return frame_of(thread, fm_slots_is_node(current) ? fm_slots_at((uint32_t)current)
-                                                      : thread->slots->root);
+    return frame_of(thread, fm_slots_is_current(current) ? fm_slots_at((uint32_t)current)
+                                                         : thread->slots->root);
 }
 
 const struct fm_rec_frame *fm_slots_charged_quickly(const struct fm_tls *tls)
 {
     uint64_t current = tls->slot_current;
-    if (FM_UNLIKELY(!fm_slots_is_node(current)))
+    if (FM_UNLIKELY(!fm_slots_is_current(current)))
         return (const struct fm_rec_frame *)tls->slot_root;
     const struct fm_slots_node *node = fm_slots_at((uint32_t)current);
     bool plain = node->parent != 0 && (node->special & FM_SLOTS_STALE) == 0;

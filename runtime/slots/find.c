@@ -98,8 +98,8 @@ FM_RUNTIME_TEXT struct fm_slots_node *fm_slots_caller(const struct fm_tls *tls, 
     if (fm_slots_is_node(r15))
         return fm_slots_at((uint32_t)r15);
     *ret_foreign = true;
-    return fm_slots_is_node(tls->slot_current) ? fm_slots_at((uint32_t)tls->slot_current)
-                                               : tls->thread->slots->root;
+    return fm_slots_is_current(tls->slot_current) ? fm_slots_at((uint32_t)tls->slot_current)
+                                                  : tls->thread->slots->root;
 }
 
 FM_RUNTIME_TEXT bool fm_slots_entry_push(struct fm_thread *thread, struct fm_slots_node *callee,
@@ -110,13 +110,18 @@ FM_RUNTIME_TEXT bool fm_slots_entry_push(struct fm_thread *thread, struct fm_slo
         return false;
     struct fm_slots_entry entry = {
         .key = key, .current = thread->tls->slot_current, .signal = signal};
-    struct fm_slots_entry *place = &own->entries[own->entry_count];
-    *place = entry;
+    uint32_t index = own->entry_count;
+    own->entries[index] = entry;
     __asm__ volatile("" ::: "memory");
-    own->entry_count++;
-    /* Until then a handler pushes its own there, which is gone when it ends. */
-    __asm__ volatile("" ::: "memory");
-    *place = entry;
+    own->entry_count = index + 1;
+    /* Until then a handler pushes its own there, which is gone when it ends; and one may have more
+     * room made for them. */
+    struct fm_slots_entry *entries;
+    do {
+        entries = __atomic_load_n(&own->entries, __ATOMIC_RELAXED);
+        entries[index] = entry;
+        __asm__ volatile("" ::: "memory");
+    } while (entries != __atomic_load_n(&own->entries, __ATOMIC_RELAXED));
     callee->special |= FM_SLOTS_OPEN;
     return true;
 }

@@ -18,9 +18,25 @@
 #define FM_SLOTS_INDEX 44
 #define FM_SLOTS_HEADER 48
 #define FM_SLOTS_RETURNS 16 /* in the description */
-#define FM_SLOTS_TLS 184    /* slot_cur in fm_tls_v2 */
 #define FM_SLOTS_EXITS 56   /* behind the csd */
+/* in fm_tls_v2 */
+#define FM_SLOTS_TLS_INSIDE 48
+#define FM_SLOTS_TLS 184 /* slot_current */
+#define FM_SLOTS_TLS_ROOT 192
+#define FM_SLOTS_TLS_OWN 200
+/* Nodes lie there: valgrind has its own code above, and programs at fixed addresses lie below. */
+#define FM_SLOTS_LOW 0x20000000
+#define FM_SLOTS_HIGH 0x50000000
+/* In struct fm_slots_thread and its entries. */
+#define FM_SLOTS_ENTRIES 0
+#define FM_SLOTS_ENTRY_COUNT 8
+#define FM_SLOTS_ENTRY_ROOM 12
+#define FM_SLOTS_ENTRY_KEY 0
+#define FM_SLOTS_ENTRY_CURRENT 8
+#define FM_SLOTS_ENTRY_SIGNAL 16
+#define FM_SLOTS_ENTRY_BYTES 24
 /* enum fm_slots_special */
+#define FM_SLOTS_IS_OPEN 1
 #define FM_SLOTS_NOT_BY_TABLE 10
 
 #ifndef __ASSEMBLER__
@@ -50,6 +66,7 @@ enum fm_slots_special {
     FM_SLOTS_UNDER = 1u << 4,     /* it or one above it is FM_SLOTS_RECURSIVE, and that was seen */
     FM_SLOTS_STALE = 1u << 3,     /* the parent process's: its csd is a copy that nobody reads */
 };
+static_assert(FM_SLOTS_OPEN == FM_SLOTS_IS_OPEN, "slots.S");
 static_assert((FM_SLOTS_SIGNAL | FM_SLOTS_STALE) == FM_SLOTS_NOT_BY_TABLE, "slots.S");
 
 /* Begins like a frame of a shadow stack (fm_rec_frame): who asks for the innermost frame's csd can

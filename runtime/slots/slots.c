@@ -44,6 +44,7 @@ static bool thread_begin(struct fm_thread *thread)
     __atomic_store_n(&thread->slots, own, __ATOMIC_RELEASE);
     /* Hooks of the other kind are told by their slow path (hooks.c). */
     thread->tls->bound = FM_BOUND_NOT_READY;
+    thread->tls->slot_own = own;
     thread->tls->slot_root = (uint64_t)root;
     return true;
 }
@@ -56,9 +57,7 @@ static bool entries_grow(struct fm_slots_thread *own)
     if (more == NULL)
         return false;
     memcpy(more, own->entries, own->entry_count * sizeof *more);
-    struct fm_slots_entry *old = own->entries;
     own->entries = more;
-    fm_private_free(old, own->entry_room * sizeof *old);
     own->entry_room *= 2;
     return true;
 }
@@ -92,8 +91,10 @@ static struct fm_slots_node *enter_locked(struct fm_thread *thread, uint64_t key
         callee = fm_slots_edge(thread, node, slot, call);
     else if (!fm_slots_revive(thread, callee))
         return fm_slots_nowhere(fm_slots_sites(call->function));
-    if (kind == FM_SLOTS_LEAF || !(foreign || call->signal) || !entries_grow(own))
+    if (kind == FM_SLOTS_LEAF || !(foreign || call->signal))
         return callee;
+    if (!entries_grow(own))
+        return fm_slots_nowhere(fm_slots_sites(call->function));
     unsigned index = 0;
     if (call->signal) {
         if (own->handlers < FM_SIGNAL_SAVES_MAX)

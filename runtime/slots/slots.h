@@ -15,16 +15,25 @@ struct fm_slots_entry {
     unsigned signal;  /* index for fm_waiting_take_up() + 1; 0: no handler's */
 };
 
+static_assert(sizeof(struct fm_slots_entry) == FM_SLOTS_ENTRY_BYTES, "slots.S");
+static_assert(offsetof(struct fm_slots_entry, key) == FM_SLOTS_ENTRY_KEY, "slots.S");
+static_assert(offsetof(struct fm_slots_entry, current) == FM_SLOTS_ENTRY_CURRENT, "slots.S");
+static_assert(offsetof(struct fm_slots_entry, signal) == FM_SLOTS_ENTRY_SIGNAL, "slots.S");
+
 struct fm_slots_thread {
+    struct fm_slots_entry *entries; /* smaller ones from before stay: a handler may have come
+                                       between finding its place and writing there */
+    uint32_t entry_count, entry_room;
     char *at, *end; /* the rest of its chunk */
     uint32_t chunk_bytes;
     struct fm_slots_node *root, *lost;
     uint32_t lost_slots;
-    uint32_t edges; /* made */
-    struct fm_slots_entry *entries;
-    uint32_t entry_count, entry_room;
+    uint32_t edges;    /* made */
     unsigned handlers; /* entries of handlers */
 };
+static_assert(offsetof(struct fm_slots_thread, entries) == FM_SLOTS_ENTRIES, "slots.S");
+static_assert(offsetof(struct fm_slots_thread, entry_count) == FM_SLOTS_ENTRY_COUNT, "slots.S");
+static_assert(offsetof(struct fm_slots_thread, entry_room) == FM_SLOTS_ENTRY_ROOM, "slots.S");
 
 /* memory.c */
 /* Not hidden here, so that its address comes out of the global offset table: in a program that is
@@ -41,6 +50,11 @@ extern const char etext[] __attribute__((weak)) FM_HIDDEN;
     ((uint64_t)__executable_start <= (address) && (address) < (uint64_t)etext)
 /* Whether it is the address of a node; for any number. */
 bool fm_slots_is_node(uint64_t address);
+/* The same for slot_current, which is a node, or FM_SLOTS_NOWHERE, or 0. */
+static inline bool fm_slots_is_current(uint64_t current)
+{
+    return current - FM_SLOTS_LOW < FM_SLOTS_HIGH - FM_SLOTS_LOW;
+}
 static inline struct fm_slots_node *fm_slots_at(uint32_t address)
 {
     return (struct fm_slots_node *)(uintptr_t)address;

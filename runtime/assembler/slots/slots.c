@@ -84,12 +84,10 @@ static void write_entry(const struct writing *to, const struct fm_slots_function
                 (int)number);
     fprintf(to->out,
             "9771:\tleaq .Lfathom_of_%u(%%rip), %%r11\n"
-            "\tpushq %%r11\n"
-            "\tleaq 9773b(%%rip), %%r11\n"
-            "\tpushq %%r11\n"
-            "\tjmp *%s@GOTPCREL(%%rip)\n"
+            "\tcall *%s@GOTPCREL(%%rip)\n"
+            "\tjmp 9773b\n"
             "\t.subsection 0\n",
-            index, function->has_calls ? "fm_slots_enter_v1" : "fm_slots_leaf_v1");
+            index, function->has_calls ? "fm_slots_enter_v2" : "fm_slots_leaf_v2");
 }
 
 /* The register of "movq %fs:40, %rax" or "movq PLACE, %rax", with its 32-bit name. */
@@ -211,14 +209,13 @@ static void write_late(const struct writing *to, const struct fm_slots_function 
             "\tpushq %s\n"
             "\tleaq .Lfathom_of_%u(%%rip), %s\n"
             "\tpushq %s\n"
-            "\tleaq 9774f(%%rip), %s\n"
-            "\tpushq %s\n"
-            "\tjmp *fm_slots_late_v1@GOTPCREL(%%rip)\n"
-            "9774:\tpopq %s\n"
+            "\tcall *fm_slots_late_v2@GOTPCREL(%%rip)\n"
+            "\tpopq %s\n"
+            "\tpopq %s\n"
             "9773:\n"
             ".Lfathom_hook_%u:\n",
             spare, spare, half, (int)number_of(to, function), spare, place_size(function),
-            function->place, spare, spare, index, spare, spare, spare, spare, spare, index);
+            function->place, spare, spare, index, spare, spare, spare, spare, index);
 }
 
 static bool write_set(const struct writing *to, const struct fm_slots_function *function,
@@ -257,13 +254,13 @@ static bool write_exit(const struct writing *to, const struct fm_slots_function 
             "\tmovq %.*s, %%r15\n"
             "\tleaq %.*s, %s\n"
             "\tpushq %s\n"
-            "\tleaq 9776b(%%rip), %s\n"
-            "\tpushq %s\n"
-            "\tjmp *fm_slots_exit_v1@GOTPCREL(%%rip)\n"
+            "\tcall *fm_slots_exit_v2@GOTPCREL(%%rip)\n"
+            "\tpopq %s\n"
+            "\tjmp 9776b\n"
             "\t.subsection 0\n",
             spare, spare, place_size(function), function->place,
             function->late ? place_size(function) : 7, function->late ? function->place : "8(%rbp)",
-            spare, spare, spare, spare);
+            spare, spare, spare);
     return true;
 }
 

@@ -134,6 +134,18 @@ def sentences(folder):
         tap.same((done.returncode, done.stderr.count(part)), (0, 1), f"{what}: a sentence")
 
 
+def unrecorded(folder):
+    """A run that cannot be recorded is as without fathom, also where code without hooks calls back."""
+    for source, parts in ((["callbacks.c", "other.c"], ("sorts", "jumper", "jumpsort", "coroutines", "signals", "misc")),
+                          (["sorting.c"], ("",))):
+        program = build(folder, "slots", source, ["-O1"])
+        for part in parts:
+            recorded = lib.must([program, part], folder, env={**os.environ, "FATHOM_OUTPUT": "recorded"})
+            done = lib.run([program, part], folder, env={**os.environ, "FATHOM_OUTPUT": "no/such/folder/name"})
+            tap.same((done.returncode, done.stdout), (0, recorded.stdout), f"{source[0]} {part}, not recorded")
+            tap.same(done.stderr.count("the program runs unrecorded"), 1, f"{source[0]} {part}: a sentence")
+
+
 def killed(folder):
     program = build(folder, "slots", ["killed.c"], ["-O1"])
     child = subprocess.Popen([program], cwd=folder, stdout=subprocess.PIPE, text=True,
@@ -187,6 +199,8 @@ def main():
         equal(folder, "exceptions.cc", ["exceptions.cc", "other.cc"], ["-O2"], [[]])
         for flags in (["-O0"], ["-O2"], ["-O2", "-fstack-clash-protection"], ["-O1", "-mavx2"]):
             equal(folder, f"frames.c {' '.join(flags)}", ["frames.c"], flags, [[]])
+        for flags in (["-O1"], ["-O0", "-fPIC"]):
+            equal(folder, f"sorting.c {' '.join(flags)}", ["sorting.c"], flags, [[]])
         equal(folder, "forks.c", ["forks.c"], ["-O1"], [[]])
         callbacks(folder, ["-O0"])
         callbacks(folder, ["-O1", "-fPIC"])
@@ -195,6 +209,7 @@ def main():
         loading(folder)
         ticks(folder)
         sentences(folder)
+        unrecorded(folder)
         killed(folder)
         refusals(folder)
     return tap.done()
