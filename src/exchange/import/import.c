@@ -218,6 +218,18 @@ static bool read_standard_input(GByteArray *ret, GError **error)
     return true;
 }
 
+/* A known one: what else there is of folders says opening them. */
+static bool refuse_folder(const char *path, GError **error)
+{
+    struct fm_import_known known;
+    if (!fm_import_is_known_folder(path, &known))
+        return false;
+    g_autofree char *told = sentence(&known, path, NULL);
+    g_set_error(error, FM_ERROR, FM_ERROR_FORMAT, "%s: it cannot be imported: it is %s", path,
+                told);
+    return true;
+}
+
 bool fm_import(const char *path, const struct fm_import_options *options, struct fm_profile **ret,
                GError **error)
 {
@@ -234,7 +246,7 @@ bool fm_import(const char *path, const struct fm_import_options *options, struct
             options->program != NULL ? g_strdup(options->program) : program_of(path);
         return fm_import_uftrace(path, program, ret, error);
     }
-    if (!fm_mapped_file_open(path, &file, error))
+    if (refuse_folder(path, error) || !fm_mapped_file_open(path, &file, error))
         return false;
     bool done = fm_import_bytes(path, file->bytes, file->size, options, ret, &of_bytes);
     /* Zeros of a file that became shorter meanwhile are nobody's fault but that one's. */
@@ -313,6 +325,8 @@ char *fm_import_describe(const char *path)
     struct fm_import_known known;
     g_autoptr(FmMappedFile) file = NULL;
     struct head head;
+    if (fm_import_is_known_folder(path, &known))
+        return sentence(&known, path, NULL);
     if (!fm_mapped_file_open(path, &file, NULL) || file->size == 0)
         return NULL;
     read_head(file, &head);

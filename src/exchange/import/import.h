@@ -42,6 +42,8 @@ struct fm_import_known {
 };
 /* By the first bytes; false: not known. */
 bool fm_import_is_known(const uint8_t *bytes, size_t size, struct fm_import_known *ret);
+/* Likewise of a folder, by the files in it. */
+bool fm_import_is_known_folder(const char *folder, struct fm_import_known *ret);
 /* Describes a file, gzipped or not, in a sentence, g_free(); NULL: it is unknown, or can be
  * imported. */
 char *fm_import_describe(const char *path);

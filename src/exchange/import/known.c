@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/files/beside.h"
+#include "base/files/mapped.h"
 #include "exchange/import/internal.h"
 
 #define HEAD_BYTES ((size_t)64 << 10)
@@ -23,12 +24,20 @@ struct beginning {
         }                        \
     }
 
+#define HPCTOOLKIT "a database of HPCToolkit"
+#define HPCTOOLKIT_HELP                                                                            \
+    "hpcviewer shows it, and Hatchet's GraphFrame.from_hpctoolkit(FOLDER).to_flamegraph() writes " \
+    "folded stacks"
+
 static const struct beginning beginnings[] = {
     BEGINS("PERFFILE", "perf's own file, of before 2011", "that version's perf script reads it"),
     BEGINS("SIMPLEPERF", "a report of Android's simpleperf",
            "its stackcollapse.py writes folded stacks"),
-    BEGINS("HPCPROF-", "a file of HPCToolkit", "hpcviewer shows it"),
-    BEGINS("startup\ttime=", "a profile of Coz", "its viewer shows it"),
+    BEGINS("HPCPROF-", "measurements of HPCToolkit",
+           "hpcprof makes a database of their folder, which hpcviewer shows"),
+    BEGINS("HPCTOOLKIT", HPCTOOLKIT, HPCTOOLKIT_HELP),
+    BEGINS("startup\ttime=", "a profile of Coz",
+           "coz plot shows it; it has results of experiments and no stacks"),
     BEGINS("FLR", "a recording of Java's Flight Recorder",
            "async-profiler's jfrconv -o collapsed %s stacks.folded writes what can be"),
     BEGINS("Flat profile:", "a report of gprof",
@@ -110,10 +119,40 @@ bool fm_import_is_known(const uint8_t *bytes, size_t size, struct fm_import_know
         *ret = (struct fm_import_known){"a picture", "import the stacks that it was made of"};
         return true;
     }
+    if (at < size && bytes[at] == '<' && holds(bytes, size, "<HPCToolkitExperiment")) {
+        *ret = (struct fm_import_known){HPCTOOLKIT, HPCTOOLKIT_HELP};
+        return true;
+    }
     if (at < size && bytes[at] == '<' && holds(bytes, size, "<trace-query-result")) {
         *ret = (struct fm_import_known){"an export of Xcode's Instruments",
                                         "its stackcollapse-xctrace.py writes folded stacks"};
         return true;
+    }
+    return false;
+}
+
+bool fm_import_is_known_folder(const char *folder, struct fm_import_known *ret)
+{
+    static const struct {
+        const char *file, *begins;
+        struct fm_import_known known;
+    } folders[] = {
+        {"experiment.xml", "<?xml", {HPCTOOLKIT, HPCTOOLKIT_HELP}},
+        {"meta.db", "HPCTOOLKIT", {HPCTOOLKIT, HPCTOOLKIT_HELP}},
+        {"data",
+         "PERFILE2",
+         {"a folder of perf record --threads",
+          "perf script -i %s > stacks.perf writes what can be"}},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(folders); i++) {
+        g_autofree char *path = g_build_filename(folder, folders[i].file, NULL);
+        g_autoptr(FmMappedFile) file = NULL;
+        size_t size = strlen(folders[i].begins);
+        if (fm_mapped_file_open(path, &file, NULL) && file->size >= size &&
+            memcmp(file->bytes, folders[i].begins, size) == 0) {
+            *ret = folders[i].known;
+            return true;
+        }
     }
     return false;
 }
