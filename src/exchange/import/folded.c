@@ -14,36 +14,87 @@ struct folded {
     unsigned measure;
     const char *before; /* the stack that was built last */
     size_t before_size;
+    unsigned decimals; /* that numbers have: they are read as whole numbers of so small a unit */
     uint64_t sum, lines, least; /* least: of the numbers above 0 */
     uint64_t other;             /* lines that are no stacks */
     struct fm_import_text first_other;
 };
 
 #define TELLING_LINES 20u
+#define DECIMALS_MAX 9u
+#define NS_PER_SECOND 1000000000u
 
-/* Size of the stack and the number behind it, which may have a fraction of zeros; false: it is no
- * such line. */
-static bool split(const char *line, size_t size, size_t *ret_stack, uint64_t *ret)
+struct number {
+    size_t stack; /* size of what stands before it */
+    uint64_t whole, fraction;
+    unsigned decimals; /* digits of the fraction, without zeros at its end */
+};
+
+/* The number behind a stack; false: it is no such line. */
+static bool split(const char *line, size_t size, struct number *ret)
 {
     size_t at = size;
-    while (at > 0 && line[at - 1] == '0')
+    *ret = (struct number){0};
+    while (at > 0 && g_ascii_isdigit(line[at - 1]))
         at--;
-    size = at > 1 && line[at - 1] == '.' && g_ascii_isdigit(line[at - 2]) ? at - 1 : size;
-    at = size;
-    while (at > 0 && line[at - 1] >= '0' && line[at - 1] <= '9')
-        at--;
-    if (at < 2 || line[at - 1] != ' ' || !fm_import_number(line + at, size - at, ret))
+    if (at > 1 && line[at - 1] == '.' && g_ascii_isdigit(line[at - 2])) {
+        size_t end = size;
+        while (end > at && line[end - 1] == '0')
+            end--;
+        if (end - at > DECIMALS_MAX ||
+            (end > at && !fm_import_number(line + at, end - at, &ret->fraction)))
+            return false;
+        ret->decimals = (unsigned)(end - at);
+        size = at - 1;
+        at = size;
+        while (at > 0 && g_ascii_isdigit(line[at - 1]))
+            at--;
+    }
+    if (at < 2 || line[at - 1] != ' ' || !fm_import_number(line + at, size - at, &ret->whole))
         return false;
-    *ret_stack = at - 1;
+    ret->stack = at - 1;
     return true;
+}
+
+static uint64_t power_of_ten(unsigned exponent)
+{
+    uint64_t power = 1;
+    while (exponent-- > 0)
+        power *= 10;
+    return power;
+}
+
+/* Further decimals are cut off. False: it is more than 64 bits hold. */
+static bool value_of(const struct number *number, unsigned decimals, uint64_t *ret)
+{
+    uint64_t fraction = number->decimals > decimals
+                            ? number->fraction / power_of_ten(number->decimals - decimals)
+                            : number->fraction * power_of_ten(decimals - number->decimals);
+    return !__builtin_mul_overflow(number->whole, power_of_ten(decimals), ret) &&
+           !__builtin_add_overflow(*ret, fraction, ret);
 }
 
 static bool is_stack(const char *line, size_t size)
 {
-    size_t stack;
-    uint64_t count;
-    return split(line, size, &stack, &count) && memchr(line, '\0', size) == NULL &&
-           g_utf8_validate(line, (gssize)MIN(stack, 1000), NULL);
+    struct number number;
+    return split(line, size, &number) && memchr(line, '\0', size) == NULL &&
+           g_utf8_validate(line, (gssize)MIN(number.stack, 1000), NULL);
+}
+
+/* The most decimals that a number of the file has. */
+static unsigned find_decimals(struct fm_import_text text)
+{
+    const char *line;
+    size_t size;
+    unsigned decimals = 0;
+    struct number number;
+    while (fm_import_text_next(&text, &line, &size)) {
+        const char *blank = size == 0 ? NULL : memrchr(line, ' ', size);
+        if (blank != NULL && memchr(blank, '.', (size_t)(line + size - blank)) != NULL &&
+            line[0] != '#' && split(line, size, &number))
+            decimals = MAX(decimals, number.decimals);
+    }
+    return decimals;
 }
 
 /* The first line is a stack, or most of the first ones are. */
@@ -120,33 +171,33 @@ static void add_stack(struct folded *in, const char *stack, size_t size, uint64_
 static bool read_lines(struct folded *in, GError **error)
 {
     const char *line;
-    size_t size, stack;
+    size_t size;
     uint64_t count;
+    struct number number;
     while (fm_import_text_next(&in->text, &line, &size)) {
         if (size == 0 || line[0] == '#')
             continue;
-        if (memchr(line, '\0', size) != NULL || !split(line, size, &stack, &count)) {
+        if (memchr(line, '\0', size) != NULL || !split(line, size, &number)) {
             if (in->other++ == 0)
                 in->first_other = in->text;
             continue;
         }
-        if (!fm_import_sum(&in->sum, count))
+        if (!value_of(&number, in->decimals, &count) || !fm_import_sum(&in->sum, count))
             return fm_import_text_fail(&in->text, FM_ERROR_LIMIT, error,
                                        "the numbers up to here are more than 2^63 together");
-        add_stack(in, line, stack, count);
+        add_stack(in, line, number.stack, count);
         in->lines++;
         if (count > 0 && (in->least == 0 || count < in->least))
             in->least = count;
     }
     if (in->other > 0 && in->other >= in->lines)
         return fm_import_text_fail(&in->first_other, FM_ERROR_FORMAT, error,
-                                   "expected frames with ';' between them, a blank and a whole "
-                                   "number");
+                                   "expected frames with ';' between them, a blank and a number");
     if (in->other > 0) {
-        g_autofree char *note = g_strdup_printf(
-            FM_NOTE_WARNING "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
-                            " lines are no stacks with a whole number: they are left out",
-            (guint64)in->other, (guint64)(in->other + in->lines));
+        g_autofree char *note =
+            g_strdup_printf(FM_NOTE_WARNING "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+                                            " lines are no stacks with a number: they are left out",
+                            (guint64)in->other, (guint64)(in->other + in->lines));
         fm_build_note(fm_stacks_build(in->stacks), note);
     }
     if (in->lines > 0)
@@ -156,17 +207,40 @@ static bool read_lines(struct folded *in, GError **error)
     return false;
 }
 
+/* Figures are whole numbers: where the file's have fractions, figures count parts. */
+static void name_samples(struct folded *in)
+{
+    static const char *const names[] = {"samples",
+                                        "tenths_of_samples",
+                                        "hundredths_of_samples",
+                                        "thousandths_of_samples",
+                                        "ten_thousandths_of_samples",
+                                        "hundred_thousandths_of_samples",
+                                        "millionths_of_samples"};
+    in->decimals = MIN(in->decimals, (unsigned)G_N_ELEMENTS(names) - 1);
+    fm_stacks_name_quanta(in->stacks, names[in->decimals], NULL);
+    if (in->decimals > 0)
+        fm_build_note(fm_stacks_build(in->stacks),
+                      "its numbers have fractions: figures are parts of a sample");
+}
+
 static bool choose_unit(struct folded *in, const char *unit, GError **error)
 {
     struct fm_build *build = fm_stacks_build(in->stacks);
     uint64_t per_second = 0;
+    in->decimals = find_decimals(in->text);
     in->measure = FM_QUANTA;
-    if (unit == NULL || strcmp(unit, "samples") == 0) {
-        fm_stacks_name_quanta(in->stacks, "samples", NULL);
+    if (unit == NULL)
+        unit = "samples";
+    if (strcmp(unit, "samples") == 0) {
+        name_samples(in);
     } else if (strcmp(unit, "bytes") == 0) {
+        in->decimals = 0;
         in->measure = FM_WORDS;
     } else if (fm_import_time_unit(unit, &per_second)) {
-        fm_build_header(build)->ticks_per_second = per_second;
+        while (per_second * power_of_ten(in->decimals) > NS_PER_SECOND)
+            in->decimals--;
+        fm_build_header(build)->ticks_per_second = per_second * power_of_ten(in->decimals);
         fm_build_nature(build, FM_NATURE_CLOCK, 0); /* nobody says which time */
     } else {
         g_set_error(error, FM_ERROR, FM_ERROR_USAGE,
