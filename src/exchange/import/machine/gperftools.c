@@ -2,7 +2,8 @@
 /* CPU profiles of gperftools' libprofiler (CPUPROFILE=FILE), the binary form that it has always
  * written (its cpuprofile-fileformat.html): words of the program's size and order. A head, a record
  * for each stack with the number of its samples, a record that ends them, and the process's files
- * in memory, which give names to the addresses. */
+ * in memory, which give names to the addresses. In Java's profiles addresses are numbers of names,
+ * which stand in the place of the files. */
 #include <string.h>
 
 #include "base/error.h"
@@ -11,7 +12,8 @@
 
 #define HEAD_WORDS 3u /* behind the first two: version, period, padding */
 #define HEAD_WORDS_MAX 4095u
-#define DEPTH_MAX 4096u   /* libprofiler's own is 254 */
+#define DEPTH_MAX 4096u /* libprofiler's own is 254 */
+#define VERSION_JAVA 1u
 #define RECORDS_ALIKE 16u /* so many different stacks have no caller in common by chance */
 
 struct form {
@@ -28,6 +30,7 @@ struct cpu {
     struct fm_stacks *stacks;
     struct fm_import_images *images;
     GHashTable *functions; /* address -> number + 1 */
+    GHashTable *names;     /* Java: number -> char *; NULL: it is not Java's */
     size_t first_record, records_end;
     uint64_t trampoline; /* the frame behind a signal's handler; 0: there is none */
     uint64_t samples, sum, unnamed;
@@ -49,7 +52,7 @@ static uint64_t word_at(const struct fm_import_input *input, struct form form, s
     return value;
 }
 
-/* The words of a head; version 1 is Java's, whose addresses are numbers of names. */
+/* The words of a head. */
 static bool is_head(const struct fm_import_input *input, struct form form, uint64_t version)
 {
     if (!has_word(input, form, 4 * (size_t)form.width))
@@ -61,13 +64,16 @@ static bool is_head(const struct fm_import_input *input, struct form form, uint6
            period <= INT32_MAX;
 }
 
-static bool find_form(const struct fm_import_input *input, uint64_t version, struct form *ret)
+static bool find_form(const struct fm_import_input *input, struct form *ret, bool *ret_java)
 {
-    for (unsigned i = 0; i < G_N_ELEMENTS(forms); i++) {
-        if (!is_head(input, forms[i], version))
-            continue;
-        *ret = forms[i];
-        return true;
+    for (uint64_t version = 0; version <= VERSION_JAVA; version++) {
+        for (unsigned i = 0; i < G_N_ELEMENTS(forms); i++) {
+            if (!is_head(input, forms[i], version))
+                continue;
+            *ret = forms[i];
+            *ret_java = version == VERSION_JAVA;
+            return true;
+        }
     }
     return false;
 }
@@ -75,7 +81,8 @@ static bool find_form(const struct fm_import_input *input, uint64_t version, str
 bool fm_import_is_gperftools(const struct fm_import_input *input)
 {
     struct form form;
-    return find_form(input, 0, &form);
+    bool java;
+    return find_form(input, &form, &java);
 }
 
 /* --- records --- */
@@ -165,6 +172,16 @@ static uint32_t function_of(struct cpu *in, uint64_t address, bool *ret_named)
     return function;
 }
 
+static uint32_t java_function(struct cpu *in, uint64_t number, bool *ret_named)
+{
+    const char *name = g_hash_table_lookup(in->names, &number);
+    *ret_named = name != NULL;
+    if (name == NULL)
+        name = "[unknown]";
+    return fm_stacks_function(in->stacks,
+                              &(struct fm_stacks_name){.name = name, .size = strlen(name)});
+}
+
 static bool add_record(struct cpu *in, const struct record *record, GError **error)
 {
     bool named = true;
@@ -174,6 +191,10 @@ static bool add_record(struct cpu *in, const struct record *record, GError **err
         uint64_t address = frame_at(in, record, i - 1);
         if (i - 1 == 1 && in->trampoline != 0 && address == in->trampoline)
             continue;
+        if (in->names != NULL) {
+            fm_stacks_push(in->stacks, java_function(in, address, &named), 0);
+            continue;
+        }
         address -= i > 1 && address > 0; /* a return address stands behind its call */
         fm_stacks_push(in->stacks, function_of(in, address, &named), 0);
     }
@@ -223,17 +244,40 @@ static void describe(struct cpu *in)
     if (in->unnamed == 0)
         return;
     g_autofree char *note = g_strdup_printf(
-        "%.0f %% of the samples' functions are not known by name: their files are not at their "
-        "places, or have no symbols",
-        100.0 * (double)in->unnamed / (double)in->samples);
+        "%.0f %% of the samples' functions are not known by name: %s",
+        100.0 * (double)in->unnamed / (double)in->samples,
+        in->names != NULL ? "the file does not name them"
+                          : "their files are not at their places, or have no symbols");
     fm_build_note(build, note);
+}
+
+/* What stands behind the records: names, or the process's files. */
+static void read_text(struct cpu *in, bool java)
+{
+    const char *line, *begin = (const char *)in->input->bytes;
+    size_t size, at = MIN(in->records_end, in->input->size);
+    in->images = fm_import_images_new(begin + at, java ? 0 : in->input->size - at);
+    if (!java) {
+        check_trampoline(in);
+        return;
+    }
+    in->trampoline = 0;
+    in->names = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+    struct fm_import_text text = {.at = begin + at, .end = begin + in->input->size};
+    while (fm_import_text_next(&text, &line, &size)) {
+        uint64_t number;
+        char *name;
+        if (fm_import_named_address(line, size, &number, &name))
+            g_hash_table_replace(in->names, g_memdup2(&number, sizeof number), name);
+    }
 }
 
 bool fm_import_gperftools(const struct fm_import_input *input, struct fm_profile **ret,
                           GError **error)
 {
     struct cpu in = {.input = input};
-    if (!find_form(input, 0, &in.form)) {
+    bool java;
+    if (!find_form(input, &in.form, &java)) {
         g_set_error(error, FM_ERROR, FM_ERROR_FORMAT,
                     "%s: offset 0: expected a CPU profile of gperftools: words 0, 3, 0, a period "
                     "in microseconds",
@@ -243,9 +287,7 @@ bool fm_import_gperftools(const struct fm_import_input *input, struct fm_profile
     in.period = word_at(input, in.form, 3 * (size_t)in.form.width);
     in.first_record = (2 + word_at(input, in.form, in.form.width)) * in.form.width;
     look_through(&in);
-    size_t maps = MIN(in.records_end, input->size);
-    in.images = fm_import_images_new((const char *)input->bytes + maps, input->size - maps);
-    check_trampoline(&in);
+    read_text(&in, java);
     const char *program = fm_import_images_program(in.images);
     g_autofree char *name = input->options->program != NULL ? g_strdup(input->options->program)
                             : program != NULL               ? g_path_get_basename(program)
@@ -259,6 +301,7 @@ bool fm_import_gperftools(const struct fm_import_input *input, struct fm_profile
     }
     fm_stacks_free(in.stacks);
     g_hash_table_unref(in.functions);
+    g_clear_pointer(&in.names, g_hash_table_unref);
     fm_import_images_free(in.images);
     return done;
 }

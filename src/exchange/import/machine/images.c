@@ -178,3 +178,25 @@ const char *fm_import_images_program(const struct fm_import_images *images)
 {
     return images->images->len > 0 ? g_array_index(images->images, struct image, 0).path : NULL;
 }
+
+bool fm_import_named_address(const char *line, size_t size, uint64_t *ret_address, char **ret_name)
+{
+    g_autofree char *text = size == 0 ? g_strdup("") : g_strndup(line, size);
+    bool go = text[0] == '#';
+    char *at = text + go, *end;
+    at += strspn(at, " \t");
+    if (!g_str_has_prefix(at, "0x"))
+        return false;
+    *ret_address = g_ascii_strtoull(at, &end, 16);
+    end += strspn(end, " \t");
+    char *name = g_strndup(end, go ? strcspn(end, "\t") : strlen(end));
+    char *place = go ? g_strrstr(name, "+0x") : g_strrstr(name, " (");
+    if (place != NULL && place > name)
+        *place = '\0';
+    if (name[0] == '\0' || name[0] == '@') {
+        g_free(name);
+        return false;
+    }
+    *ret_name = name;
+    return true;
+}

@@ -18,5 +18,8 @@ struct fm_import_image_place {
 };
 /* Both pointers are valid until images go. */
 struct fm_import_image_place fm_import_images_at(struct fm_import_images *images, uint64_t address);
+/* A line of Java's tables of names: " 0x00000003 name (file:line)", where addresses are numbers; or
+ * of Go's: "#\t0x4a3b2c\tmain.f+0x1c\t/x/file.go:12". ret_name: g_free(). False: it is another. */
+bool fm_import_named_address(const char *line, size_t size, uint64_t *ret_address, char **ret_name);
 /* The program's file: the first of the list. NULL: there is none. */
 const char *fm_import_images_program(const struct fm_import_images *images);

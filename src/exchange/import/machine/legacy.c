@@ -66,22 +66,13 @@ static bool begins(const char *line, size_t size, const char *with)
 
 /* --- names --- */
 
-/* The file says " 0x00000003 name (file:line)" or "#\t0x4a3b2c\tmain.f+0x1c\t/x/file.go:12". */
-static void take_name(struct text *in, const char *line)
+static void take_name(struct text *in, const char *line, size_t size)
 {
-    bool go = line[0] == '#';
-    char *end;
-    line += go;
-    line += strspn(line, " \t");
-    if (!g_str_has_prefix(line, "0x"))
+    uint64_t address;
+    char *name;
+    if (!fm_import_named_address(line, size, &address, &name))
         return;
-    uint64_t address = g_ascii_strtoull(line, &end, 16);
-    end += strspn(end, " \t");
-    char *name = g_strndup(end, go ? strcspn(end, "\t") : strlen(end));
-    char *place = go ? g_strrstr(name, "+0x") : g_strrstr(name, " (");
-    if (place != NULL && place > name)
-        *place = '\0';
-    if (name[0] == '\0' || name[0] == '@' || g_hash_table_contains(in->names, &address))
+    if (g_hash_table_contains(in->names, &address))
         g_free(name);
     else
         g_hash_table_insert(in->names, g_memdup2(&address, sizeof address), name);
@@ -99,10 +90,8 @@ static void look_through(struct text *in)
             in->images = fm_import_images_new(lines.at, (size_t)(lines.end - lines.at));
             return;
         }
-        if (size > 4 && (line[0] == '#' || (line[0] == ' ' && in->kind != THREADS))) {
-            g_autofree char *text = g_strndup(line, size);
-            take_name(in, text);
-        }
+        if (size > 4 && (line[0] == '#' || (line[0] == ' ' && in->kind != THREADS)))
+            take_name(in, line, size);
     }
     in->images = fm_import_images_new("", 0);
 }
