@@ -87,10 +87,26 @@ static GHashTable *index_new(void)
     return g_hash_table_new_full(fm_int64_hash, g_int64_equal, NULL, NULL);
 }
 
+/* A writer of .NET's left the ids of all functions out, and counts them from 1. */
+static void number_functions(struct pprof *in)
+{
+    Profile *p = in->profile;
+    for (size_t i = 0; i < p->n_function; i++) {
+        if (p->function[i]->id != 0)
+            return;
+    }
+    for (size_t i = 0; i < p->n_function; i++)
+        p->function[i]->id = i + 1;
+    if (p->n_function > 0)
+        fm_build_note(fm_stacks_build(in->stacks),
+                      "the functions have no ids: their places in the file are taken as such");
+}
+
 /* Ids are any numbers but 0. */
 static bool index_all(struct pprof *in, GError **error)
 {
     Profile *p = in->profile;
+    number_functions(in);
     for (size_t i = 0; i < p->n_function; i++)
         g_hash_table_insert(in->functions, &p->function[i]->id, GSIZE_TO_POINTER(i + 1));
     for (size_t i = 0; i < p->n_location; i++)
