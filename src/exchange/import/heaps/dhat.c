@@ -11,11 +11,23 @@
 
 /* Members of a program point. "mb", the most bytes of one point, stands for other moments in each:
  * sums of it say nothing. */
-enum { BYTES, BLOCKS, LIFETIMES, AT_PEAK, AT_END, BLOCKS_AT_END, READ, WRITTEN, STACK, MEMBERS };
+enum {
+    BYTES,
+    BLOCKS,
+    LIFETIMES,
+    AT_PEAK,
+    BLOCKS_AT_PEAK,
+    AT_END,
+    BLOCKS_AT_END,
+    READ,
+    WRITTEN,
+    STACK,
+    MEMBERS
+};
 static const char *const members[MEMBERS] = {
-    [BYTES] = "tb",   [BLOCKS] = "tbk", [LIFETIMES] = "tl",
-    [AT_PEAK] = "gb", [AT_END] = "eb",  [BLOCKS_AT_END] = "ebk",
-    [READ] = "rb",    [WRITTEN] = "wb", [STACK] = "fs"};
+    [BYTES] = "tb",           [BLOCKS] = "tbk", [LIFETIMES] = "tl",      [AT_PEAK] = "gb",
+    [BLOCKS_AT_PEAK] = "gbk", [AT_END] = "eb",  [BLOCKS_AT_END] = "ebk", [READ] = "rb",
+    [WRITTEN] = "wb",         [STACK] = "fs"};
 
 struct dhat {
     const struct fm_import_input *input;
@@ -70,6 +82,7 @@ static void choose_measures(struct dhat *in, struct fm_json_value top)
     }
     if (lifetimes) {
         in->measures[AT_PEAK] = fm_stacks_add_measure(in->stacks, "peak_bytes", "bytes");
+        in->measures[BLOCKS_AT_PEAK] = fm_stacks_add_measure(in->stacks, "peak_blocks", "blocks");
         in->measures[AT_END] = fm_stacks_add_measure(in->stacks, "live_bytes", "bytes");
         in->measures[BLOCKS_AT_END] = fm_stacks_add_measure(in->stacks, "live_blocks", "blocks");
         in->measures[LIFETIMES] =
