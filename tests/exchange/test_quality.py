@@ -95,8 +95,8 @@ def test_other_lines():
     page = menu()
     check("lines that are no stacks are left out and told, fractions of zeros are none", told.returncode == 0 and
           page["facts"]["quanta"] == 12 and page["text"][0]["text"].startswith(
-              "2 of 5 lines are no stacks with a whole number"), (told, page["facts"], page["text"][:2]))
-    for content in ("main;a 1\nwords\n", "main;a 1.5\n", "words\nmain;a 1\nmain;b\n"):
+              "2 of 5 lines are no stacks with a number"), (told, page["facts"], page["text"][:2]))
+    for content in ("main;a 1\nwords\n", "main;a 1.x\n", "words\nmain;a 1\nmain;b\n"):
         with open("in.folded", "w", encoding="utf-8") as out:
             out.write(content)
         told = run(fathom, "import", "-o", "out.data", "in.folded")

@@ -168,6 +168,66 @@ def pprof(types, samples):
     return gzip.compress(body + b"".join(bytes_field(6, one.encode()) for one in texts))
 
 
+def test_gperftools_java(folder):
+    names = b" 0x0000003 GC\n 0x0000004 com.example.f (source.java:06)\n 0x0000005 com.example.g (source.java:7)\n"
+    content = (words("<I", 0, 3, 1, 10000, 0) + words("<I", 5, 2, 4, 5) + words("<I", 2, 1, 3) + words("<I", 1, 1, 9) +
+               words("<I", 0, 1, 0) + names)
+    told, data = imported(made(folder, "java.cpu", content))
+    seconds = {name: round(cells["time_self_seconds"], 9) for name, cells in functions(data).items()
+               if cells.get("time_self_seconds")}
+    check("Java's CPU profiles name functions by number", told.returncode == 0 and
+          seconds == {"com.example.f": 0.05, "GC": 0.02, "[unknown]": 0.01}, (told, seconds))
+    check("callers, too", round(functions(data)["com.example.g"]["time_total_seconds"], 9) == 0.05, functions(data))
+    check("and what has no name is said", "12 % of the samples' functions are not known by name: the file does not name "
+          "them" in told.stderr, told)
+
+
+def test_folded_fractions(folder):
+    text = "main;f 31.23\nmain;g 6.\nmain;g 1.500\nmain 19\n"
+    told, data = imported(made(folder, "parts.folded", text))
+    check("fractions are kept: figures are parts", told.returncode == 0 and
+          self_of(data) == {"f": 3123, "g": 750, "main": 1900} and "parts of a sample" in told.stderr,
+          (told, self_of(data)))
+    check("and called so", "hundredths_of_samples" in run(fathom, "report", "menu", data).stdout)
+    told, data = imported(made(folder, "zeros.folded", "main;f 31.00\nmain;g 6.\n"))
+    check("fractions of zeros are none", self_of(data) == {"f": 31, "g": 6}, (told, self_of(data)))
+    told, data = imported(made(folder, "time.folded", text), "--unit=ms")
+    check("of times they are smaller units", round(functions(data)["f"]["time_self_seconds"], 12) == 0.03123,
+          functions(data))
+    told, data = imported(made(folder, "ns.folded", text), "--unit=ns")
+    check("below a nanosecond they are cut off", functions(data)["f"]["time_self_seconds"] == 31e-9, functions(data))
+    told, data = imported(made(folder, "most.folded", "main;f 0.0000012\nmain;g 922337203685.5\nmain 1\n"))
+    check("to a millionth", self_of(data) == {"f": 1, "g": 922337203685500000, "main": 1000000},
+          (told, self_of(data)))
+    told, _ = imported(made(folder, "large.folded", "main;f 0.0000012\nmain;g 92233720368547.5\nmain 1\n"))
+    check("as far as they fit", told.returncode == 1 and "line 2: the numbers up to here are more than 2^63" in
+          told.stderr, told)
+
+
+def test_pprof_without_ids(folder):
+    body = gzip.decompress(pprof([("cpu", "nanoseconds")], [(["f", "main"], (7,)), (["main"], (2,))]))
+    bare = body.replace(bytes_field(5, number_field(1, 1) + number_field(2, 3)), bytes_field(5, number_field(2, 3)))
+    bare = bare.replace(bytes_field(5, number_field(1, 2) + number_field(2, 4)), bytes_field(5, number_field(2, 4)))
+    told, data = imported(made(folder, "bare.pb", bare))
+    check("functions without ids have their places as such", told.returncode == 0 and len(bare) == len(body) - 4 and
+          {name: round(cells["time_self_seconds"], 12) for name, cells in functions(data).items()}.items() >=
+          {"f": 7e-9, "main": 2e-9}.items() and "have no ids" in told.stderr, (told, functions(data)))
+
+
+def test_known_folders(folder):
+    for file, begins, what, helps in (("experiment.xml", b'<?xml version="1.0"?>', "a database of HPCToolkit", "Hatchet"),
+                                      ("meta.db", b"HPCTOOLKITmeta", "a database of HPCToolkit", "hpcviewer"),
+                                      ("data", b"PERFILE2", "a folder of perf record --threads", "perf script -i")):
+        path = os.path.join(folder, f"of-{file}")
+        os.mkdir(path)
+        made(path, file, begins + bytes(200))
+        told, _ = imported(path)
+        check(f"a folder with {file} is {what}", told.returncode == 1 and what in told.stderr and helps in told.stderr and
+              len(told.stderr.splitlines()) == 1, told)
+        told = run(fathom, "report", path)
+        check("fathom report says so, too", told.returncode == 1 and f"It is {what}" in told.stderr, told)
+
+
 def test_what_is_in_use(folder):
     """Heap profiles of node, and Go's that were made of differences, say nothing of allocations."""
     for types in ((("inuse_objects", "count"), ("inuse_space", "bytes")), (("objects", "count"), ("space", "bytes"))):
@@ -214,6 +274,9 @@ KNOWN = {  # content: what is said
     bytes(257) + b"ustar\x0000" + bytes(300): ("an archive of tar", "tar xf"),
     b"\x7fELF\x02\x01\x01" + bytes(60): ("a program or a library", "fathom record"),
     b"<?xml version='1.0'?>\n<svg xmlns='x'></svg>": ("a picture", "stacks"),
+    b"HPCPROF-meta______" + bytes(20): ("measurements of HPCToolkit", "hpcprof"),
+    b"HPCTOOLKITmeta" + bytes(20): ("a database of HPCToolkit", "Hatchet"),
+    b"startup\ttime=17\n": ("a profile of Coz", "coz plot"),
     b"Flat profile:\n\nEach sample": ("a report of gprof", "gmon.out"),
     b"": ("it is empty", ""),
 }
@@ -281,7 +344,8 @@ def test_ctf_2(folder):
 
 
 def main():
-    for test in (test_perf_shapes, test_callgrind_numbers, test_gperftools, test_what_is_in_use, test_few_samples,
+    for test in (test_perf_shapes, test_callgrind_numbers, test_gperftools, test_gperftools_java,
+                 test_folded_fractions, test_pprof_without_ids, test_known_folders, test_what_is_in_use, test_few_samples,
                  test_further_measure_alone, test_documented, test_known, test_nobody_is_sent_round, test_ctf_2):
         folder = tempfile.mkdtemp()
         try:
