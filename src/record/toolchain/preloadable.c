@@ -126,7 +126,9 @@ enum fm_preloadable fm_toolchain_preloadable(const char *path, char **ret_file)
         result = look(file, &next);
     }
     g_free(next);
-    if (result == FM_PRELOADABLE_YES && fm_toolchain_is_instrumented(file))
+    bool needs_none = result == FM_PRELOADABLE_YES || result == FM_PRELOADABLE_STATIC ||
+                      result == FM_PRELOADABLE_SANITIZER;
+    if (needs_none && fm_toolchain_is_instrumented(file))
         result = FM_PRELOADABLE_INSTRUMENTED;
     *ret_file = g_steal_pointer(&file);
     return result;
