@@ -19,6 +19,8 @@
 fm_static_start:
         .cfi_startproc
         .cfi_undefined %rip
+        /* --hooks=slots: r15 is not the word of the memory that is zero, else it would be a context. */
+        movl $1, %r15d
         movq %rdx, %r12
         movq fm_tls_v2@gottpoff(%rip), %rbx
         negq %rbx

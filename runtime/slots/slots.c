@@ -113,7 +113,8 @@ FM_RUNTIME_TEXT uint64_t fm_slots_make(const struct fm_slots_about *function, ui
     struct fm_tls *tls = &fm_tls_v2;
     struct fm_thread *thread;
     struct fm_slots_call call = {.function = function, .site = site, .sp = sp, .bp = bp};
-    if (tls->inside != 0 || (tls->bound == FM_BOUND_NONE && tls->slot_root == 0))
+    if (tls->inside != 0 || (tls->bound == FM_BOUND_NONE && tls->slot_root == 0) ||
+        (tls->thread == NULL && fm_process_is_early()))
         return (uint64_t)fm_slots_nowhere(fm_slots_sites(function));
     int saved_errno = errno;
     uint64_t mask = fm_block_signals();

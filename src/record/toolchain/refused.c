@@ -47,8 +47,6 @@ static bool check_slots(const struct fm_toolchain *toolchain, const struct fm_co
         why = "it is for C and C++ alone, without modules";
     else if (line->shared)
         why = "-shared: it is for programs alone";
-    else if (line->fully_static && line->stage == FM_STAGE_LINK)
-        why = "-static: it is for programs that libc is loaded into";
     else if (line->profiled)
         why = "-pg: gprof's calls stand where hooks do";
     for (guint i = 0; i < line->arguments->len && why == NULL; i++) {

@@ -47,8 +47,8 @@ FM_MUST_USE char **fm_toolchain_arguments(const struct fm_toolchain *toolchain,
  * uses the hooks of the program that loads it, or of libfathom.so.) */
 FM_MUST_USE bool fm_toolchain_verify(const char *path, GError **error);
 
-/* Checks a linked file with hooks of --hooks=slots: a program that is not static, without hooks of
- * the other kind. FM_ERROR_UNAVAILABLE. */
+/* Checks a linked file with hooks of --hooks=slots: a program without hooks of the other kind.
+ * FM_ERROR_UNAVAILABLE. */
 FM_MUST_USE bool fm_toolchain_verify_slots(const char *path, bool shared, GError **error);
 
 /* Does the file call or hold the hooks? */

@@ -106,7 +106,7 @@ static bool holds_hook(const unsigned char *code, size_t size)
 }
 
 struct kinds {
-    bool slots, others, loaded; /* loaded: by an interpreter */
+    bool slots, others;
 };
 
 static void look_at_kinds(Elf *elf, struct kinds *ret)
@@ -122,7 +122,6 @@ static void look_at_kinds(Elf *elf, struct kinds *ret)
         if (name == NULL)
             continue;
         ret->slots |= strcmp(name, "fm_slots") == 0 && header.sh_size > 0;
-        ret->loaded |= strcmp(name, ".interp") == 0;
         Elf_Data *data = header.sh_type == SHT_PROGBITS && (header.sh_flags & SHF_EXECINSTR) != 0
                              ? elf_getdata(section, NULL)
                              : NULL;
@@ -132,7 +131,7 @@ static void look_at_kinds(Elf *elf, struct kinds *ret)
 
 bool fm_toolchain_verify_slots(const char *path, bool shared, GError **error)
 {
-    struct kinds kinds = {false, false, false};
+    struct kinds kinds = {false, false};
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0)
         return true;
@@ -145,8 +144,6 @@ bool fm_toolchain_verify_slots(const char *path, bool shared, GError **error)
     const char *why = NULL;
     if (kinds.slots && shared)
         why = "a shared object";
-    else if (kinds.slots && !kinds.loaded)
-        why = "a static program";
     else if (kinds.slots && kinds.others)
         why = "a program with other hooks; build all of its objects with that option, or none";
     if (why == NULL)

@@ -162,6 +162,52 @@ def killed(folder):
     tap.same(found, expected, "after SIGKILL: exits, and calls that were open")
 
 
+OWN_MALLOC = r"""
+#include <stddef.h>
+#include <string.h>
+static char pool[1 << 20];
+static size_t used;
+__attribute__((noinline)) static size_t rounded(size_t n) { return (n + 15) & ~(size_t)15; }
+__attribute__((noinline)) static void *take(size_t n)
+{
+    char *at = pool + used;
+    used += rounded(n);
+    return used <= sizeof pool ? at : NULL;
+}
+void *malloc(size_t n) { return take(n); }
+void free(void *block) { (void)block; }
+void *calloc(size_t a, size_t b) { return take(a * b); }
+void *realloc(void *block, size_t n)
+{
+    void *made = take(n);
+    return block != NULL && made != NULL ? memcpy(made, block, n) : made;
+}
+__attribute__((noinline)) static int work(int x) { return (int)rounded((size_t)x); }
+int main(void)
+{
+    int sum = 0;
+    for (int i = 0; i < 100; i++)
+        sum += malloc((size_t)i) != NULL && work(i) > i;
+    return sum == 0;
+}
+"""
+
+
+def static(folder):
+    """Fully static programs; libc calls the malloc of one before there is memory of threads."""
+    own = pathlib.Path(folder) / "own_malloc.c"
+    own.write_text(OWN_MALLOC)
+    for kind in ("-static", "-static-pie"):
+        for sources in (["callbacks.c", "other.c"], ["exceptions.cc", "other.cc"], ["sorting.c"], ["frames.c"], ["forks.c"],
+                        [str(own)]):
+            words = ["sorts", "jumper", "signals", "poly", "misc"] if sources[0] == "callbacks.c" else None
+            equal(folder, f"{pathlib.Path(sources[0]).name} {kind}", sources, ["-O1", kind],
+                  [[word] for word in words] if words else [[]])
+        for hooks in HOOKS:
+            done = lib.must([lib.FATHOM, "record", "-o", "static.data", "--", f"./{hooks}.program"], folder)
+            tap.same(done.stderr.count("is not recorded: it is fully static"), 0, f"{hooks} {kind}: no sentence that it is not")
+
+
 def refused(folder, what, command, part):
     done = lib.run(command, folder)
     lines = [line for line in done.stderr.splitlines() if part in line]
@@ -173,7 +219,6 @@ def refusals(folder):
     cc = [lib.FATHOM, "cc", "--hooks=slots", "--grade=deep"]
     refused(folder, "another grade", [*cc, "--grade=full", "-c", source], "--grade=deep alone")
     refused(folder, "-shared", [*cc, "-shared", "-fPIC", source, "-o", "o.so"], "-shared")
-    refused(folder, "-static", [*cc, "-static", PROGRAMS / "killed.c", "-o", "s"], "-static")
     refused(folder, "-flto", [*cc, "-flto", "-c", source], "-flto")
     refused(folder, "unknown hooks", [lib.FATHOM, "cc", "--hooks=none", "-c", source], "expected one of")
     own = pathlib.Path(folder) / "own.c"
@@ -207,6 +252,7 @@ def main():
         handlers(folder)
         many(folder)
         loading(folder)
+        static(folder)
         ticks(folder)
         sentences(folder)
         unrecorded(folder)
