@@ -33,6 +33,7 @@ MAY_USE = {
     "record/statics": ["base", "profile/file", "runtime"],
     "record/statics/extract": ["base", "profile/file", "runtime", "record/statics"],
     "record/known": ["base", "record/statics"],
+    "record/outside": ["base", "profile/file", "exchange"],
     "record/finish": ["base", "profile/file", "runtime", "record/raw", "record/statics", "record/known"],
     "eventlog/transport": ["base"],
     "eventlog/reader": ["base", "eventlog/transport"],

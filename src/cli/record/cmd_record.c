@@ -1,21 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/text/shell.h"
 #include "cli/cli.h"
+#include "cli/record/starting/attaching.h"
 #include "cli/record/starting/preloading.h"
 #include "cli/record/starting/recorded_times.h"
+#include "cli/record/starting/running.h"
 #include "exchange/hint/hint.h"
 #include "live/run.h"
 #include "live/token.h"
@@ -28,142 +25,7 @@
 #include "record/raw/of_run.h"
 #include "record/running/looks.h"
 
-/* Exit statuses of the shell for programs that could not be run. */
-enum { CANNOT_RUN = 126, NOT_FOUND = 127 };
-
 #define RUNS_MAX 100000u
-
-static volatile sig_atomic_t child_pid, started_pid;
-static volatile sig_atomic_t asked_to_end; /* when there was no program any more */
-
-/* The terminal sends its signals to the program too; those sent to us alone are for the program. */
-static void pass_on(int number, siginfo_t *info, void *context)
-{
-    (void)context;
-    int saved = errno, passed_on = info->si_code <= 0 ? number : 0; /* 0 only asks: is it there? */
-    pid_t pid = (pid_t)child_pid;
-    /* Until it is waited for, kill() finds a program that has ended. */
-    siginfo_t ended = {.si_pid = 0};
-    bool is_gone = pid <= 0 || waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 ||
-                   ended.si_pid == pid || kill(pid, passed_on) != 0;
-    if (is_gone && (number <= SIGQUIT || number == SIGTERM))
-        asked_to_end = true;
-    errno = saved;
-}
-
-/* Where SIGCHLD is ignored nobody can wait for a child. */
-static const int passed[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCONT, SIGCHLD};
-
-static void catch_signals(struct sigaction *ret_old)
-{
-    struct sigaction action = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
-    for (size_t i = 0; i < G_N_ELEMENTS(passed); i++)
-        sigaction(passed[i], &action, &ret_old[i]);
-}
-
-static void restore_signals(const struct sigaction *old)
-{
-    for (size_t i = 0; i < G_N_ELEMENTS(passed); i++)
-        sigaction(passed[i], &old[i], NULL);
-}
-
-#define LOOK_MS 100
-
-/* Waits as long as that, or until the process has ended. */
-static void wait_a_moment(pid_t pid)
-{
-    int file = (int)syscall(SYS_pidfd_open, pid, 0);
-    struct pollfd ended = {.fd = file, .events = POLLIN};
-    poll(&ended, file >= 0 ? 1 : 0, LOOK_MS);
-    if (file >= 0)
-        close(file);
-}
-
-/* Whoever starts it has had all that is recorded; what we start (a browser) is not of the run. */
-static int wait_for(pid_t pid, struct fm_live_run *live, struct fm_rotating *rotating)
-{
-    int status = -1;
-    if (live != NULL) {
-        g_unsetenv("FATHOM_OUTPUT");
-        if (fm_live_run_watch(live, pid, &status))
-            return status;
-    }
-    pid_t waited;
-    while ((waited = waitpid(pid, &status, rotating != NULL ? WNOHANG : 0)) == 0 ||
-           (waited < 0 && errno == EINTR)) {
-        if (rotating == NULL)
-            continue;
-        wait_a_moment(pid);
-        fm_rotating_look(rotating);
-    }
-    return status;
-}
-
-/* Runs the program in that environment and waits for it; its wait status, or -1 after a message.
- * looks: begun when it runs. live: NULL, or what shows it meanwhile; rotating: NULL, or what cuts
- * it in phases. */
-static int run(char **argv, char **environment, struct fm_looks *looks, struct fm_live_run *live,
-               struct fm_rotating *rotating, int *ret_exit)
-{
-    struct sigaction old[G_N_ELEMENTS(passed)];
-    int report[2];
-    if (pipe2(report, O_CLOEXEC) != 0) {
-        *ret_exit = FM_EXIT_FAILED;
-        fprintf(stderr, "fathom record: %s\n", g_strerror(errno));
-        return -1;
-    }
-    /* One that comes before the program's number is known waits. */
-    sigset_t all, mask;
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, &mask);
-    catch_signals(old);
-    pid_t pid = fork();
-    if (pid == 0) {
-        restore_signals(old);
-        sigprocmask(SIG_SETMASK, &mask, NULL);
-        environ = environment;
-        execvp(argv[0], argv);
-        int failure = errno;
-        ssize_t written = write(report[1], &failure, sizeof failure);
-        _exit(written == (ssize_t)sizeof failure ? CANNOT_RUN : NOT_FOUND);
-    }
-    child_pid = started_pid = pid;
-    sigprocmask(SIG_SETMASK, &mask, NULL);
-    close(report[1]);
-    int failure = pid < 0 ? errno : 0, status = -1;
-    if (pid > 0 && read(report[0], &failure, sizeof failure) != (ssize_t)sizeof failure)
-        failure = 0;
-    close(report[0]);
-    if (pid > 0 && failure == 0)
-        fm_looks_begin(looks);
-    if (pid > 0)
-        status = wait_for(pid, failure == 0 ? live : NULL, failure == 0 ? rotating : NULL);
-    child_pid = 0;
-    restore_signals(old);
-    if (live != NULL && asked_to_end)
-        fm_live_run_quit(live);
-    if (failure != 0) {
-        fm_hint_cannot_run("record", argv[0], failure);
-        *ret_exit = failure == ENOENT ? NOT_FOUND : CANNOT_RUN;
-        return -1;
-    }
-    return status;
-}
-
-/* Ends as the program did (same status or signal), so that the caller sees no difference. */
-static int end_like(int wait_status)
-{
-    g_assert(WIFEXITED(wait_status) || WIFSIGNALED(wait_status));
-    if (WIFEXITED(wait_status))
-        return WEXITSTATUS(wait_status);
-    int number = WTERMSIG(wait_status);
-    struct rlimit no_core = {0, 0};
-    setrlimit(RLIMIT_CORE, &no_core);
-    signal(number, SIG_DFL);
-    fflush(NULL);
-    raise(number);
-    return 128 + number;
-}
 
 /* Launchers of MPI programs tell each process its rank: many are started with one name, which would
  * take each other's recordings for processes of their own. NULL: there is none. */
@@ -210,6 +72,7 @@ struct keeping {
     const char *name;            /* NAME, with its folder */
     unsigned keep;               /* number of runs to keep; 0: only one, which replaces the last */
     struct fm_rotation rotation; /* keep 0: a run is one */
+    bool whole;                  /* recorded from start to end */
 };
 
 /* *ret_wait_status: the program's; -1: not started. view: NULL, or how its pages are served. */
@@ -222,7 +85,11 @@ static int record(struct fm_finishing *how, const char *base, const struct keepi
         return fm_console_fail("record", error);
     g_autoptr(GPtrArray) before = fm_raw_recordings_of_run(base, NULL);
     g_setenv("FATHOM_OUTPUT", base, TRUE);
-    g_auto(GStrv) environment = fm_preloading_environment(command, !how->alone, &how->told);
+    struct fm_attached attached = {.quiet = how->quiet};
+    bool *outside =
+        view == NULL && keeping->rotation.keep == 0 && keeping->whole ? &attached.is_wanted : NULL;
+    g_auto(GStrv) environment =
+        fm_preloading_environment(command, !how->alone, &how->told, outside);
     fm_cli_ask_no_server(); /* the program's environment has what was set */
     struct fm_live_run *live = NULL;
     if (view != NULL && !fm_live_run_new(view, base, before, &live, &error))
@@ -232,10 +99,13 @@ static int record(struct fm_finishing *how, const char *base, const struct keepi
         !fm_rotating_begin(how, &keeping->rotation, keeping->name, base, before, &rotating, &error))
         return fm_console_fail("record", error);
     int status = FM_EXIT_FAILED;
-    struct fm_looks *looks = fm_looks_new(base, before);
+    struct fm_running with = {.looks = fm_looks_new(base, before),
+                              .live = live,
+                              .rotating = rotating,
+                              .attached = attached.is_wanted ? &attached : NULL};
     how->began_ns = (uint64_t)g_get_real_time() * 1000;
-    int wait_status = run(command, environment, looks, live, rotating, &status);
-    fm_looks_free(looks);
+    int wait_status = fm_running_run(command, environment, &with, &status);
+    fm_looks_free(with.looks);
     g_unsetenv("FATHOM_OUTPUT");
     if (wait_status < 0) {
         fm_live_run_free(live);
@@ -249,10 +119,20 @@ static int record(struct fm_finishing *how, const char *base, const struct keepi
                 WTERMSIG(wait_status), strsignal(WTERMSIG(wait_status)));
     }
     how->ended_ns = (uint64_t)g_get_monotonic_time() * 1000;
-    how->pid = (uint32_t)started_pid;
+    how->pid = (uint32_t)with.pid;
     *ret_wait_status = wait_status;
     if (rotating != NULL)
         return fm_rotating_end(rotating, how->ended_ns) ? FM_EXIT_DONE : FM_EXIT_FAILED;
+    if (attached.outside != NULL) {
+        g_autoptr(GPtrArray) others = fm_raw_recordings_of_run(base, before);
+        g_autofree char *name = g_path_get_basename(command[0]);
+        g_autofree char *own =
+            others->len == 0 ? g_strdup(base) : g_strdup_printf("%s.%s", base, name);
+        if (!fm_attaching_write(&attached, own))
+            return FM_EXIT_FAILED;
+        if (others->len == 0) /* else programs that it started are finished, too */
+            return FM_EXIT_DONE;
+    }
     struct ended_run ended_run = {how, base, command[0], before};
     g_autoptr(GHashTable) profiles = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     how->profiles = profiles;
@@ -263,37 +143,12 @@ static int record(struct fm_finishing *how, const char *base, const struct keepi
     return status;
 }
 
-/* A service that fails sooner is one that does not come up: a supervisor starts it again and again,
- * and its profiles would take the place of those of the last run that worked. */
-#define COMES_UP_US (INT64_C(60) * G_USEC_PER_SEC)
-
-/* Says how a program failed by itself soon after its start; g_free(). NULL when it did not. Signals
- * sent to end it are no failure. */
-static char *early_failure(int wait_status, gint64 lived_us)
-{
-    double seconds = (double)lived_us / G_USEC_PER_SEC;
-    if (wait_status == -1 || lived_us >= COMES_UP_US)
-        return NULL;
-    if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) != 0)
-        return g_strdup_printf("ended with status %d after %.1f s", WEXITSTATUS(wait_status),
-                               seconds);
-    if (!WIFSIGNALED(wait_status))
-        return NULL;
-    int number = WTERMSIG(wait_status);
-    for (size_t i = 0; i < G_N_ELEMENTS(passed); i++) {
-        if (passed[i] == number)
-            return NULL;
-    }
-    return g_strdup_printf("ended by signal %d (%s) after %.1f s", number, strsignal(number),
-                           seconds);
-}
-
 static int record_run(struct fm_finishing *how, const char *name, unsigned keep,
-                      const struct fm_rotation *rotation, const struct fm_live_options *view,
-                      char **command)
+                      const struct fm_rotation *rotation, bool whole,
+                      const struct fm_live_options *view, char **command)
 {
     g_autofree char *base = base_of(name);
-    const struct keeping keeping = {base, keep, *rotation};
+    const struct keeping keeping = {base, keep, *rotation, whole};
     struct fm_kept_run kept = {0};
     GError *error = NULL;
     int wait_status;
@@ -303,19 +158,19 @@ static int record_run(struct fm_finishing *how, const char *name, unsigned keep,
     int status = record(how, keep > 0 ? kept.base : base, &keeping, view, command, &wait_status);
     if (keep > 0) {
         gint64 ended_us = how->ended_ns > 0 ? (gint64)(how->ended_ns / 1000) : began_us;
-        g_autofree char *failure = early_failure(wait_status, ended_us - began_us);
+        g_autofree char *failure = fm_running_early_failure(wait_status, ended_us - began_us);
         fm_kept_end(base, keep, failure, &kept);
     }
-    int ended = wait_status == -1 ? 0 : end_like(wait_status);
+    int ended = wait_status == -1 ? 0 : fm_running_end_like(wait_status);
     return ended != 0 ? ended : status;
 }
 
 static bool takes_value(const char *option)
 {
-    static const char *const names[] = {"-o",      "--output",     "--debug-path", "--after",
-                                        "--for",   "--when",       "--trace",      "--port",
-                                        "--tick",  "-p",           "--rotate",     "--listen",
-                                        "--token", "--token-file", "--join",       NULL};
+    static const char *const names[] = {
+        "-o",      "--output",     "--debug-path", "--after", "--for",    "--when",
+        "--trace", "--port",       "--tick",       "-p",      "--rotate", "--listen",
+        "--token", "--token-file", "--join",       "--pid",   NULL};
     return g_strv_contains(names, option);
 }
 
@@ -329,7 +184,7 @@ static int own_options(int argc, char **argv)
 }
 
 struct record_options {
-    char *output, *debug_path, *trace, *tick, *when, *join_text, *rotate;
+    char *output, *debug_path, *trace, *tick, *when, *join_text, *rotate, *pid;
     enum fm_join join;
     unsigned runs; /* that are kept; 0 = one, without a time in its name */
     struct fm_rotation rotation;
@@ -343,7 +198,8 @@ static void record_options_clear(struct record_options *options)
     char *texts[] = {
         options->output,     options->debug_path,      options->trace,      options->tick,
         options->when,       options->times.after,     options->times.for_, options->view.listen,
-        options->view.token, options->view.token_file, options->join_text,  options->rotate};
+        options->view.token, options->view.token_file, options->join_text,  options->rotate,
+        options->pid};
     for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
         g_free(texts[i]);
 }
@@ -376,6 +232,7 @@ static const char summary[] = "Runs a program and makes its profile: with exact 
 static const char examples[] = "fathom record -- git log --stat\n"
                                "  fathom record -o lua -- ./lua script.lua\n"
                                "  fathom record --live -- ./server\n"
+                               "  fathom record --pid 1234 --for 10s\n"
                                "  fathom record --keep=7 -o web -- ./server";
 
 /* Returns an exit status, or -1 to go on with the program at *ret_command. */
@@ -384,6 +241,8 @@ static int parse(int argc, char **argv, struct record_options *ret, int *ret_com
     const GOptionEntry options[] = {
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &ret->output,
          "Write NAME.data, and NAME.PROGRAM.data for further programs (default: Deep)", "NAME"},
+        {"pid", 0, 0, G_OPTION_ARG_STRING, &ret->pid,
+         "Record the running process N from outside, until it ends, --for or Ctrl-C", "N"},
         {"keep", 'k', 0, G_OPTION_ARG_NONE, &ret->keep,
          "Keep the raw recordings (NAME.rec). --keep=N: keep the profiles of the last N runs, "
          "NAME.TIME.data",
@@ -533,19 +392,42 @@ static int check_output(const char *base)
     return FM_EXIT_FAILED;
 }
 
+/* Of a process that runs already: nothing can be told to it. Returns an exit status. */
+static int attach(const struct record_options *options, const char *output, bool has_program)
+{
+    const struct fm_recorded_times *times = &options->times;
+    if (has_program)
+        return fm_console_usage("record", "--pid records a process that runs: no PROGRAM with it");
+    if (options->runs > 0 || options->keep || options->all || options->keep_sources ||
+        options->no_heap || options->no_waiting || options->lifetimes || options->live ||
+        options->no_children || options->debug_path || options->trace || options->tick ||
+        options->when || options->join_text || options->rotate || times->begin_stopped ||
+        times->after)
+        return fm_console_usage("record", "with --pid only --output, --for and --quiet apply");
+    g_autofree char *base = base_of(output);
+    const struct fm_attaching how = {options->pid, times->for_, base, options->quiet};
+    return fm_attaching_record(&how);
+}
+
 int fm_cmd_record(int argc, char **argv)
 {
     struct record_options options = {0};
     int command, status = parse(argc, argv, &options, &command);
-    if (status < 0 && command >= argc)
+    bool attached = status < 0 && options.pid != NULL;
+    if (status < 0 && !attached && command >= argc)
         status = fm_console_usage("record",
                                   "expected a program: `fathom record -- PROGRAM [ARGUMENT...]`");
-    if (status < 0)
+    if (status < 0 && !attached)
         status = take(&options);
     const char *output = options.output == NULL ? "Deep" : options.output;
     if (status < 0)
         status = check_output(output);
+    if (status < 0 && attached)
+        status = attach(&options, output, command < argc);
     if (status < 0) {
+        const struct fm_recorded_times *times = &options.times;
+        bool whole = !times->begin_stopped && times->after == NULL && times->for_ == NULL &&
+                     options.tick == NULL;
         struct fm_finishing how = {.command = "record",
                                    .debug_path = options.debug_path,
                                    .when = options.when,
@@ -556,7 +438,7 @@ int fm_cmd_record(int argc, char **argv)
                                    .quiet = options.quiet,
                                    .alone = options.no_children,
                                    .all = options.all};
-        status = record_run(&how, output, options.runs, &options.rotation,
+        status = record_run(&how, output, options.runs, &options.rotation, whole,
                             options.live ? &options.view : NULL, argv + command);
     }
     record_options_clear(&options);

@@ -293,6 +293,10 @@ static void print_not_recorded(const struct fm_profile *profile)
     bool waits = fm_profile_measure(profile, FM_WAIT_NS) != 0;
     if (fm_profile_knows(profile, FM_WORDS))
         return;
+    if (profile->run_info.origin != NULL) { /* sampled from outside */
+        fputs("calls and memory are not recorded: nothing was loaded into the process\n", stderr);
+        return;
+    }
     fprintf(stderr,
             "memory%s not recorded: calls of malloc%s cannot be recorded in fully static programs, "
             "with sanitizers, and with a malloc of the program's own\n",

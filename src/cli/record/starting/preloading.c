@@ -37,14 +37,15 @@ static char *library_path(void)
     return g_steal_pointer(&path);
 }
 
-static void tell(const char *program, const char *file, const char *words)
+static void tell(const char *program, const char *file, const char *words, bool outside)
 {
+    const char *how = outside ? "sampled from outside" : "not recorded";
     g_autofree char *shown = fm_text_escaped(program);
     g_autofree char *looked_at = fm_text_escaped(file);
     if (strcmp(program, file) == 0)
-        fprintf(stderr, "fathom record: %s is not recorded: it %s\n", shown, words);
+        fprintf(stderr, "fathom record: %s is %s: it %s\n", shown, how, words);
     else
-        fprintf(stderr, "fathom record: %s is not recorded: %s %s\n", shown, looked_at, words);
+        fprintf(stderr, "fathom record: %s is %s: %s %s\n", shown, how, looked_at, words);
 }
 
 /* A sanitizer that was preloaded must stay the first. */
@@ -54,7 +55,7 @@ static bool has_sanitizer(const char *preloaded)
            (strstr(preloaded, "libasan") != NULL || strstr(preloaded, "libtsan") != NULL);
 }
 
-char **fm_preloading_environment(char **argv, bool children, bool *ret_told)
+char **fm_preloading_environment(char **argv, bool children, bool *ret_told, bool *ret_outside)
 {
     char **environment = g_get_environ();
     g_autofree char *path = g_find_program_in_path(argv[0]);
@@ -65,8 +66,11 @@ char **fm_preloading_environment(char **argv, bool children, bool *ret_told)
     enum fm_preloadable can = fm_toolchain_preloadable(path, &file);
     const char *words = fm_preloadable_words(can);
     const char *before = g_environ_getenv(environment, "LD_PRELOAD");
+    bool outside = ret_outside != NULL && words != NULL && can != FM_PRELOADABLE_MACHINE;
     if (words != NULL)
-        tell(path, file, words);
+        tell(path, file, words, outside);
+    if (outside)
+        *ret_outside = true;
     *ret_told = words != NULL;
     if (can != FM_PRELOADABLE_YES || has_sanitizer(before))
         return environment;

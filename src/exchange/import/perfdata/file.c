@@ -90,8 +90,7 @@ static bool read_file(struct fm_perf_file *file, GError **error)
     return fm_perf_read_records(file, at, file->killed ? file->input->size - at : size, error);
 }
 
-bool fm_perf_file_open(struct fm_perf_file *file, const struct fm_import_input *input,
-                       GError **error)
+void fm_perf_file_init(struct fm_perf_file *file, const struct fm_import_input *input)
 {
     *file = (struct fm_perf_file){.input = input};
     file->events = g_array_new(FALSE, FALSE, sizeof(struct fm_perf_event));
@@ -101,6 +100,12 @@ bool fm_perf_file_open(struct fm_perf_file *file, const struct fm_import_input *
     file->unpacked = g_byte_array_new();
     file->build_ids =
         g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_bytes_unref);
+}
+
+bool fm_perf_file_open(struct fm_perf_file *file, const struct fm_import_input *input,
+                       GError **error)
+{
+    fm_perf_file_init(file, input);
     if (!fm_import_is_perfdata(input))
         return fm_import_fail_at(file->input, 0, FM_ERROR_FORMAT, error,
                                  "expected a file of perf record, which begins with PERFILE2");

@@ -87,6 +87,8 @@ struct fm_perf_file {
     char *damage; /* why reading ended before the end; NULL: it did not */
 };
 
+/* Without events and records. The input stays the caller's. */
+void fm_perf_file_init(struct fm_perf_file *file, const struct fm_import_input *input);
 /* Errors: FM_ERROR_FORMAT, _TRUNCATED, _LIMIT with an offset. A file that ends too early, or is
  * damaged behind its header, is read up to there. */
 FM_MUST_USE bool fm_perf_file_open(struct fm_perf_file *file, const struct fm_import_input *input,
@@ -157,6 +159,8 @@ struct fm_perf_body {
     uint16_t misc;
     struct fm_perf_fields fields; /* without the fields that all records of the kernel end with */
 };
+/* Counts what a record says was lost. Whether it is one that profiles are made of. */
+bool fm_perf_count_losses(struct fm_perf_file *file, const uint8_t *record, size_t size);
 struct fm_perf_body fm_perf_body_at(const struct fm_perf_file *file, uint64_t at);
 
 struct fm_perf_sample {

@@ -61,7 +61,7 @@ static void note_losses(struct fm_build *build, const struct fm_perf_file *file,
 
 static void note_stacks(struct fm_build *build, const struct fm_perf_quality *quality)
 {
-    if (quality->chains == 0)
+    if (quality->chains == 0 && quality->copies == 0)
         note(build, "call chains were not recorded: who called a function is not known (perf "
                     "record -g)");
     else if (quality->copies == 0 &&

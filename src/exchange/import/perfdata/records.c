@@ -205,6 +205,19 @@ static bool read_own(struct walk *walk, uint32_t type, uint64_t at, size_t size,
     return true;
 }
 
+bool fm_perf_count_losses(struct fm_perf_file *file, const uint8_t *record, size_t size)
+{
+    uint32_t type = fm_perf_u32(file, record);
+    if (type == FM_PERF_LOST && size >= FM_PERF_HEADER + 16)
+        fm_import_sum(&file->lost, fm_perf_u64(file, record + FM_PERF_HEADER + 8));
+    else if (type == FM_PERF_LOST_SAMPLES && size >= FM_PERF_HEADER + 8)
+        fm_import_sum(&file->lost_samples, fm_perf_u64(file, record + FM_PERF_HEADER));
+    else if (type == FM_PERF_THROTTLE)
+        file->throttled++;
+    return type == FM_PERF_SAMPLE || type == FM_PERF_MMAP || type == FM_PERF_MMAP2 ||
+           type == FM_PERF_COMM || type == FM_PERF_FORK;
+}
+
 static bool read_record(struct walk *walk, uint32_t type, uint64_t at, size_t size,
                         uint64_t *ret_more, GError **error)
 {
@@ -213,17 +226,11 @@ static bool read_record(struct walk *walk, uint32_t type, uint64_t at, size_t si
     *ret_more = 0;
     if (type >= FM_PERF_USER_FIRST)
         return read_own(walk, type, at, size, ret_more, error);
-    if (type == FM_PERF_LOST && size >= FM_PERF_HEADER + 16)
-        fm_import_sum(&file->lost, fm_perf_u64(file, record + FM_PERF_HEADER + 8));
-    else if (type == FM_PERF_LOST_SAMPLES && size >= FM_PERF_HEADER + 8)
-        fm_import_sum(&file->lost_samples, fm_perf_u64(file, record + FM_PERF_HEADER));
-    else if (type == FM_PERF_THROTTLE)
-        file->throttled++;
+    bool used = fm_perf_count_losses(file, record, size);
     uint64_t before = walk->time;
     struct fm_perf_record place = {time_of(walk, type, record, size), at};
     walk->sorted = walk->sorted && walk->time >= before;
-    if (type == FM_PERF_SAMPLE || type == FM_PERF_MMAP || type == FM_PERF_MMAP2 ||
-        type == FM_PERF_COMM || type == FM_PERF_FORK)
+    if (used)
         g_array_append_val(file->records, place);
     return true;
 }

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/record/starting/attaching.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/text/shell.h"
+#include "cli/cli.h"
+#include "cli/record/starting/recorded_times.h"
+#include "record/outside/outside.h"
+#include "record/run/summary.h"
+
+static volatile sig_atomic_t asked_to_end;
+
+static void ask_to_end(int number)
+{
+    (void)number;
+    asked_to_end = true;
+}
+
+/* No SA_RESTART: the signal ends the wait for samples. */
+static void catch_signals(void)
+{
+    static const int numbers[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+    struct sigaction action = {.sa_handler = ask_to_end};
+    for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++)
+        sigaction(numbers[i], &action, NULL);
+}
+
+/* FATHOM_ATTACH chooses how. Returns an exit status, or -1 to go on. */
+static int take_way(enum fm_outside_way *ret)
+{
+    const char *text = g_getenv("FATHOM_ATTACH");
+    *ret = FM_OUTSIDE_ANY;
+    if (text == NULL || text[0] == '\0')
+        return -1;
+    if (strcmp(text, "perf") == 0)
+        *ret = FM_OUTSIDE_EVENTS;
+    else if (strcmp(text, "ptrace") == 0)
+        *ret = FM_OUTSIDE_STOPS;
+    else
+        return fm_console_usage("record", "FATHOM_ATTACH=%s: expected perf or ptrace", text);
+    return -1;
+}
+
+static bool write_profile(struct fm_outside *outside, const char *output, bool quiet,
+                          GError **error)
+{
+    g_autoptr(FmProfile) profile = NULL;
+    g_autofree char *path = g_strconcat(output, ".data", NULL), *cost = NULL;
+    if (!fm_outside_finish(outside, &profile, &cost, error) ||
+        !fm_profile_write(profile, path, false, error))
+        return false;
+    if (quiet)
+        return true;
+    const struct fm_finish_notes notes = {
+        .unwound = true, .samples = profile->run_info.sample_count, .threads_unknown = true};
+    if (cost != NULL)
+        fprintf(stderr, "%s\n", cost);
+    fm_run_print_summary(profile, &notes, path);
+    return true;
+}
+
+static int record(pid_t pid, uint64_t for_ns, enum fm_outside_way way,
+                  const struct fm_attaching *how)
+{
+    GError *error = NULL;
+    struct fm_outside *outside = NULL;
+    if (!fm_outside_begin(pid, way, &outside, &error))
+        return fm_console_fail("record", error);
+    g_autofree char *program = fm_text_escaped(fm_outside_program(outside));
+    if (!how->quiet)
+        fprintf(stderr, "fathom record: process %d (%s) is %s\n", (int)pid, program,
+                fm_outside_words(outside));
+    catch_signals();
+    bool done = fm_outside_run(outside, for_ns, &asked_to_end, &error) &&
+                write_profile(outside, how->output, how->quiet, &error);
+    fm_outside_free(outside);
+    return done ? FM_EXIT_DONE : fm_console_fail("record", error);
+}
+
+/* --- programs that were started --- */
+
+void fm_attaching_sample(struct fm_attached *attached, pid_t pid)
+{
+    static const volatile sig_atomic_t never;
+    GError *error = NULL;
+    enum fm_outside_way way;
+    if (take_way(&way) >= 0)
+        return;
+    if (!fm_outside_begin(pid, way, &attached->outside, &error)) {
+        (void)fm_console_fail("record", error);
+        return;
+    }
+    if (!attached->quiet)
+        fprintf(stderr, "fathom record: it is %s\n", fm_outside_words(attached->outside));
+    if (!fm_outside_run(attached->outside, 0, &never, &error)) {
+        (void)fm_console_fail("record", error);
+        fm_outside_free(attached->outside);
+        attached->outside = NULL;
+    }
+}
+
+bool fm_attaching_write(struct fm_attached *attached, const char *output)
+{
+    GError *error = NULL;
+    bool done = write_profile(attached->outside, output, attached->quiet, &error);
+    fm_outside_free(attached->outside);
+    attached->outside = NULL;
+    if (!done)
+        (void)fm_console_fail("record", error);
+    return done;
+}
+
+int fm_attaching_record(const struct fm_attaching *how)
+{
+    guint64 pid;
+    uint64_t for_ns = 0;
+    enum fm_outside_way way;
+    if (!g_ascii_string_to_unsigned(how->pid, 10, 1, INT_MAX, &pid, NULL))
+        return fm_console_usage("record", "--pid=%s: expected the number of a process", how->pid);
+    if (how->for_ != NULL && (!fm_recorded_duration(how->for_, &for_ns) || for_ns == 0))
+        return fm_console_usage("record", "--for=%s: expected a time such as 10s or 500ms",
+                                how->for_);
+    int status = take_way(&way);
+    return status >= 0 ? status : record((pid_t)pid, for_ns, way, how);
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/outside/outside.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "record/outside/events.h"
+#include "record/outside/stops.h"
+
+#define LOOK_NS 50000000u /* from one look at sleeping threads to the next, at least */
+#define STOP_NS (1000000000u / FM_STOPS_HZ)
+#define COST_SHARE 50u /* the next look is that many times as far as this one took */
+#define NS_PER_MS 1000000u
+
+struct fm_outside {
+    struct fm_target target;
+    struct fm_perf_live *live;
+    struct fm_events *events; /* NULL: by stops */
+    struct fm_stops *stops;
+    struct fm_thread_counts *counts;
+    char *words;
+    uint64_t began_ns, kernel_ticks;
+    uint64_t cost_ns; /* of the last look */
+    bool ended; /* the process */
+};
+
+static uint64_t clock_ns(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* --- how --- */
+
+static int read_setting(const char *path)
+{
+    g_autofree char *text = NULL;
+    return g_file_get_contents(path, &text, NULL, NULL) ? (int)g_ascii_strtoll(text, NULL, 10) : -9;
+}
+
+/* Why the kernel takes no samples. g_free() */
+static char *events_refused(int code)
+{
+    int paranoid = read_setting("/proc/sys/kernel/perf_event_paranoid");
+    if (code == EMFILE || code == ENFILE)
+        return g_strdup("the process has more threads than files may be open (ulimit -n)");
+    if (code == EACCES && paranoid > 2)
+        return g_strdup_printf("kernel.perf_event_paranoid is %d", paranoid);
+    if (code == EPERM || code == EACCES)
+        return g_strdup("perf_event_open is not permitted here (another user's process, or a "
+                        "container's filter)");
+    return g_strdup_printf("perf_event_open: %s", g_strerror(code));
+}
+
+/* Why threads cannot be stopped; NULL: they can. g_free() */
+static char *stops_refused(const struct fm_target *target)
+{
+    int yama = read_setting("/proc/sys/kernel/yama/ptrace_scope");
+    g_autofree char *tracer = NULL;
+    g_autofree char *path = g_strdup_printf("/proc/%d/comm", (int)target->tracer);
+    if (target->tracer > 0) {
+        if (!g_file_get_contents(path, &tracer, NULL, NULL))
+            tracer = g_strdup("?");
+        return g_strdup_printf("process %d (%s) traces it already", (int)target->tracer,
+                               g_strchomp(tracer));
+    }
+    if (target->is_readable)
+        return NULL;
+    if (yama >= 1)
+        return g_strdup_printf("kernel.yama.ptrace_scope is %d: %s", yama,
+                               yama == 1
+                                   ? "a program that `fathom record -- PROGRAM` starts can be "
+                                     "sampled, or ask root"
+                                   : "ask root");
+    return g_strdup("no permission to trace it: it is another user's, or has other privileges");
+}
+
+/* --- begin --- */
+
+static bool begin_events(struct fm_outside *outside, char **ret_refused)
+{
+    int code = 0;
+    outside->events = fm_events_new(&outside->target, outside->live, &code);
+    if (outside->events == NULL) {
+        *ret_refused = events_refused(code);
+        return false;
+    }
+    outside->words =
+        g_strdup_printf("sampled by the kernel (perf events), %u times a second of CPU time%s",
+                        1000000000u / FM_OUTSIDE_PERIOD_NS,
+                        fm_events_has_kernel(outside->events) ? "" : "; not within the kernel");
+    return true;
+}
+
+static bool begin_stops(struct fm_outside *outside, const char *events, GError **error)
+{
+    g_autofree char *refused = stops_refused(&outside->target);
+    if (refused != NULL) {
+        g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE, "process %d cannot be sampled: %s%s%s",
+                    (int)outside->target.pid, events == NULL ? "" : events,
+                    events == NULL ? "" : "; ", refused);
+        return false;
+    }
+    outside->stops = fm_stops_new(&outside->target, outside->live);
+    outside->words =
+        g_strdup_printf("sampled by stopping threads that run (ptrace), %u times a second%s%s",
+                        FM_STOPS_HZ, events == NULL ? "" : ", as ", events == NULL ? "" : events);
+    return true;
+}
+
+static bool begin(struct fm_outside *outside, enum fm_outside_way way, GError **error)
+{
+    g_autofree char *refused = NULL;
+    const struct fm_perf_live_of of = {outside->target.program, "samples of a running process",
+                                       outside->target.root};
+    outside->live = fm_perf_live_new(&of);
+    if (way == FM_OUTSIDE_STOPS || !begin_events(outside, &refused)) {
+        if (way == FM_OUTSIDE_EVENTS) {
+            g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE, "process %d cannot be sampled: %s",
+                        (int)outside->target.pid, refused);
+            return false;
+        }
+        if (!begin_stops(outside, refused, error))
+            return false;
+    }
+    outside->counts = fm_thread_counts_new(&outside->target, outside->live, outside->stops != NULL);
+    outside->kernel_ticks = fm_target_kernel_ticks(&outside->target);
+    outside->began_ns = clock_ns(CLOCK_MONOTONIC);
+    return fm_outside_kernel(outside->live, error) &&
+           fm_outside_maps(outside->live, &outside->target, error) &&
+           fm_thread_counts_look(outside->counts, NULL, error);
+}
+
+bool fm_outside_begin(pid_t pid, enum fm_outside_way way, struct fm_outside **ret, GError **error)
+{
+    struct fm_outside *outside = g_new0(struct fm_outside, 1);
+    if (!fm_target_open(pid, &outside->target, error) || !begin(outside, way, error)) {
+        fm_outside_free(outside);
+        return false;
+    }
+    *ret = outside;
+    return true;
+}
+
+void fm_outside_free(struct fm_outside *outside)
+{
+    if (outside == NULL)
+        return;
+    fm_events_free(outside->events);
+    fm_stops_free(outside->stops);
+    fm_thread_counts_free(outside->counts);
+    fm_perf_live_free(outside->live);
+    fm_target_close(&outside->target);
+    g_free(outside->words);
+    g_free(outside);
+}
+
+const char *fm_outside_words(const struct fm_outside *outside)
+{
+    return outside->words;
+}
+
+const char *fm_outside_program(const struct fm_outside *outside)
+{
+    return outside->target.program;
+}
+
+/* --- run --- */
+
+/* Returns the time of the next look in *next. A look that reads files for names is an exception. */
+static bool look(struct fm_outside *outside, uint64_t *next, GError **error)
+{
+    g_autoptr(GArray) running = g_array_new(FALSE, FALSE, sizeof(struct fm_thread_run));
+    uint64_t began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    bool done =
+        fm_thread_counts_look(outside->counts, running, error) &&
+        (outside->stops == NULL || fm_stops_take(outside->stops, outside->counts, running, error));
+    uint64_t cost = clock_ns(CLOCK_THREAD_CPUTIME_ID) - began;
+    uint64_t pause = MIN(cost, outside->cost_ns) * COST_SHARE;
+    outside->cost_ns = cost;
+    *next = clock_ns(CLOCK_MONOTONIC) + MAX(pause, outside->stops != NULL ? STOP_NS : LOOK_NS);
+    return done;
+}
+
+static bool wait_until(const struct fm_outside *outside, uint64_t moment)
+{
+    uint64_t now = clock_ns(CLOCK_MONOTONIC);
+    int ms = moment <= now ? 0 : (int)MIN((moment - now) / NS_PER_MS + 1, 1000);
+    struct pollfd ended = {.fd = outside->target.pidfd, .events = POLLIN};
+    if (outside->events != NULL)
+        return fm_events_wait(outside->events, &outside->target, ms);
+    return poll(&ended, 1, ms) > 0;
+}
+
+bool fm_outside_run(struct fm_outside *outside, uint64_t for_ns, const volatile sig_atomic_t *asked,
+                    GError **error)
+{
+    uint64_t next = outside->began_ns, end = for_ns == 0 ? UINT64_MAX : outside->began_ns + for_ns;
+    while (!outside->ended && !*asked && clock_ns(CLOCK_MONOTONIC) < end) {
+        outside->ended = wait_until(outside, MIN(next, end));
+        if (outside->events != NULL && !fm_events_take(outside->events, error))
+            return false;
+        if (!outside->ended && clock_ns(CLOCK_MONOTONIC) >= next && !look(outside, &next, error))
+            return false;
+    }
+    uint64_t last;
+    if (!outside->ended && !look(outside, &last, error))
+        return false;
+    return (outside->events == NULL || fm_events_take(outside->events, error)) &&
+           fm_thread_counts_end(outside->counts, error);
+}
+
+/* --- end --- */
+
+static char *cost_of(const struct fm_outside *outside)
+{
+    if (outside->stops == NULL)
+        return NULL;
+    return g_strdup_printf("threads were stopped %" G_GUINT64_FORMAT " times, for %.1f ms together",
+                           (guint64)fm_stops_count(outside->stops),
+                           (double)fm_stops_ns(outside->stops) / NS_PER_MS);
+}
+
+static void add_notes(struct fm_outside *outside, const char *cost)
+{
+    struct fm_build *build = fm_perf_live_build(outside->live);
+    g_autofree char *how = g_strdup_printf(
+        "the process was %s; calls and allocations were not recorded", outside->words);
+    fm_build_note(build, how);
+    if (cost != NULL)
+        fm_build_note(build, cost);
+    uint64_t ticks = fm_target_kernel_ticks(&outside->target);
+    if (outside->events != NULL && !fm_events_has_kernel(outside->events) &&
+        ticks > outside->kernel_ticks) {
+        g_autofree char *kernel = g_strdup_printf(
+            "CPU time in the kernel was not sampled (kernel.perf_event_paranoid is %d): %.2f s",
+            read_setting("/proc/sys/kernel/perf_event_paranoid"),
+            (double)(ticks - outside->kernel_ticks) / (double)sysconf(_SC_CLK_TCK));
+        fm_build_note(build, kernel);
+    }
+    if (!outside->target.is_readable)
+        fm_build_note(build, "where threads slept was not recorded: no permission to trace the "
+                             "process");
+}
+
+bool fm_outside_finish(struct fm_outside *outside, struct fm_profile **ret, char **ret_cost,
+                       GError **error)
+{
+    struct fm_build *build = fm_perf_live_build(outside->live);
+    const struct fm_target *target = &outside->target;
+    const struct fm_process_fact process = {.command = target->command,
+                                            .folder = target->folder,
+                                            .pid = (uint32_t)target->pid,
+                                            .parent_pid = (uint32_t)MAX(target->parent, 0),
+                                            .start_ns = target->start_ns};
+    fm_build_header(build)->duration_ns = clock_ns(CLOCK_MONOTONIC) - outside->began_ns;
+    fm_build_process(build, &process);
+    *ret_cost = cost_of(outside);
+    add_notes(outside, *ret_cost);
+    return fm_perf_live_finish(outside->live, ret, error);
+}

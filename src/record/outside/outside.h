@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Records a process from outside: nothing is loaded into it. Time by samples of its stacks, sleeps
+ * by what the kernel counts. Neither calls nor allocations are known. */
+#pragma once
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include "profile/file/profile.h"
+
+enum fm_outside_way {
+    FM_OUTSIDE_ANY, /* events where the kernel allows them, else stops */
+    FM_OUTSIDE_EVENTS,
+    FM_OUTSIDE_STOPS
+};
+
+struct fm_outside;
+
+/* Errors: those of fm_target_open(); FM_ERROR_UNAVAILABLE with what refuses it. */
+FM_MUST_USE bool fm_outside_begin(pid_t pid, enum fm_outside_way way, struct fm_outside **ret,
+                                  GError **error);
+void fm_outside_free(struct fm_outside *outside); /* NULL is allowed */
+/* A sentence: how the process is sampled. */
+const char *fm_outside_words(const struct fm_outside *outside);
+const char *fm_outside_program(const struct fm_outside *outside);
+/* Samples until the process ends, that time has passed (0 = without end), or *asked. */
+FM_MUST_USE bool fm_outside_run(struct fm_outside *outside, uint64_t for_ns,
+                                const volatile sig_atomic_t *asked, GError **error);
+/* The profile of what was sampled. ret_cost: a sentence, NULL if it cost nothing worth saying;
+ * g_free(). */
+FM_MUST_USE bool fm_outside_finish(struct fm_outside *outside, struct fm_profile **ret,
+                                   char **ret_cost, GError **error);

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A running process that is recorded from outside, by what /proc says of it. */
+#pragma once
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/compiler.h"
+
+struct fm_target {
+    pid_t pid;
+    int pidfd;         /* readable when it has ended */
+    char *program;     /* the name of its file */
+    char *command;     /* as a shell would take it */
+    char *folder;      /* its working folder; NULL = not known */
+    char *root;        /* path of its root folder; NULL = ours */
+    uint64_t start_ns; /* since 1970 */
+    pid_t parent, tracer;
+    bool is_readable; /* its memory may be read (ptrace's permission) */
+};
+
+/* Errors: FM_ERROR_UNAVAILABLE (no such process; another user's; of 32 bits; has ended),
+ * FM_ERROR_USAGE (a thread; fathom itself). */
+FM_MUST_USE bool fm_target_open(pid_t pid, struct fm_target *ret, GError **error);
+void fm_target_close(struct fm_target *target);
+/* Numbers of its threads (pid_t) now; empty when it has ended. */
+GArray *fm_target_threads(const struct fm_target *target);
+/* Reads a file of a thread in /proc. False: the thread has ended, or reading is not permitted. */
+bool fm_target_read(const struct fm_target *target, pid_t tid, const char *name, char *text,
+                    size_t size);
+/* Copies memory of the process, up to the first page that cannot be read; returns the number of
+ * bytes. */
+size_t fm_target_copy(const struct fm_target *target, uint64_t address, void *to, size_t size);
+/* Field of /proc/PID/status: "TracerPid". -1: there is none. */
+int64_t fm_target_status(pid_t pid, const char *field);
+/* Ticks (sysconf(_SC_CLK_TCK)) of CPU time in the kernel. */
+uint64_t fm_target_kernel_ticks(const struct fm_target *target);

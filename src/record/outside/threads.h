@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the kernel counts of each thread: CPU time, time asleep, and time ready to run; and where
+ * threads sleep, read from the memory of a thread that is not stopped for it. */
+#pragma once
+
+#include "record/outside/sample.h"
+
+struct fm_thread_counts; /* of all threads */
+
+struct fm_thread_run {
+    pid_t tid;
+    char state;      /* 'R', 'S', ...; 0 = it has ended */
+    uint64_t ran_ns; /* CPU time that no sample stands for yet */
+};
+
+/* with_cpu: CPU time that no sample stands for is added to its thread, when that has ended. */
+struct fm_thread_counts *fm_thread_counts_new(const struct fm_target *target,
+                                              struct fm_perf_live *live, bool with_cpu);
+void fm_thread_counts_free(struct fm_thread_counts *counts);
+/* Looks at all threads. running: NULL, or gets those (struct fm_thread_run) that run. */
+FM_MUST_USE bool fm_thread_counts_look(struct fm_thread_counts *counts, GArray *running,
+                                       GError **error);
+/* A sample stands for the thread's CPU time so far. */
+void fm_thread_counts_sampled(struct fm_thread_counts *counts, pid_t tid);
+/* Adds what is not added yet. */
+FM_MUST_USE bool fm_thread_counts_end(struct fm_thread_counts *counts, GError **error);
