@@ -129,7 +129,7 @@ def queue(tap, folder):
 def not_recorded(tap, folder):
     (pathlib.Path(folder) / "static.c").write_text("int main(void) { return 0; }")
     lib.must(["gcc", "-static", "static.c", "-o", "static"], folder)
-    done = lib.run([lib.FATHOM, "record", "--", "./static"], folder)
+    done = lib.run([lib.FATHOM, "record", "--after", "1s", "--", "./static"], folder)
     tap.check(done.returncode == 1 and "./static is not recorded: it is fully static" in done.stderr,
               "a program that cannot be recorded is named", done.stderr)
     done = lib.run([lib.FATHOM, "record", "--", "/bin/sh", "-c", "exit 5"], folder)

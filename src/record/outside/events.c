@@ -10,15 +10,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define PAGES_MAX 512u /* of a ring: 2 MiB */
+#define PAGES_MAX 512u /* a ring of 2 MiB */
 #define PAGES_MIN 32u
 #define STACK_SMALL 8192u
-#define ROUNDS 20u /* of looking for threads that began meanwhile */
+#define ROUNDS 20u /* looks for threads that began meanwhile */
 
 /* Samples of one CPU. */
 struct ring {
     struct perf_event_mmap_page *page;
-    size_t size; /* of the data */
+    size_t size; /* without the first page */
     int file;
 };
 

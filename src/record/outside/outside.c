@@ -25,8 +25,8 @@ struct fm_outside {
     struct fm_thread_counts *counts;
     char *words;
     uint64_t began_ns, kernel_ticks;
-    uint64_t cost_ns; /* of the last look */
-    bool ended; /* the process */
+    uint64_t cost_ns; /* the last look took */
+    bool ended;       /* the process */
 };
 
 static uint64_t clock_ns(clockid_t clock)
@@ -132,7 +132,8 @@ static bool begin(struct fm_outside *outside, enum fm_outside_way way, GError **
     outside->counts = fm_thread_counts_new(&outside->target, outside->live, outside->stops != NULL);
     outside->kernel_ticks = fm_target_kernel_ticks(&outside->target);
     outside->began_ns = clock_ns(CLOCK_MONOTONIC);
-    return fm_outside_kernel(outside->live, error) &&
+    bool in_kernel = outside->events != NULL && fm_events_has_kernel(outside->events);
+    return (!in_kernel || fm_outside_kernel(outside->live, error)) &&
            fm_outside_maps(outside->live, &outside->target, error) &&
            fm_thread_counts_look(outside->counts, NULL, error);
 }

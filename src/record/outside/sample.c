@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define HEADER sizeof(struct perf_event_header)
-#define TRAILING (3 * sizeof(uint64_t)) /* of a record that is no sample: ids and time */
+#define TRAILING (3 * sizeof(uint64_t)) /* ids and time, behind records that are no samples */
 #define IDS_FROM (UINT64_C(1) << 62)    /* above the kernel's */
 #define SAMPLE_TYPE                                                                     \
     (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD | \

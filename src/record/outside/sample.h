@@ -11,7 +11,7 @@
 #define FM_OUTSIDE_PERIOD_NS 3999971u /* near 4 ms, and in step with nothing */
 #define FM_OUTSIDE_STACK_BYTES 32768u
 
-/* Where perf's numbers of registers differ from ours it says so. */
+/* Numbers of registers, as perf has them. */
 enum { FM_OUTSIDE_BP = 6, FM_OUTSIDE_SP = 7, FM_OUTSIDE_IP = 8, FM_OUTSIDE_REGISTERS = 24 };
 #define FM_OUTSIDE_ALL_REGISTERS 0xff01ffull
 #define FM_OUTSIDE_SP_IP (1ull << FM_OUTSIDE_SP | 1ull << FM_OUTSIDE_IP)

@@ -12,7 +12,7 @@
 
 #define WAIT_NS 20000        /* from one look whether it has stopped to the next */
 #define WAIT_MAX_NS 20000000 /* then it is looked at again by the next sample */
-#define CALL_BYTES 2u        /* of the instruction syscall */
+#define CALL_BYTES 2u        /* the instruction syscall is that long */
 
 struct fm_stops {
     const struct fm_target *target;
@@ -77,18 +77,21 @@ static void set_registers(struct fm_outside_sample *sample, const struct user_re
     sample->known = FM_OUTSIDE_ALL_REGISTERS;
 }
 
+/* A mask of signals in /proc/PID/task/TID/status. */
+static uint64_t mask_of(const char *text, const char *field)
+{
+    const char *at = strstr(text, field);
+    return at == NULL ? UINT64_MAX : g_ascii_strtoull(at + strlen(field), NULL, 16);
+}
+
+/* Whether a signal is to come that the thread does not block. */
 static bool has_signals(const struct fm_stops *stops, pid_t tid)
 {
     char text[4096];
-    static const char *const fields[] = {"\nSigPnd:", "\nShdPnd:"};
     if (!fm_target_read(stops->target, tid, "status", text, sizeof text))
         return true;
-    for (unsigned i = 0; i < G_N_ELEMENTS(fields); i++) {
-        const char *at = strstr(text, fields[i]);
-        if (at == NULL || g_ascii_strtoull(at + strlen(fields[i]), NULL, 16) != 0)
-            return true;
-    }
-    return false;
+    uint64_t pending = mask_of(text, "\nSigPnd:") | mask_of(text, "\nShdPnd:");
+    return (pending & ~mask_of(text, "\nSigBlk:")) != 0;
 }
 
 /* Calls that a stop ends with EINTR, having done nothing (signal(7)). Not connect() and close(),
@@ -120,8 +123,22 @@ static void repeat_call(const struct fm_stops *stops, pid_t tid, struct user_reg
     ptrace(PTRACE_SETREGSET, tid, NT_PRSTATUS, &all);
 }
 
-/* Fills in the registers and stack of a stopped thread. */
-static bool copy(struct fm_stops *stops, struct fm_outside_sample *sample, int signal)
+/* Whether the thread is at the end of a call that put it to sleep: before it stopped, or before it
+ * was looked at and found ready, not running. Then its time was spent elsewhere. */
+static bool has_slept(const struct fm_stops *stops, const struct fm_thread_run *run,
+                      const struct user_regs_struct *registers)
+{
+    enum { RESTARTS_FIRST = 512, RESTARTS_LAST = 516 }; /* the kernel's own, ERESTARTSYS, ... */
+    int64_t result = -(int64_t)registers->rax;
+    if ((int64_t)registers->orig_rax < 0) /* it was in its own code */
+        return false;
+    return result == EINTR || (result >= RESTARTS_FIRST && result <= RESTARTS_LAST) ||
+           fm_thread_turns(stops->target, run->tid) != run->turns;
+}
+
+/* Fills in the registers and stack of a stopped thread. False: it does not run. */
+static bool copy(struct fm_stops *stops, const struct fm_thread_run *run,
+                 struct fm_outside_sample *sample, int signal)
 {
     struct user_regs_struct registers;
     struct iovec all = {&registers, sizeof registers};
@@ -136,7 +153,7 @@ static bool copy(struct fm_stops *stops, struct fm_outside_sample *sample, int s
     sample->stack = stops->stack;
     if (signal == 0)
         repeat_call(stops, sample->tid, &registers);
-    return true;
+    return !has_slept(stops, run, &registers);
 }
 
 /* --- one thread --- */
@@ -149,7 +166,8 @@ static bool let_go(struct fm_stops *stops, pid_t tid, int signal)
 }
 
 /* False: there is no sample. */
-static bool stop(struct fm_stops *stops, struct fm_outside_sample *sample)
+static bool stop(struct fm_stops *stops, const struct fm_thread_run *run,
+                 struct fm_outside_sample *sample)
 {
     int signal = 0;
     uint64_t began = now_ns();
@@ -163,7 +181,7 @@ static bool stop(struct fm_stops *stops, struct fm_outside_sample *sample)
         g_hash_table_remove(stops->late, GINT_TO_POINTER(sample->tid));
     if (how != STOPPED)
         return false;
-    bool copied = copy(stops, sample, signal);
+    bool copied = copy(stops, run, sample, signal);
     let_go(stops, sample->tid, signal);
     stops->ns += now_ns() - began;
     stops->count++;
@@ -195,7 +213,7 @@ bool fm_stops_take(struct fm_stops *stops, struct fm_thread_counts *counts, cons
                                            .tid = run->tid,
                                            .measure = FM_PERF_LIVE_CPU,
                                            .ns = run->ran_ns};
-        if (run->ran_ns == 0 || !stop(stops, &sample))
+        if (run->ran_ns == 0 || !stop(stops, run, &sample))
             continue;
         g_autoptr(GByteArray) record = fm_outside_record(&sample);
         uint64_t ip = sample.registers[FM_OUTSIDE_IP];

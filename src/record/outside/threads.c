@@ -66,15 +66,21 @@ void fm_thread_counts_free(struct fm_thread_counts *counts)
 
 /* --- what the kernel says --- */
 
-static bool read_counts(const struct fm_thread_counts *of, pid_t tid, struct counts *ret)
+static bool read_counts(const struct fm_target *target, pid_t tid, struct counts *ret)
 {
     char text[96];
     unsigned long long ran, queued, turns;
-    if (!fm_target_read(of->target, tid, "schedstat", text, sizeof text) ||
+    if (!fm_target_read(target, tid, "schedstat", text, sizeof text) ||
         sscanf(text, "%llu %llu %llu", &ran, &queued, &turns) != 3)
         return false;
     *ret = (struct counts){ran, queued, turns};
     return true;
+}
+
+uint64_t fm_thread_turns(const struct fm_target *target, pid_t tid)
+{
+    struct counts now;
+    return read_counts(target, tid, &now) ? now.turns : 0;
 }
 
 static char read_state(const struct fm_thread_counts *of, pid_t tid)
@@ -131,7 +137,7 @@ static GByteArray *read_sleep(struct fm_thread_counts *of, const struct thread *
     sample.registers[FM_OUTSIDE_SP] = sp;
     sample.registers[FM_OUTSIDE_IP] = ip;
     sample.stack = stack;
-    if (!read_counts(of, thread->tid, &after) || after.turns != thread->counts.turns)
+    if (!read_counts(of->target, thread->tid, &after) || after.turns != thread->counts.turns)
         return NULL;
     return fm_outside_record(&sample);
 }
@@ -172,7 +178,7 @@ static bool look_at(struct fm_thread_counts *of, pid_t tid, GArray *running, GEr
     if (thread == NULL)
         return false;
     thread->look = of->look;
-    if (!read_counts(of, tid, &now))
+    if (!read_counts(of->target, tid, &now))
         return true;
     bool same = now.turns == thread->counts.turns;
     if (same && thread->sleep != NULL) { /* the same sleep */
@@ -192,7 +198,7 @@ static bool look_at(struct fm_thread_counts *of, pid_t tid, GArray *running, GEr
     if (state == 'S' || state == 'D') {
         thread->sleep = read_sleep(of, thread);
     } else if (running != NULL && state == 'R') {
-        struct fm_thread_run run = {tid, state, thread->ran_ns};
+        struct fm_thread_run run = {tid, now.turns, thread->ran_ns};
         g_array_append_val(running, run);
     }
     return true;

@@ -9,7 +9,7 @@ struct fm_thread_counts; /* of all threads */
 
 struct fm_thread_run {
     pid_t tid;
-    char state;      /* 'R', 'S', ...; 0 = it has ended */
+    uint64_t turns;  /* how often it was given a CPU */
     uint64_t ran_ns; /* CPU time that no sample stands for yet */
 };
 
@@ -20,6 +20,8 @@ void fm_thread_counts_free(struct fm_thread_counts *counts);
 /* Looks at all threads. running: NULL, or gets those (struct fm_thread_run) that run. */
 FM_MUST_USE bool fm_thread_counts_look(struct fm_thread_counts *counts, GArray *running,
                                        GError **error);
+/* How often a thread was given a CPU until now; 0 = not known. */
+uint64_t fm_thread_turns(const struct fm_target *target, pid_t tid);
 /* A sample stands for the thread's CPU time so far. */
 void fm_thread_counts_sampled(struct fm_thread_counts *counts, pid_t tid);
 /* Adds what is not added yet. */

@@ -38,7 +38,7 @@ static void pass_on(int number, siginfo_t *info, void *context)
     errno = saved;
 }
 
-/* Where SIGCHLD is ignored nobody can wait for a child. */
+/* Nobody can wait for a child if SIGCHLD is ignored. */
 static const int passed[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCONT, SIGCHLD};
 
 static void catch_signals(struct sigaction *ret_old)

@@ -1,0 +1,304 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`fathom record --pid`: where a running process spends its time, and that the process sees nothing of it."""
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import record_lib as lib
+from patience import PATIENCE, wait_until
+
+HERE = pathlib.Path(__file__).parent
+SIGNALS = 300
+WORK_NS = 400_000_000  # CPU time of the process while it is recorded, at least
+KILLS = 5
+NOBODY = 65534
+
+
+class Target:
+    def __init__(self, folder):
+        self.process = subprocess.Popen([folder / "running"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        text=True, cwd=folder)
+        assert self.process.stdout.readline() == "ready\n"
+        self.pid = self.process.pid
+
+    def ran(self):
+        """Nanoseconds of CPU time of its threads that live."""
+        total = 0
+        for task in pathlib.Path(f"/proc/{self.pid}/task").iterdir():
+            try:
+                total += int((task / "schedstat").read_text().split()[0])
+            except (FileNotFoundError, ProcessLookupError):
+                pass  # it has ended
+        return total
+
+    def work(self):
+        before = self.ran()
+        wait_until(lambda: self.ran() - before > WORK_NS, "the process has worked")
+
+    def status(self, field):
+        return re.search(rf"^{field}:\s*(.*)$", pathlib.Path(f"/proc/{self.pid}/status").read_text(), re.M).group(1)
+
+    def end(self):
+        """What it says, and its status."""
+        out, _ = self.process.communicate("\n", timeout=PATIENCE)
+        return out, self.process.returncode
+
+
+class Recorder:
+    """`fathom record --pid`, once it samples."""
+
+    def __init__(self, folder, target, way, *options, name="attached"):
+        self.process = subprocess.Popen([lib.FATHOM, "record", "-o", name, "--pid", str(target.pid), *options],
+                                        cwd=folder, env={**os.environ, "FATHOM_ATTACH": way},
+                                        stderr=subprocess.PIPE, text=True)
+        self.said = self.process.stderr.readline()
+
+    def end(self):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+        self.said += self.process.communicate(timeout=PATIENCE)[1]
+        return self.process.returncode
+
+
+def contexts(folder, data, measure):
+    paths = {}
+    text = lib.must([lib.FATHOM, "export", "--to=folded", f"--measure={measure}", "-o", "-", data], folder).stdout
+    for line in text.splitlines():
+        path, value = line.rsplit(" ", 1)
+        paths[path] = paths.get(path, 0) + float(value)
+    return paths
+
+
+def below(paths, *names):
+    """What contexts have in which these functions (patterns) follow one another, others between them."""
+    pattern = re.compile(";.*".join(rf"(?<![\w]){name}(?![\w])" for name in names))
+    return sum(value for path, value in paths.items() if pattern.search(path))
+
+
+def attached(tap, folder, way):
+    target = Target(folder)
+    recorder = Recorder(folder, target, way)
+    for _ in range(SIGNALS):
+        os.kill(target.pid, signal.SIGRTMIN)
+        time.sleep(0.001)
+    target.work()
+    status = recorder.end()
+    tap.same(status, 0, f"{way}: SIGINT ends the recording")
+    out, status = target.end()
+    tap.same((out, status), (f"end 0 signals {SIGNALS} interrupted 0\n", 7),
+             f"{way}: the process got each signal, no call of it was interrupted, and it ended as it does")
+    words = {"perf": "by the kernel", "ptrace": "by stopping threads"}[way]
+    tap.check(words in recorder.said, f"{way}: it is told how", recorder.said)
+    tap.check(way == "perf" or "threads were stopped" in recorder.said, f"{way}: and what it cost", recorder.said)
+    time_of, slept = contexts(folder, "attached.data", "cpu"), contexts(folder, "attached.data", "wait_ns")
+    shown = "\n".join(f"{path} {value}" for path, value in [*time_of.items(), *slept.items()])
+    whole, spun = sum(time_of.values()), below(time_of, "worker", "outer", "inner")
+    tap.check(whole > WORK_NS / 1e9 * 0.5 and spun > 0, f"{way}: there is CPU time in the chain of calls", shown)
+    tap.same(below(time_of, "main", "worker"), 0, f"{way}: a thread's function is not below main")
+    if way == "perf":  # which is not as seldom as stops
+        tap.check(below(time_of, "waiter", "inner") > 0, f"{way}: each caller has its own", shown)
+    tap.check(below(slept, "sleeper", "nap") > 0 and below(slept, "main", r"\w*fgets") > 0,
+              f"{way}: where threads sleep is known without stopping them", shown)
+    dump = lib.must([lib.FATHOM, "dump", "attached.data"], folder).stdout
+    tap.check("measure not known = allocs" in dump and "measure not known = callseqs" in dump,
+              f"{way}: calls and allocations are not known, rather than 0", dump[:2000])
+    page = lib.must([lib.FATHOM, "report", "menu", "attached.data"], folder).stdout
+    tap.check("CPU time in" in page, f"{way}: there is a first page", page)
+    lib.must([lib.FATHOM, "check", "attached.data"], folder)
+
+
+def killed(tap, folder, way):
+    """Whatever is being done at the moment when fathom is killed."""
+    target = Target(folder)
+    for _ in range(KILLS):
+        recorder = Recorder(folder, target, way)
+        for _ in range(10):
+            os.kill(target.pid, signal.SIGRTMIN)
+            time.sleep(0.001)
+        recorder.process.kill()
+        recorder.process.communicate(timeout=PATIENCE)
+        wait_until(lambda: target.status("TracerPid") == "0", "nobody traces it")
+        target.work()
+    tap.same(target.end(), (f"end 0 signals {KILLS * 10} interrupted 0\n", 7),
+             f"{way}: fathom is killed, and the process goes on")
+
+
+def stopped(tap, folder, way):
+    target = Target(folder)
+    recorder = Recorder(folder, target, way)
+    os.kill(target.pid, signal.SIGSTOP)
+    wait_until(lambda: target.status("State").startswith(("T", "t")), "it is stopped")
+    for _ in range(20):
+        time.sleep(0.01)
+        if not target.status("State").startswith(("T", "t")):
+            tap.check(False, f"{way}: a stopped process stays so", target.status("State"))
+    os.kill(target.pid, signal.SIGCONT)
+    target.work()
+    recorder.end()
+    tap.same(target.end()[1], 7, f"{way}: a process that was stopped goes on")
+
+
+def ended(tap, folder, way):
+    """The process ends while it is recorded; by itself, and by a signal."""
+    for what, end in (("exit", lambda target: target.end()), ("SIGKILL", lambda target: target.process.kill())):
+        target = Target(folder)
+        recorder = Recorder(folder, target, way, name="ended")
+        target.work()
+        end(target)
+        recorder.process.wait(timeout=PATIENCE)
+        expected = 7 if what == "exit" else -signal.SIGKILL
+        tap.same(target.process.wait(timeout=PATIENCE), expected, f"{way}, {what}: the parent learns of the end")
+        tap.same(recorder.end(), 0, f"{way}, {what}: the recording ends with the process")
+        tap.check(below(contexts(folder, "ended.data", "cpu"), "worker", "inner") > 0,
+                  f"{way}, {what}: its profile is there")
+    target = Target(folder)
+    recorder = Recorder(folder, target, way, "--for", "200ms", name="ended")
+    tap.same(recorder.process.wait(timeout=PATIENCE), 0, f"{way}: --for ends it")
+    recorder.end()
+    tap.same(target.end()[1], 7, f"{way}: the process goes on after that")
+
+
+def refused(tap, folder):
+    target = Target(folder)
+    thread = max(int(task.name) for task in pathlib.Path(f"/proc/{target.pid}/task").iterdir())
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    zombie = subprocess.Popen(["true"])
+    wait_until(lambda: pathlib.Path(f"/proc/{zombie.pid}/stat").read_text().split(") ")[1][0] == "Z", "it has ended")
+    for words, pid, options, status in (
+            ("there is no process", gone.pid, [], 1), ("expected the number", "0", [], 2),
+            ("expected the number", "x", [], 2), (f"is a thread of process {target.pid}", thread, [], 2),
+            ("has ended", zombie.pid, [], 1), ("expected a time", target.pid, ["--for", "x"], 2),
+            ("only --output, --for and --quiet", target.pid, ["--live"], 2),
+            ("no PROGRAM", target.pid, ["true"], 2)):
+        done = lib.run([lib.FATHOM, "record", "-o", "refused", "--pid", str(pid), *options], folder)
+        tap.check(done.returncode == status and words in done.stderr, f"told: {words}",
+                  f"{done.returncode} {done.stderr}")
+    zombie.wait()
+    other, user = (target.pid, {"user": NOBODY, "group": NOBODY, "extra_groups": []}) if os.geteuid() == 0 else (1, {})
+    with tempfile.TemporaryDirectory() as own:
+        os.chmod(own, 0o777)
+        done = subprocess.run([lib.FATHOM, "record", "-o", f"{own}/other", "--pid", str(other)], cwd=own, text=True,
+                              stderr=subprocess.PIPE, **user)
+    tap.check(done.returncode == 1 and "another user" in done.stderr, "another user's process", done.stderr)
+    tap.same(target.end()[1], 7, "the process goes on")
+    tap.check(not (folder / "refused.data").exists(), "there is no profile")
+
+
+TRACER = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+int main(int words, char **word)
+{
+    int pid = words > 1 ? atoi(word[1]) : 0;
+    if (ptrace(PTRACE_SEIZE, pid, 0, 0) != 0)
+        return 1;
+    puts("traced");
+    fflush(stdout);
+    getchar();
+    return 0;
+}
+"""
+
+
+def traced(tap, folder):
+    (folder / "tracer.c").write_text(TRACER)
+    lib.must(["gcc", "tracer.c", "-o", "tracer"], folder)
+    target = Target(folder)
+    tracer = subprocess.Popen([folder / "tracer", str(target.pid)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              text=True)
+    if tracer.stdout.readline() != "traced\n":
+        target.end()
+        return "ptrace is refused"
+    done = subprocess.run([lib.FATHOM, "record", "--pid", str(target.pid)], cwd=folder, text=True,
+                          stderr=subprocess.PIPE, env={**os.environ, "FATHOM_ATTACH": "ptrace"})
+    tap.check(done.returncode == 1 and f"process {tracer.pid} (tracer) traces it already" in done.stderr,
+              "a process that is traced already", done.stderr)
+    tracer.communicate("\n")
+    tap.same(target.end()[1], 7, "it goes on")
+    return None
+
+
+def small(tap, folder):
+    """A program of 32 bits."""
+    (folder / "small.s").write_text(".globl _start\n_start: movl $29, %eax\n int $0x80\n jmp _start\n")
+    built = [lib.run(words, folder).returncode for words in (["as", "--32", "small.s", "-o", "small.o"],
+                                                             ["ld", "-m", "elf_i386", "small.o", "-o", "small"])]
+    try:
+        process = subprocess.Popen([folder / "small"]) if built == [0, 0] else None
+    except OSError:
+        process = None
+    if process is None or process.poll() is not None:
+        return "programs of 32 bits do not run here"
+    done = lib.run([lib.FATHOM, "record", "--pid", str(process.pid)], folder)
+    process.kill()
+    process.wait()
+    tap.check(done.returncode == 1 and "32 bits" in done.stderr, "a program of 32 bits is refused", done.stderr)
+    return None
+
+
+STATIC = """
+#include <stdio.h>
+#include <unistd.h>
+volatile unsigned long work;
+__attribute__((noinline)) static void inner(void) { for (int i = 0; i < 1000000; i++) work++; }
+__attribute__((noinline)) static void outer(void) { for (int i = 0; i < 800; i++) inner(); work++; }
+int main(void) { outer(); puts("done"); return 5; }
+"""
+
+
+def started(tap, folder, way):
+    """Programs that no library can be loaded into are sampled from outside."""
+    (folder / "static.c").write_text(STATIC)
+    lib.must(["gcc", "-O1", "-static", "static.c", "-o", "static"], folder)
+    done = subprocess.run([lib.FATHOM, "record", "-o", "static", "--", "./static"], cwd=folder, text=True,
+                          capture_output=True, env={**os.environ, "FATHOM_ATTACH": way})
+    tap.same((done.returncode, done.stdout), (5, "done\n"), f"{way}: output and status are the program's")
+    tap.check("static is sampled from outside: it is fully static" in done.stderr, f"{way}: it is told why",
+              done.stderr)
+    paths = contexts(folder, "static.data", "cpu")
+    tap.check(below(paths, "main", "outer", "inner") > 0, f"{way}: there is the chain of calls", "\n".join(paths))
+
+
+def ways(folder):
+    """Those that the kernel allows here."""
+    target = Target(folder)
+    found, why = [], {}
+    for way in ("perf", "ptrace"):
+        done = subprocess.run([lib.FATHOM, "record", "-q", "-o", "way", "--for", "1ms", "--pid", str(target.pid)],
+                              cwd=folder, text=True, stderr=subprocess.PIPE,
+                              env={**os.environ, "FATHOM_ATTACH": way})
+        if done.returncode == 0:
+            found.append(way)
+        else:
+            why[way] = done.stderr.strip()
+    target.end()
+    return found, why
+
+
+def main():
+    tap = lib.tap.Tap()
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        lib.must(["gcc", "-O1", "-g", HERE / "running.c", "-o", "running", "-lpthread"], folder)
+        found, why = ways(folder)
+        for way in why:
+            tap.skip(way, f"the kernel refuses it: {why[way]}")
+        for way in found:
+            for case in (attached, killed, stopped, ended, started):
+                tap.case(case, tap, folder, way, name=f"{way}: {case.__name__}")
+        for case in (refused, traced, small):
+            tap.case(case, tap, folder)
+    return tap.done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
