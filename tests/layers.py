@@ -49,6 +49,7 @@ MAY_USE = {
     "trace/statistics": ["base", "trace/core", "trace/state"],
     "trace/segments": ["base", "trace/core", "trace/state"],
     "trace/filter": ["base", "trace/core", "trace/state", "trace/clock"],
+    "trace/grouping": ["base", "trace/core", "trace/state", "trace/filter", "trace/segments"],
     "trace/format": ["base", "eventlog", "trace/core", "trace/state", "trace/clock", "trace/model"],
     "trace/ctf": ["base", "eventlog", "trace/core", "trace/format"],
     "exchange/trace": ["base", "trace"],

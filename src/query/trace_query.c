@@ -7,17 +7,12 @@
 #include "query/query.h"
 
 static const char *const view_names[] = {
-    [FM_TRACE_VIEW_EVENTS] = "events",
-    [FM_TRACE_VIEW_STATISTICS] = "statistics",
-    [FM_TRACE_VIEW_RESOURCES] = "resources",
-    [FM_TRACE_VIEW_COUNTERS] = "counters",
-    [FM_TRACE_VIEW_AREA] = "area",
-    [FM_TRACE_VIEW_PATH] = "path",
-    [FM_TRACE_VIEW_DETAILS] = "details",
-    [FM_TRACE_VIEW_TIMELINE] = "timeline",
-    [FM_TRACE_VIEW_OVERVIEW] = "overview",
-    [FM_TRACE_VIEW_STEP] = "step",
-    [FM_TRACE_VIEW_SET] = "set",
+    [FM_TRACE_VIEW_EVENTS] = "events",       [FM_TRACE_VIEW_STATISTICS] = "statistics",
+    [FM_TRACE_VIEW_RESOURCES] = "resources", [FM_TRACE_VIEW_COUNTERS] = "counters",
+    [FM_TRACE_VIEW_AREA] = "area",           [FM_TRACE_VIEW_PATH] = "path",
+    [FM_TRACE_VIEW_DETAILS] = "details",     [FM_TRACE_VIEW_QUERY] = "query",
+    [FM_TRACE_VIEW_TIMELINE] = "timeline",   [FM_TRACE_VIEW_OVERVIEW] = "overview",
+    [FM_TRACE_VIEW_STEP] = "step",           [FM_TRACE_VIEW_SET] = "set",
 };
 static const char *const sort_names[] = {
     [FM_TRACE_SORT_TIME] = "time",     [FM_TRACE_SORT_SELF] = "self",
@@ -167,6 +162,7 @@ void fm_trace_query_done(struct fm_trace_query *query)
     g_free(query->find);
     g_free(query->like);
     g_free(query->selected);
+    g_free(query->query);
     *query = (struct fm_trace_query){0};
 }
 
@@ -191,6 +187,7 @@ void fm_trace_query_copy(const struct fm_trace_query *query, struct fm_trace_que
     ret->find = g_strdup(query->find);
     ret->like = g_strdup(query->like);
     ret->selected = g_strdup(query->selected);
+    ret->query = g_strdup(query->query);
 }
 
 /* --- parsing --- */
@@ -228,6 +225,7 @@ static const struct key keys[] = {
     {"step", KIND_WORD, AT(step), FM_TRACE_STEP_COUNT, step_names},
     {"like", KIND_TEXT, AT(like), 800, NULL},
     {"selected", KIND_TEXT, AT(selected), 100, NULL},
+    {"query", KIND_TEXT, AT(query), FM_TRACE_FILTER_BYTES_MAX, NULL},
     {"least", KIND_TIME, AT(least), 0, NULL},
     {"most", KIND_TIME, AT(most), 0, NULL},
     {"first", KIND_NUMBER, AT(first), 10000000, NULL},

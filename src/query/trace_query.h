@@ -18,6 +18,7 @@
  *   step=NAME            the segment to look for from the cursor on: next-name, ...
  *   like=TEXT            its name, or state
  *   selected=LANE:T:N    the selected segment: its lane, begin and level (0 = outermost)
+ *   query=TEXT           the query of view=query
  *   find=TEXT            show only lanes whose name contains the text
  *   hide=LANE,LANE       lanes to hide: TRACE-KIND-KEY
  *   first=N lanes=N      range of the remaining lanes
@@ -50,8 +51,9 @@ enum fm_trace_view {
     FM_TRACE_VIEW_RESOURCES,
     FM_TRACE_VIEW_COUNTERS,
     FM_TRACE_VIEW_AREA,
-    FM_TRACE_VIEW_PATH,     /* the critical path of a lane over the area */
-    FM_TRACE_VIEW_DETAILS,  /* the selected segment */
+    FM_TRACE_VIEW_PATH,    /* the critical path of a lane over the area */
+    FM_TRACE_VIEW_DETAILS, /* the selected segment */
+    FM_TRACE_VIEW_QUERY,
     FM_TRACE_VIEW_TIMELINE, /* only the timeline; also for the next two */
     FM_TRACE_VIEW_OVERVIEW,
     FM_TRACE_VIEW_STEP, /* the next or previous segment */
@@ -108,6 +110,7 @@ struct fm_trace_query {
     enum fm_trace_step step;
     char *like;     /* NULL = none */
     char *selected; /* NULL = none; not checked here */
+    char *query;    /* NULL = none; not checked here */
     enum fm_trace_view view;
     enum fm_trace_sort sort;
     bool whole_trace; /* scope=trace */

@@ -145,3 +145,26 @@ export async function drawsFlames(page, { open, small, shot }) {
   await page.locator(".panel-area button", { hasText: "Name" }).first().click();
   await untilTrue("the table", async () => page.locator("table.totals").isVisible());
 }
+
+export async function asksQueries(page, { open, small, shot }) {
+  await open(page, [small]);
+  await page.keyboard.press("8");
+  const panel = page.locator(".panel-query");
+  await panel.locator("button", { hasText: "segment.duration >= 1ms" }).click();
+  await untilTrue("nothing lasts that long", async () => /nothing passes the query/.test(await panel.innerText()));
+  await panel.locator("input").fill("lane.kind = thread | group by segment.name | show count, sum, max | order by count");
+  await panel.locator("input").press("Enter");
+  await untilTrue("its rows", async () => /lex\s+1\s+1\.00 us\s+1\.00 us/.test(await panel.locator("table.groups").innerText()));
+  await shot(page, "query");
+  await panel.locator("tr", { hasText: "lex" }).locator("button").click();
+  await until(page, () => globalThis.fathomTrace.timeline.selected?.[1] === 2000 && globalThis.fathomTrace.window.end === 4001);
+  await panel.locator("input").fill("group by colour");
+  await panel.locator("input").press("Enter");
+  await untilTrue("it is refused", async () => /is not a field of segments/.test(await panel.innerText()));
+  // The box for filters takes queries, too; a filter is none.
+  await page.keyboard.press("1");
+  await page.locator("input[name=filter]").first().fill("events | group by event.name | limit 2");
+  await page.locator("input[name=filter]").first().press("Enter");
+  await untilTrue("its answer", async () => /more groups/.test(await panel.innerText()));
+  await untilTrue("the address", async () => page.url().includes("view=query") && !page.url().includes("filter="));
+}

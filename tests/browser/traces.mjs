@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
-import { drawsFlames, selectsAreas, showsPaths, stepsAlong, tellsDetails } from "./area.mjs";
+import { asksQueries, drawsFlames, selectsAreas, showsPaths, stepsAlong, tellsDetails } from "./area.mjs";
 import { stacksBands } from "./bands.mjs";
 import { newPage, newTab, painted, shot as shotInto, until, untilTrue, withBrowser } from "./browser.mjs";
 
@@ -428,7 +428,7 @@ async function drawsCounters(page) {
 }
 
 const tools = { open, small, bands: path.join(logs, "bands.eventlog"), canvasOf, xOf, shot };
-const drawsBands = (page) => stacksBands(page, tools), showsAreas = (page) => selectsAreas(page, tools), tellsPaths = (page) => showsPaths(page, tools), findsNext = (page) => stepsAlong(page, tools), showsDetails = (page) => tellsDetails(page, tools), showsFlames = (page) => drawsFlames(page, tools);
+const drawsBands = (page) => stacksBands(page, tools), showsAreas = (page) => selectsAreas(page, tools), tellsPaths = (page) => showsPaths(page, tools), findsNext = (page) => stepsAlong(page, tools), showsDetails = (page) => tellsDetails(page, tools), showsFlames = (page) => drawsFlames(page, tools), answersQueries = (page) => asksQueries(page, tools);
 
 async function hidesLanes(page) {
   await open(page, [small]);
@@ -544,7 +544,7 @@ async function withoutScripts(browser) {
   assert.equal(await page.locator("table tbody tr").count(), 5);
   await follow(page.locator("a", { hasText: "Events before" }));
   assert.match(await page.locator("table tbody tr").first().innerText(), /RtsIdentifier/);
-  for (const tab of ["Statistics", "Resources", "Counters and heap", "Area", "Critical path", "Details", "Events"]) {
+  for (const tab of ["Statistics", "Resources", "Counters and heap", "Area", "Critical path", "Details", "Query", "Events"]) {
     await follow(page.locator("#tabs a", { hasText: tab }));
     assert.equal(await page.locator("#tabs p").innerText(), tab);
   }
@@ -589,7 +589,7 @@ async function lightAndDark(page) {
 await withBrowser(executablePath, async (browser) => {
   const page = await newPage(browser, { viewport: { width: 1400, height: 950 } });
   for (const step of [showsWhatIsThere, zoomsByWheel, worksByKeyboard, selects, tellsWholeBoxes, explainsColours, choosesByDragging, undoesWholeDrags, filters,
-    listsEvents, tellsStatistics, drawsCounters, drawsBands, showsAreas, tellsPaths, findsNext, showsDetails, showsFlames, hidesLanes, setOfTwo, follows, twoTabs, lightAndDark, closesInMidPass]) {
+    listsEvents, tellsStatistics, drawsCounters, drawsBands, showsAreas, tellsPaths, findsNext, showsDetails, showsFlames, answersQueries, hidesLanes, setOfTwo, follows, twoTabs, lightAndDark, closesInMidPass]) {
     if (process.env.FATHOM_STEP && !process.env.FATHOM_STEP.split(",").includes(step.name)) continue;
     console.log(step.name);
     await step(page);

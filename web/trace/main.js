@@ -12,6 +12,7 @@ import { Lanes } from "./lanes.js";
 import { Link } from "./link.js";
 import { Overview } from "./overview.js";
 import { Path } from "./path.js";
+import { isQuery, Query } from "./query.js";
 import { Statistics } from "./statistics.js";
 import { button, duration, element, hideTip, parseTime, readColours, seconds } from "./util.js";
 
@@ -19,7 +20,7 @@ const ASK_MS = 40;
 const HISTORY_MS = 450;
 const COMPLETE_MS = 120;
 const PANELS = [["events", "Events"], ["statistics", "Statistics"], ["resources", "Resources"],
-  ["counters", "Counters and heap"], ["area", "Area"], ["path", "Critical path"], ["details", "Details"]];
+  ["counters", "Counters and heap"], ["area", "Area"], ["path", "Critical path"], ["details", "Details"], ["query", "Query"]];
 class Page {
   constructor(main) {
     this.main = main;
@@ -35,7 +36,7 @@ class Page {
     this.timeline = new Lanes(this, "timeline", "46vh");
     this.timeline.selected = this.boxOf(this.wantedBox);
     this.panels = { events: new Events(this), statistics: new Statistics(this),
-      resources: new Lanes(this, "resources", "46vh"), counters: new Counters(this), area: new Area(this), path: new Path(this), details: new Details(this) };
+      resources: new Lanes(this, "resources", "46vh"), counters: new Counters(this), area: new Area(this), path: new Path(this), details: new Details(this), query: new Query(this) };
     this.build();
     this.link = new Link(this.files, (event, data) => this.heard(event, data));
     addEventListener("popstate", () => {
@@ -76,6 +77,7 @@ class Page {
     const lanes = parameters.getAll("in").join(",").split(",").filter(Boolean);
     this.area = from !== null || to !== null || lanes.length ? { start: from, end: to, lanes } : null;
     this.by = parameters.get("by") || "name";
+    this.query = parameters.get("query") ?? "";
     this.least = time("least");
     this.most = time("most");
     this.wantedBox = parameters.get("selected") || null;
@@ -104,6 +106,7 @@ class Page {
       put("in", this.area.lanes.join(","));
     }
     if (this.by !== "name") put("by", this.by);
+    put("query", this.query);
     put("least", this.least);
     put("most", this.most);
     if (this.follow) put("follow", "1");
@@ -213,7 +216,7 @@ class Page {
   // An area: an interval on some lanes, or on all of them; null = the window.
   setArea(area) {
     this.area = area;
-    if (["area", "path"].includes(this.panel)) this.panels[this.panel].ask();
+    if (["area", "path", "query"].includes(this.panel)) this.panels[this.panel].ask();
     else if (area) this.choosePanel("area");
     this.draw();
     this.remember();
@@ -498,7 +501,16 @@ class Page {
     }
   }
 
+  // A query in the box for filters is answered in its panel.
   setFilter(filter, find) {
+    if (isQuery(filter)) {
+      this.filterInput.value = this.filter;
+      this.query = filter;
+      if (this.panel === "query") this.panels.query.ask();
+      else this.choosePanel("query");
+      this.remember();
+      filter = this.filter;
+    }
     if (filter === this.filter && find === this.find) return;
     this.filter = filter;
     this.find = find;

@@ -17,6 +17,7 @@ static const struct {
     {"latency", fm_cmd_log_latency, "print how long spans and states took, with percentiles", true},
     {"critical-path", fm_cmd_log_critical_path,
      "print why a thread took so long, and who made it wait", true},
+    {"query", fm_cmd_log_query, "group spans, states or events: counts, sums, percentiles", true},
     {"follow", fm_cmd_log_follow, "print events as they come: file, pipe, socket", false},
     {"cut", fm_cmd_log_cut, "cut a range of time into a log of its own", true},
     {"send", fm_cmd_log_send, "send a log over a socket, or serve it", true},

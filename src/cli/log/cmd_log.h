@@ -22,6 +22,7 @@ fm_cli_run fm_cmd_log_types;
 fm_cli_run fm_cmd_log_sync;
 fm_cli_run fm_cmd_log_latency;
 fm_cli_run fm_cmd_log_critical_path;
+fm_cli_run fm_cmd_log_query;
 
 /* cmd_log_stat_by.c: the statistics tree as tables. */
 struct fm_log_stat_by {

@@ -341,6 +341,7 @@ static const struct {
     {&fm_viewer_of_area, write_area},
     {&fm_viewer_of_path, write_path},
     {&fm_viewer_of_details, fm_trace_page_json_details},
+    {&fm_viewer_of_query, fm_trace_page_json_query},
     {&fm_viewer_of_step, write_step},
 };
 

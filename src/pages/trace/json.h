@@ -14,8 +14,9 @@ void fm_trace_page_json_set(struct fm_json *json, const char *name,
 /* An event as an object. */
 void fm_trace_page_json_event(struct fm_json *json, const struct fm_viewer_job *job,
                               const struct fm_viewer_event_row *row);
-/* Members of the answer of a segment's details, and of an area by stack (details_json.c). */
+/* Members of the answer of a segment's details, of a query, and of an area by stack. */
 void fm_trace_page_json_details(struct fm_json *json, struct fm_viewer_job *job);
+void fm_trace_page_json_query(struct fm_json *json, struct fm_viewer_job *job);
 void fm_trace_page_json_trees(struct fm_json *json, const struct fm_viewer_area *area);
 /* Members of the answer of a timeline, or of resources (timeline_json.c). */
 void fm_trace_page_json_timeline(struct fm_json *json, struct fm_viewer_job *job);

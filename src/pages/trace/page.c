@@ -25,6 +25,7 @@ static const struct fm_viewer *const viewers[FM_TRACE_VIEW_COUNT] = {
     [FM_TRACE_VIEW_AREA] = &fm_viewer_of_area,
     [FM_TRACE_VIEW_PATH] = &fm_viewer_of_path,
     [FM_TRACE_VIEW_DETAILS] = &fm_viewer_of_details,
+    [FM_TRACE_VIEW_QUERY] = &fm_viewer_of_query,
     [FM_TRACE_VIEW_TIMELINE] = &fm_viewer_of_timeline,
     [FM_TRACE_VIEW_OVERVIEW] = &fm_viewer_of_overview,
     [FM_TRACE_VIEW_STEP] = &fm_viewer_of_step,
@@ -60,7 +61,8 @@ static bool is_settled(const struct page *page)
     bool settled = fm_viewer_set_precompute(page->set);
     enum fm_trace_view view = page->query->view;
     bool wants = view == FM_TRACE_VIEW_AREA || view == FM_TRACE_VIEW_PATH ||
-                 view == FM_TRACE_VIEW_DETAILS || view == FM_TRACE_VIEW_STEP;
+                 view == FM_TRACE_VIEW_DETAILS || view == FM_TRACE_VIEW_QUERY ||
+                 view == FM_TRACE_VIEW_STEP;
     for (unsigned i = 0; wants && i < page->set->count; i++) {
         enum fm_request_result result =
             fm_background_request(page->set->engine, page->set->parts[i].trace, "segments");
@@ -198,6 +200,12 @@ static void add_area(struct fm_form *form, const struct fm_trace_query *query)
         fm_form_hidden(form, "by", fm_trace_by_name(query->by));
 }
 
+void fm_trace_page_form_keep(struct fm_form *form, const struct fm_trace_query *query)
+{
+    add_hidden(form, query);
+    add_area(form, query);
+}
+
 static void show_form(const struct page *page, struct fm_list *body)
 {
     const struct fm_trace_query *query = page->query;
@@ -205,8 +213,9 @@ static void show_form(const struct page *page, struct fm_list *body)
     g_autofree char *start = time_or_nothing(query->start);
     g_autofree char *end = time_or_nothing(query->end);
     g_autofree char *at = time_or_nothing(query->at);
-    add_hidden(form, query);
-    add_area(form, query);
+    fm_trace_page_form_keep(form, query);
+    if (query->query != NULL)
+        fm_form_hidden(form, "query", query->query);
     fm_form_text(form, "start", "From", start, "the begin", 12, NULL);
     fm_form_text(form, "end", "to", end, "the end", 12, NULL);
     fm_form_text(form, "at", "List events from", at, "1.5s, 20ms", 12, NULL);
@@ -220,7 +229,7 @@ static void show_tabs(const struct page *page, struct fm_list *body)
 {
     static const char *const labels[] = {
         "Events", "Statistics",    "Resources", "Counters and heap",
-        "Area",   "Critical path", "Details"};
+        "Area",   "Critical path", "Details",   "Query"};
     struct fm_list *list = fm_add_list(body, FM_LIST_HORIZONTAL, NULL);
     fm_list_set_id(list, "tabs");
     struct fm_trace_query query = *page->query;
@@ -255,6 +264,9 @@ static void show_panel(const struct fm_trace_page_show *show, struct fm_viewer_j
         break;
     case FM_TRACE_VIEW_PATH:
         fm_trace_page_show_path(show, (struct fm_viewer_path *)job);
+        break;
+    case FM_TRACE_VIEW_QUERY:
+        fm_trace_page_show_query(show, (struct fm_viewer_query *)job);
         break;
     case FM_TRACE_VIEW_DETAILS:
         fm_trace_page_show_details(show, (const struct fm_viewer_details *)job);
@@ -358,13 +370,12 @@ static struct fm_display *make_display(struct page *page)
 static void write_display(const struct page *page, const struct fm_display *display, GString *out)
 {
     static const char *const scripts[] = {"vendor/uplot/uPlot.iife.min.js", "trace/main.js", NULL};
-    static const char *const modules[] = {"trace/activity.js", "trace/area.js",
-                                          "trace/counters.js", "trace/details.js",
-                                          "trace/events.js",   "trace/flame.js",
-                                          "trace/keys.js",     "trace/lanes.js",
-                                          "trace/link.js",     "trace/overview.js",
-                                          "trace/path.js",     "trace/statistics.js",
-                                          "trace/util.js",     NULL};
+    static const char *const modules[] = {
+        "trace/activity.js",   "trace/area.js",   "trace/counters.js",
+        "trace/details.js",    "trace/events.js", "trace/flame.js",
+        "trace/keys.js",       "trace/lanes.js",  "trace/link.js",
+        "trace/overview.js",   "trace/path.js",   "trace/query.js",
+        "trace/statistics.js", "trace/util.js",   NULL};
     static const char *const styles[] = {"vendor/uplot/uPlot.min.css", "trace/trace.css", NULL};
     struct fm_preferences preferences;
     fm_preferences_default(&preferences, true, false);

@@ -30,6 +30,12 @@ void fm_trace_page_show_area(const struct fm_trace_page_show *show, struct fm_vi
 void fm_trace_page_show_path(const struct fm_trace_page_show *show, struct fm_viewer_path *path);
 void fm_trace_page_show_details(const struct fm_trace_page_show *show,
                                 const struct fm_viewer_details *details);
+void fm_trace_page_show_query(const struct fm_trace_page_show *show, struct fm_viewer_query *query);
+/* The page with [start, end) and a margin as its window; user: struct fm_trace_page_show. Caller
+ * frees. */
+char *fm_trace_page_link_to(uint64_t start, uint64_t end, void *user);
+/* What a form of a page keeps of its address. */
+void fm_trace_page_form_keep(struct fm_form *form, const struct fm_trace_query *query);
 /* rows: struct fm_viewer_event_row. */
 void fm_trace_page_show_event_rows(const struct fm_trace_page_show *show, const GPtrArray *rows);
 void fm_trace_page_show_step(const struct fm_trace_page_show *show,

@@ -5,8 +5,7 @@
 
 enum { ROWS_MAX = 500, THREADS_MAX = 100 };
 
-/* The window with a margin. */
-static char *link_to(uint64_t start, uint64_t end, void *user)
+char *fm_trace_page_link_to(uint64_t start, uint64_t end, void *user)
 {
     const struct fm_trace_page_show *show = user;
     struct fm_trace_query query = *show->query;
@@ -57,11 +56,11 @@ void fm_trace_page_show_area(const struct fm_trace_page_show *show, struct fm_vi
         struct fm_list *list = show->set->count == 1 ? show->body
                                                      : fm_add_list(show->body, FM_LIST_PLAIN,
                                                                    show->set->parts[i].name);
-        unsigned left_out =
-            area->flames[i] != NULL
-                ? fm_trace_page_add_flame(list, area->flames[i], ROWS_MAX)
-                : fm_trace_page_add_totals(list, area->totals[i], ROWS_MAX, show->set->origin,
-                                           html ? link_to : NULL, (void *)(uintptr_t)show);
+        unsigned left_out = area->flames[i] != NULL
+                                ? fm_trace_page_add_flame(list, area->flames[i], ROWS_MAX)
+                                : fm_trace_page_add_totals(
+                                      list, area->totals[i], ROWS_MAX, show->set->origin,
+                                      html ? fm_trace_page_link_to : NULL, (void *)(uintptr_t)show);
         g_autofree char *more = g_strdup_printf("and %u more rows", left_out);
         if (left_out > 0)
             fm_add_text(list, more);
@@ -112,7 +111,7 @@ void fm_trace_page_show_path(const struct fm_trace_page_show *show, struct fm_vi
     g_autofree char *text = g_strdup_printf("Why %s took from %s to %s:", name, from, to);
     fm_add_text(show->body, text);
     fm_trace_page_add_path(show->body, path->segments, path->path, ROWS_MAX, show->set->origin,
-                           html ? link_to : NULL, (void *)(uintptr_t)show);
+                           html ? fm_trace_page_link_to : NULL, (void *)(uintptr_t)show);
 }
 
 void fm_trace_page_show_step(const struct fm_trace_page_show *show,

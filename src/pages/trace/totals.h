@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Totals of an area of a trace, and critical paths, as tables, for every format that pages have. */
+/* Totals of an area of a trace, queries and critical paths as tables, for every format that pages
+ * have. */
 #pragma once
 
 #include "display/display.h"
+#include "trace/grouping/groups.h"
 #include "trace/segments/flame.h"
 #include "trace/segments/path.h"
 #include "trace/segments/totals.h"
@@ -22,6 +24,10 @@ GArray *fm_trace_page_flame_nodes(const struct fm_flame *flame, unsigned max, un
                                   unsigned *ret_left_out);
 /* Adds them as rows, each below the one that it lies in; returns how many were left out. */
 unsigned fm_trace_page_add_flame(struct fm_list *body, const struct fm_flame *flame, unsigned rows);
+
+/* The rows of a query. link: to the segment with the greatest value; may be NULL. */
+void fm_trace_page_add_groups(struct fm_list *body, const struct fm_grouping *grouping,
+                              struct fm_groups *groups, fm_trace_page_link *link, void *user);
 
 /* The parts of a path, and its first `pieces` pieces. */
 void fm_trace_page_add_path(struct fm_list *body, struct fm_segments *segments,

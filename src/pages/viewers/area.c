@@ -36,19 +36,17 @@ static bool names_lane(const GPtrArray *ids, const char *id)
     return false;
 }
 
-/* The lanes that were chosen, else all that are not hidden; NULL = all. */
-static GByteArray *choose_lanes(const struct fm_viewer_area *area,
-                                const struct fm_segments *segments)
+GByteArray *fm_viewer_area_lanes(const struct fm_viewer_job *job, unsigned part,
+                                 const struct fm_segments *segments)
 {
-    const struct fm_trace_query *query = &area->job.query;
+    const struct fm_trace_query *query = &job->query;
     if (query->chosen->len == 0 && query->hidden->len == 0)
         return NULL;
     GByteArray *lanes = g_byte_array_new();
     g_byte_array_set_size(lanes, fm_segments_lane_count(segments));
     for (uint32_t i = 0; i < lanes->len; i++) {
         const struct fm_segments_lane *from = fm_segments_lane(segments, i);
-        const struct fm_viewer_lane lane = {
-            .part = area->counting, .kind = from->kind, .key = from->key};
+        const struct fm_viewer_lane lane = {.part = part, .kind = from->kind, .key = from->key};
         g_autofree char *id = fm_viewer_lane_id(&lane);
         lanes->data[i] =
             query->chosen->len > 0 ? names_lane(query->chosen, id) : !names_lane(query->hidden, id);
@@ -68,7 +66,7 @@ static bool begin_part(struct fm_viewer_area *area)
         return false;
     if (fm_segments_problem(segments) != NULL)
         area->problem = fm_segments_problem(segments);
-    g_autoptr(GByteArray) lanes = choose_lanes(area, segments);
+    g_autoptr(GByteArray) lanes = fm_viewer_area_lanes(&area->job, area->counting, segments);
     const struct fm_totals_area wanted = {
         .start = area->start,
         .end = area->end,

@@ -14,6 +14,7 @@
 #include "trace/filter/filter.h"
 #include "trace/format/open.h"
 #include "trace/statistics/statistics.h"
+#include "trace/grouping/groups.h"
 #include "trace/segments/details.h"
 #include "trace/segments/flame.h"
 #include "trace/segments/path.h"
@@ -27,6 +28,7 @@
 #define TRACE_BOXES_MAX 5000u
 #define TRACE_MARKS_MAX 1000u
 #define TRACE_ARROWS_MAX 500u
+#define TRACE_GROUPS_MAX 2000u /* rows of a query on a page */
 #define TRACE_COUNTERS_MAX 32u
 #define TRACE_COUNTERS_READ_MAX 1024u /* the counters shown are chosen from these */
 #define TRACE_LOAD_COLUMNS_MAX 1000u
@@ -153,7 +155,7 @@ struct fm_viewer {
 };
 extern const struct fm_viewer fm_viewer_of_timeline, fm_viewer_of_overview, fm_viewer_of_events,
     fm_viewer_of_statistics, fm_viewer_of_resources, fm_viewer_of_counters, fm_viewer_of_area,
-    fm_viewer_of_path, fm_viewer_of_details, fm_viewer_of_step;
+    fm_viewer_of_path, fm_viewer_of_details, fm_viewer_of_query, fm_viewer_of_step;
 
 enum fm_viewer_work { FM_VIEWER_WORK_DONE, FM_VIEWER_WORK_MORE, FM_VIEWER_WORK_WAITS };
 
@@ -227,6 +229,9 @@ void fm_viewer_job_area(const struct fm_viewer_job *job, uint64_t *ret_start, ui
 struct fm_segments *fm_viewer_part_segments(const struct fm_viewer_set *set, unsigned part,
                                             const char **ret_problem);
 
+/* The lanes that were chosen, else all that are not hidden; NULL = all. The caller unrefs it. */
+GByteArray *fm_viewer_area_lanes(const struct fm_viewer_job *job, unsigned part,
+                                 const struct fm_segments *segments);
 /* The lane of that id; of several that had the number the latest. FM_LANE_NONE: there is none. */
 uint32_t fm_viewer_segments_lane(const struct fm_segments *segments, unsigned part, const char *id);
 
@@ -450,6 +455,17 @@ struct fm_viewer_details {
     const char *problem; /* why it is not there; NULL = it is there, or will be */
 };
 bool fm_viewer_details_is_known(const struct fm_viewer_details *details);
+
+/* A query over the area. */
+struct fm_viewer_query {
+    struct fm_viewer_job job;
+    uint64_t start, end;            /* absolute */
+    struct fm_grouping **groupings; /* one a part; NULL = there is no query, or it is wrong */
+    struct fm_groups **groups;      /* one a part; NULL = the segments are not known yet */
+    unsigned counting;              /* this part */
+    const char *problem;            /* why there is no answer, or a part of it; NULL = none */
+    char *wrong;                    /* the fault of the query; NULL = none */
+};
 
 /* A step from segment to segment. */
 struct fm_viewer_step {

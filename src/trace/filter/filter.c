@@ -33,6 +33,8 @@ struct fm_filter {
     GArray *program;   /* holds struct instruction */
     GHashTable *known; /* holds struct known_types by its key */
     struct known_types *front[FRONT_SLOTS];
+    GPtrArray *segments_known; /* GByteArray by test: KNOWN_* by value or by lane */
+    enum fm_filter_of of;
     bool needs_state;
 };
 
@@ -86,27 +88,47 @@ static void compile(struct fm_filter *filter)
     g_array_set_size(filter->program, 0);
     g_hash_table_remove_all(filter->known);
     memset(filter->front, 0, sizeof filter->front);
+    g_ptr_array_set_size(filter->segments_known, 0);
+    for (guint i = 0; i < filter->tree->tests->len; i++)
+        g_ptr_array_add(filter->segments_known, g_byte_array_new());
     if (filter->tree->nodes->len > 0)
         compile_node(filter, filter->tree->root);
     filter->needs_state = false;
     for (guint i = 0; i < filter->tree->tests->len; i++) {
         enum filter_source source =
             g_array_index(filter->tree->tests, struct filter_test, i).field->source;
-        filter->needs_state |= source >= SOURCE_STATE_THREAD;
+        filter->needs_state |= source >= SOURCE_STATE_THREAD && source < SOURCE_SEGMENT_NAME;
     }
 }
 
-struct fm_filter *fm_filter_new(const char *text, GError **error)
+static void free_bytes(void *bytes)
 {
-    struct filter_tree *tree = fm_filter_tree_parse(text, error);
+    g_byte_array_unref(bytes);
+}
+
+static struct fm_filter *new_filter(const char *text, enum fm_filter_of of, GError **error)
+{
+    struct filter_tree *tree = fm_filter_tree_parse(text, of, error);
     if (tree == NULL)
         return NULL;
     struct fm_filter *filter = g_new0(struct fm_filter, 1);
     filter->tree = tree;
     filter->program = g_array_new(FALSE, FALSE, sizeof(struct instruction));
     filter->known = g_hash_table_new_full(fm_int64_hash, g_int64_equal, NULL, free_known);
+    filter->segments_known = g_ptr_array_new_with_free_func(free_bytes);
+    filter->of = of;
     compile(filter);
     return filter;
+}
+
+struct fm_filter *fm_filter_new(const char *text, GError **error)
+{
+    return new_filter(text, FM_FILTER_OF_EVENTS, error);
+}
+
+struct fm_filter *fm_filter_new_of_segments(const char *text, GError **error)
+{
+    return new_filter(text, FM_FILTER_OF_SEGMENTS, error);
 }
 
 void fm_filter_free(struct fm_filter *filter)
@@ -116,6 +138,7 @@ void fm_filter_free(struct fm_filter *filter)
     fm_filter_tree_free(filter->tree);
     g_array_unref(filter->program);
     g_hash_table_unref(filter->known);
+    g_ptr_array_unref(filter->segments_known);
     g_free(filter);
 }
 
@@ -129,7 +152,7 @@ char *fm_filter_print(const struct fm_filter *filter)
 bool fm_filter_add(struct fm_filter *filter, const char *text, GError **error)
 {
     /* On its own first: "a) | (b" is no filter, but would be one between brackets. */
-    struct filter_tree *alone = fm_filter_tree_parse(text, error);
+    struct filter_tree *alone = fm_filter_tree_parse(text, filter->of, error);
     if (alone == NULL)
         return false;
     bool nothing = alone->nodes->len == 0;
@@ -139,7 +162,7 @@ bool fm_filter_add(struct fm_filter *filter, const char *text, GError **error)
     g_autofree char *old = fm_filter_print(filter);
     g_autofree char *both =
         old[0] == '\0' ? g_strdup(text) : g_strdup_printf("(%s) & (%s)", old, text);
-    struct filter_tree *tree = fm_filter_tree_parse(both, error);
+    struct filter_tree *tree = fm_filter_tree_parse(both, filter->of, error);
     if (tree == NULL)
         return false;
     fm_filter_tree_free(filter->tree);
@@ -151,6 +174,16 @@ bool fm_filter_add(struct fm_filter *filter, const char *text, GError **error)
 const struct filter_tree *fm_filter_tree(const struct fm_filter *filter)
 {
     return filter->tree;
+}
+
+bool fm_filter_needs_self(const struct fm_filter *filter)
+{
+    for (guint i = 0; i < filter->tree->tests->len; i++) {
+        if (g_array_index(filter->tree->tests, struct filter_test, i).field->source ==
+            SOURCE_SEGMENT_SELF)
+            return true;
+    }
+    return false;
 }
 
 bool fm_filter_needs_state(const struct fm_filter *filter)
@@ -195,10 +228,10 @@ static uint8_t possible_paths(const struct filter_test *test, const struct fm_tr
     return paths;
 }
 
-static bool test_event_field(const struct filter_test *test, const struct fm_tracefile_context *at,
-                             uint8_t paths)
+static const struct fm_event_value *value_by_paths(const struct filter_test *test,
+                                                   const struct fm_tracefile_context *at,
+                                                   uint8_t paths, struct fm_event_value *values)
 {
-    struct fm_event_value values[FM_EVENT_VALUES_MAX];
     unsigned count = read_values(at, values);
     const struct fm_event_value *value = NULL;
     if ((paths & 4) != 0)
@@ -207,6 +240,21 @@ static bool test_event_field(const struct filter_test *test, const struct fm_tra
         value = find_value(values, count, test->field_event_rest);
     if (value == NULL)
         value = find_value(values, count, test->field_path);
+    return value;
+}
+
+const struct fm_event_value *fm_filter_event_value(const struct filter_test *test,
+                                                   const struct fm_tracefile_context *at,
+                                                   struct fm_event_value *values)
+{
+    return value_by_paths(test, at, possible_paths(test, at), values);
+}
+
+static bool test_event_field(const struct filter_test *test, const struct fm_tracefile_context *at,
+                             uint8_t paths)
+{
+    struct fm_event_value values[FM_EVENT_VALUES_MAX];
+    const struct fm_event_value *value = value_by_paths(test, at, paths, values);
     return value != NULL && fm_filter_compare_value(test, value);
 }
 
@@ -247,7 +295,7 @@ static bool test_event_name(const struct filter_test *test, const struct fm_trac
     return same == (test->op == OP_EQUAL);
 }
 
-static bool test_trace_name(const struct filter_test *test, const struct fm_trace *trace)
+bool fm_filter_test_trace(const struct filter_test *test, const struct fm_trace *trace)
 {
     struct filter_test equal = *test;
     equal.op = OP_EQUAL;
@@ -262,7 +310,7 @@ static bool test_name(const struct filter_test *test, const struct fm_tracefile_
     const char *name =
         test->field->source == SOURCE_CHANNEL_NAME ? at->tracefile->channel : at->tracefile->name;
     if (test->field->source == SOURCE_TRACE_NAME)
-        return test_trace_name(test, at->tracefile->trace);
+        return fm_filter_test_trace(test, at->tracefile->trace);
     if (test->field->source == SOURCE_EVENT_NAME || test->field->source == SOURCE_EVENT_SUBNAME)
         return test_event_name(test, at);
     return name != NULL && fm_filter_compare_text(test, name, strlen(name));
@@ -352,20 +400,53 @@ static bool run_test(struct fm_filter *filter, unsigned index,
     }
 }
 
-bool fm_filter_accepts(struct fm_filter *filter, const struct fm_tracefile_context *at,
-                       const struct fm_state *state)
+struct event_subject {
+    const struct fm_tracefile_context *at;
+    const struct fm_state *state;
+    uint8_t *row;
+};
+
+static inline bool test_event(struct fm_filter *filter, unsigned test, void *subject)
+{
+    struct event_subject *event = subject;
+    return run_test(filter, test, event->at, event->state, &event->row);
+}
+
+/* A test by the segment's value or lane is run once for each of them. */
+static inline bool test_segment(struct fm_filter *filter, unsigned index, void *subject)
+{
+    const struct fm_filter_segment *segment = subject;
+    const struct filter_test *test = &g_array_index(filter->tree->tests, struct filter_test, index);
+    enum filter_memory memory = fm_filter_memory(test);
+    if (memory == MEMORY_NONE)
+        return fm_filter_test_segment(test, segment);
+    GByteArray *known = filter->segments_known->pdata[index];
+    uint32_t place = memory == MEMORY_BY_VALUE ? segment->value : segment->lane_index;
+    if (place >= known->len) {
+        guint before = known->len;
+        g_byte_array_set_size(known, MAX(place + 1, 2 * before));
+        memset(known->data + before, 0, known->len - before);
+    }
+    if (known->data[place] == 0)
+        known->data[place] = fm_filter_test_segment(test, segment) ? KNOWN_TRUE : KNOWN_FALSE;
+    return known->data[place] == KNOWN_TRUE;
+}
+
+typedef bool run_one(struct fm_filter *filter, unsigned test, void *subject);
+
+static inline __attribute__((always_inline)) bool evaluate(struct fm_filter *filter, run_one *run,
+                                                           void *subject)
 {
     const struct instruction *program = (const struct instruction *)(void *)filter->program->data;
     unsigned length = filter->program->len;
     bool stack[STACK_MAX];
     unsigned depth = 0;
-    uint8_t *row = NULL;
     bool truth = true;
     for (unsigned place = 0; place < length; place++) {
         unsigned operand = program[place].operand;
         switch (program[place].code) {
         case CODE_TEST:
-            truth = run_test(filter, operand, at, state, &row);
+            truth = run(filter, operand, subject);
             break;
         case CODE_NOT:
             truth = !truth;
@@ -389,4 +470,16 @@ bool fm_filter_accepts(struct fm_filter *filter, const struct fm_tracefile_conte
         }
     }
     return truth;
+}
+
+bool fm_filter_accepts(struct fm_filter *filter, const struct fm_tracefile_context *at,
+                       const struct fm_state *state)
+{
+    struct event_subject subject = {at, state, NULL};
+    return evaluate(filter, test_event, &subject);
+}
+
+bool fm_filter_accepts_segment(struct fm_filter *filter, const struct fm_filter_segment *segment)
+{
+    return evaluate(filter, test_segment, (void *)(uintptr_t)segment);
 }

@@ -122,6 +122,8 @@ static void offer_fields(struct completion *completion)
 {
     for (size_t i = 0; i < fm_filter_table_count; i++) {
         bool dynamic = fm_filter_table[i].source == SOURCE_EVENT_FIELD;
+        if (!fm_filter_field_is_of(&fm_filter_table[i], FM_FILTER_OF_EVENTS))
+            continue;
         offer(completion, dynamic ? "event.field." : fm_filter_table[i].public.path);
     }
     if (g_ascii_strncasecmp(completion->prefix, "event.field.", strlen("event.field.")) == 0)

@@ -24,6 +24,14 @@ const struct filter_field fm_filter_table[] = {
     FIELD("lane.key", NUMBER, LANE_KEY, "number of the lane: thread, capability, CPU"),
     FIELD("lane.kind", WORD, LANE_KIND, "kind of the lane that the event belongs to"),
     FIELD("lane.name", TEXT, LANE_NAME, "name of the lane that the event belongs to"),
+    FIELD("lane.process", TEXT, LANE_PROCESS, "process that the lane belongs to"),
+    FIELD("segment.duration", TIME, SEGMENT_DURATION, "how long it takes"),
+    FIELD("segment.end", TIME, SEGMENT_END, "when it ends"),
+    FIELD("segment.level", NUMBER, SEGMENT_LEVEL, "number of segments that it lies in"),
+    FIELD("segment.name", TEXT, SEGMENT_NAME, "name of the span or state"),
+    FIELD("segment.self", TIME, SEGMENT_SELF, "its time without that of what lies in it"),
+    FIELD("segment.start", TIME, SEGMENT_START, "when it begins"),
+    FIELD("segment.state", WORD, SEGMENT_STATE, "what it means: span, running, waiting..."),
     FIELD("state.class", WORD, STATE_CLASS, "what the innermost state means"),
     FIELD("state.cpu", NUMBER, STATE_CPU, "CPU or capability of the running thread"),
     FIELD("state.creation_time", TIME, STATE_BORN, "when the running thread was first seen"),
@@ -74,6 +82,7 @@ const char *fm_filter_word(enum filter_source source, unsigned index)
     case SOURCE_STATE_STATUS:
         return statuses[index];
     case SOURCE_STATE_CLASS:
+    case SOURCE_SEGMENT_STATE:
         return index < FM_STATE_CLASS_COUNT ? fm_state_class_name((enum fm_state_class)index)
                                             : NULL;
     case SOURCE_LANE_KIND:

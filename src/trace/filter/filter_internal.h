@@ -33,6 +33,14 @@ enum filter_source {
     SOURCE_LANE_NAME,
     SOURCE_LANE_KIND,
     SOURCE_LANE_KEY,
+    SOURCE_LANE_PROCESS,
+    SOURCE_SEGMENT_NAME, /* from here on of segments */
+    SOURCE_SEGMENT_STATE,
+    SOURCE_SEGMENT_START,
+    SOURCE_SEGMENT_END,
+    SOURCE_SEGMENT_DURATION,
+    SOURCE_SEGMENT_SELF,
+    SOURCE_SEGMENT_LEVEL,
 };
 
 struct filter_field {
@@ -43,6 +51,7 @@ extern const struct filter_field fm_filter_table[];
 extern const size_t fm_filter_table_count;
 /* By path, not case-sensitive; "event.field." followed by anything is event.field. NULL = none. */
 const struct filter_field *fm_filter_field_find(const char *path);
+bool fm_filter_field_is_of(const struct filter_field *field, enum fm_filter_of of);
 /* The words of a field of FM_FILTER_WORD; NULL past the last. */
 const char *fm_filter_word(enum filter_source source, unsigned index);
 
@@ -85,9 +94,13 @@ struct filter_tree {
     unsigned root; /* meaningless while there are no nodes */
 };
 const struct filter_tree *fm_filter_tree(const struct fm_filter *filter); /* borrowed */
-struct filter_tree *fm_filter_tree_parse(const char *text, GError **error);
+struct filter_tree *fm_filter_tree_parse(const char *text, enum fm_filter_of of, GError **error);
 void fm_filter_tree_free(struct filter_tree *tree);
 void fm_filter_tree_print(const struct filter_tree *tree, GString *out);
+
+/* Parts of a test of event.field: the path after that. */
+void fm_filter_split_field(struct filter_test *test, const char *path);
+void fm_filter_test_clear(void *test);
 
 /* The scanner, shared with completion. */
 enum filter_token {
@@ -120,7 +133,23 @@ void fm_filter_print_value(GString *out, const char *text, bool pattern);
 /* The rest of a path after "event.field.", the same way. */
 void fm_filter_print_path_part(GString *out, const char *text);
 
-/* filter_state.c: the test of a field of the state. */
+/* filter.c: the field of an event that a test or path of event.field means; NULL = it has none. */
+const struct fm_event_value *fm_filter_event_value(const struct filter_test *test,
+                                                   const struct fm_tracefile_context *at,
+                                                   struct fm_event_value *values);
+bool fm_filter_test_trace(const struct filter_test *test, const struct fm_trace *trace);
+
+/* filter_path.c: a text, or nothing when it is NULL. */
+void fm_filter_value_text(struct fm_filter_value *ret, const char *text);
+enum filter_memory { MEMORY_NONE, MEMORY_BY_VALUE, MEMORY_BY_LANE };
+enum filter_memory fm_filter_memory(const struct filter_test *test);
+bool fm_filter_test_segment(const struct filter_test *test,
+                            const struct fm_filter_segment *segment);
+
+/* filter_state.c: the value of a field of the state, */
+void fm_filter_state_value(enum filter_source source, const struct fm_tracefile_context *at,
+                           const struct fm_state *state, struct fm_filter_value *ret);
+/* the test of a field of the state. */
 bool fm_filter_test_state(const struct filter_test *test, const struct fm_tracefile_context *at,
                           const struct fm_state *state);
 /* The thread that runs where the event happened; false when not known. */

@@ -11,6 +11,7 @@
 struct parser {
     struct filter_scanner scanner;
     struct filter_tree *tree;
+    enum fm_filter_of of;
     unsigned depth;
     GError **error;
 };
@@ -69,8 +70,8 @@ static void read_number(struct filter_test *test)
     test->literal = *end == '\0' && !hex && isfinite(test->real) ? LITERAL_REAL : LITERAL_NONE;
 }
 
-/* Digits, a fraction, a unit; exact to the nanosecond, more digits are cut. */
-static bool read_time(const char *text, uint64_t *ret)
+/* More digits are cut. */
+bool fm_filter_read_time(const char *text, uint64_t *ret)
 {
     static const struct {
         const char *name;
@@ -140,7 +141,7 @@ static bool read_literal(struct parser *parser, struct filter_test *test)
         read_number(test);
         return test->literal != LITERAL_NONE || fail(parser, "a number");
     case FM_FILTER_TIME:
-        return read_time(test->text, &test->number) ||
+        return fm_filter_read_time(test->text, &test->number) ||
                fail(parser, "a time such as 1.5, 200ms, 3us or 17ns");
     case FM_FILTER_WORD:
         return read_word(parser, test);
@@ -150,7 +151,7 @@ static bool read_literal(struct parser *parser, struct filter_test *test)
 
 /* --- tests --- */
 
-static void split_field_path(struct filter_test *test, const char *path)
+void fm_filter_split_field(struct filter_test *test, const char *path)
 {
     test->field_path = g_strdup(path);
     const char *dot = strchr(path, '.');
@@ -171,6 +172,13 @@ static bool parse_path(struct parser *parser, struct filter_test *test)
     g_autofree char *path = fm_filter_scan_path(&parser->scanner);
     if (path != NULL)
         test->field = fm_filter_field_find(path);
+    if (test->field != NULL && !fm_filter_field_is_of(test->field, parser->of)) {
+        parser->scanner.at = begin;
+        return fail(parser, parser->of == FM_FILTER_OF_EVENTS
+                                ? "a field of events, such as event.name or lane.name"
+                                : "a field of segments, such as segment.name, segment.duration or "
+                                  "lane.name");
+    }
     if (test->field == NULL) {
         parser->scanner.at = begin;
         return fail(parser, path == NULL || strchr(path, '.') == NULL
@@ -180,7 +188,7 @@ static bool parse_path(struct parser *parser, struct filter_test *test)
                                   "state.thread, lane.name...");
     }
     if (test->field->source == SOURCE_EVENT_FIELD)
-        split_field_path(test, path + strlen("event.field."));
+        fm_filter_split_field(test, path + strlen("event.field."));
     return true;
 }
 
@@ -217,7 +225,7 @@ static bool parse_value(struct parser *parser, struct filter_test *test)
     return true;
 }
 
-static void clear_test(void *data)
+void fm_filter_test_clear(void *data)
 {
     struct filter_test *test = data;
     g_free(test->text);
@@ -235,7 +243,7 @@ static bool parse_test(struct parser *parser, unsigned *ret)
         return fail(parser, "at most 256 tests");
     if (!parse_path(parser, &test) || !parse_operator(parser, &test) ||
         !parse_value(parser, &test)) {
-        clear_test(&test);
+        fm_filter_test_clear(&test);
         return false;
     }
     g_array_append_val(parser->tree->tests, test);
@@ -318,7 +326,7 @@ static bool parse_or(struct parser *parser, unsigned *ret)
     return parse_chain(parser, parse_xor, TOKEN_OR, NODE_OR, ret);
 }
 
-struct filter_tree *fm_filter_tree_parse(const char *text, GError **error)
+struct filter_tree *fm_filter_tree_parse(const char *text, enum fm_filter_of of, GError **error)
 {
     size_t length = strnlen(text, FILTER_TEXT_MAX + 1);
     const char *bad;
@@ -333,9 +341,9 @@ struct filter_tree *fm_filter_tree_parse(const char *text, GError **error)
     }
     struct filter_tree *tree = g_new0(struct filter_tree, 1);
     tree->tests = g_array_new(FALSE, FALSE, sizeof(struct filter_test));
-    g_array_set_clear_func(tree->tests, clear_test);
+    g_array_set_clear_func(tree->tests, fm_filter_test_clear);
     tree->nodes = g_array_new(FALSE, FALSE, sizeof(struct filter_node));
-    struct parser parser = {.scanner = {text, 0}, .tree = tree, .error = error};
+    struct parser parser = {.scanner = {text, 0}, .tree = tree, .of = of, .error = error};
     enum filter_operator op;
     if (fm_filter_peek(&parser.scanner, &length, &op) == TOKEN_END)
         return tree;

@@ -219,7 +219,80 @@ bool fm_filter_test_state(const struct filter_test *test, const struct fm_tracef
         return test_index(test, lane->kind);
     case SOURCE_LANE_KEY:
         return test_number(test, fm_lane_number(lane));
+    case SOURCE_LANE_PROCESS: {
+        const struct fm_lane *process = parent_of(lane, state);
+        return process != NULL && test_text(test, process->name);
+    }
     default:
         return test_innermost(test, lane, fm_state_trace(state));
     }
+}
+
+/* --- values --- */
+
+static void take_number(struct fm_filter_value *ret, uint64_t number)
+{
+    ret->kind = FM_FILTER_IS_NUMBER;
+    ret->number = number;
+}
+
+static void take_of_lane(enum filter_source source, const struct fm_lane *lane,
+                         const struct fm_state *state, struct fm_filter_value *ret)
+{
+    const struct fm_trace *trace = fm_state_trace(state);
+    const struct fm_lane *process;
+    bool any = lane->depth > 0;
+    switch (source) {
+    case SOURCE_LANE_NAME:
+        fm_filter_value_text(ret, lane->name);
+        break;
+    case SOURCE_LANE_KIND:
+        fm_filter_value_text(ret, fm_lane_kind_name(lane->kind));
+        break;
+    case SOURCE_LANE_KEY:
+        take_number(ret, fm_lane_number(lane));
+        break;
+    case SOURCE_LANE_PROCESS:
+        process = parent_of(lane, state);
+        fm_filter_value_text(ret, process == NULL ? NULL : process->name);
+        break;
+    case SOURCE_STATE_DEPTH:
+        take_number(ret, lane->depth);
+        break;
+    case SOURCE_STATE_VALUE:
+        fm_filter_value_text(
+            ret, any ? fm_trace_value_name(trace, lane->stack[lane->depth - 1].value) : NULL);
+        break;
+    case SOURCE_STATE_CLASS:
+        fm_filter_value_text(ret, any ? fm_state_class_name(fm_trace_value_class(
+                                            trace, lane->stack[lane->depth - 1].value))
+                                      : NULL);
+        break;
+    default:
+        ret->kind = FM_FILTER_IS_NOTHING;
+    }
+}
+
+void fm_filter_state_value(enum filter_source source, const struct fm_tracefile_context *at,
+                           const struct fm_state *state, struct fm_filter_value *ret)
+{
+    const struct fm_lane *own = lane_of(at, state), *thread = thread_of(own, state);
+    const struct fm_lane *lane = thread != NULL ? thread : own;
+    ret->kind = FM_FILTER_IS_NOTHING;
+    if (source > SOURCE_STATE_BORN) {
+        if (lane != NULL)
+            take_of_lane(source, lane, state, ret);
+        return;
+    }
+    if (thread == NULL)
+        return;
+    const struct fm_lane *process = parent_of(thread, state);
+    if (source == SOURCE_STATE_THREAD)
+        take_number(ret, fm_lane_number(thread));
+    else if (source == SOURCE_STATE_CPU && at->event.cpu >= 0)
+        take_number(ret, (uint64_t)at->event.cpu);
+    else if (source == SOURCE_STATE_THREAD_BRAND)
+        fm_filter_value_text(ret, thread->name);
+    else if (source == SOURCE_STATE_PROCESS_NAME)
+        fm_filter_value_text(ret, process != NULL ? process->name : thread->name);
 }

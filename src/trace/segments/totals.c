@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trace/segments/totals.h"
 
-#include <string.h>
+#include "trace/segments/nests.h"
 
 enum {
     DURATIONS_MAX = 8192, /* groups whose durations are kept */
-};
-
-/* Time within the area, by depth, of segments that have ended while the one around them had not. */
-struct nest {
-    uint64_t *times;
-    uint32_t depths;
 };
 
 struct fm_totals {
@@ -19,7 +13,7 @@ struct fm_totals {
     GByteArray *lanes;                        /* NULL = all */
     GPtrArray *by_number[FM_LANE_KIND_COUNT]; /* struct fm_totals_group by number; NULL = none */
     GPtrArray *groups;                        /* owns them */
-    GArray *nests;                            /* struct nest, by lane */
+    struct fm_nests *nests;                   /* their times within the area */
     uint32_t next;                            /* block */
 };
 
@@ -42,7 +36,7 @@ struct fm_totals *fm_totals_new(struct fm_segments *segments, const struct fm_to
     fm_segments_view_init(&totals->view, segments);
     totals->area = *area;
     totals->groups = g_ptr_array_new_with_free_func(free_group);
-    totals->nests = g_array_new(false, true, sizeof(struct nest));
+    totals->nests = fm_nests_new();
     if (area->lanes != NULL) {
         totals->lanes = g_byte_array_new();
         g_byte_array_append(totals->lanes, area->lanes->data, area->lanes->len);
@@ -56,11 +50,9 @@ void fm_totals_free(struct fm_totals *totals)
 {
     if (totals == NULL)
         return;
-    for (guint i = 0; i < totals->nests->len; i++)
-        g_free(g_array_index(totals->nests, struct nest, i).times);
     for (unsigned i = 0; i < FM_LANE_KIND_COUNT; i++)
         g_ptr_array_unref(totals->by_number[i]);
-    g_array_unref(totals->nests);
+    fm_nests_free(totals->nests);
     g_ptr_array_unref(totals->groups);
     if (totals->lanes != NULL)
         g_byte_array_unref(totals->lanes);
@@ -108,27 +100,6 @@ static struct fm_totals_group *group_of(struct fm_totals *totals, const struct f
     return group;
 }
 
-/* Takes the time of what ended within it off, and adds its own to what is around it. */
-static uint64_t take_nested(struct fm_totals *totals, const struct fm_segment *segment,
-                            uint64_t time)
-{
-    if (segment->lane >= totals->nests->len)
-        g_array_set_size(totals->nests, segment->lane + 1);
-    struct nest *nest = &g_array_index(totals->nests, struct nest, segment->lane);
-    uint32_t depth = segment->depth;
-    if (depth + 2 > nest->depths) {
-        uint32_t depths = MAX(depth + 2, 2 * nest->depths);
-        nest->times = g_renew(uint64_t, nest->times, depths);
-        memset(nest->times + nest->depths, 0, (depths - nest->depths) * sizeof(uint64_t));
-        nest->depths = depths;
-    }
-    /* times[d]: of segments at depth d that lie in the present one of depth d - 1. */
-    uint64_t nested = nest->times[depth + 1];
-    nest->times[depth + 1] = 0;
-    nest->times[depth] += time;
-    return MIN(nested, time);
-}
-
 static void count_duration(struct fm_totals_group *group, const struct fm_segment *segment)
 {
     uint64_t duration = segment->end - segment->start;
@@ -155,14 +126,15 @@ static void count(struct fm_totals *totals, const struct fm_segment *segment)
     if (totals->lanes != NULL &&
         (segment->lane >= totals->lanes->len || totals->lanes->data[segment->lane] == 0))
         return;
-    uint64_t time = to - from, nested = take_nested(totals, segment, time);
+    uint64_t time = to - from;
+    uint64_t nested = fm_nests_take(totals->nests, segment->lane, segment->depth, time);
     uint64_t duration = segment->end - segment->start;
     if (duration < area->least || (area->most > 0 && duration > area->most))
         return;
     struct fm_totals_group *group = group_of(totals, segment);
     group->count++;
     group->total += time;
-    group->self += time - nested;
+    group->self += time - MIN(nested, time);
     if (!segment->open)
         count_duration(group, segment);
 }

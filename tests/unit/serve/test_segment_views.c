@@ -121,6 +121,45 @@ static void test_details(struct fixture *f, gconstpointer user)
     assert_has(page, "SpanBegin");
 }
 
+static void test_query(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    g_autofree char *all =
+        ask_log(f, "/trace.json", "view=query&query=lane.kind%3Dthread|group+by+segment.name", 200);
+    assert_has(all, "\"incomplete\": false, \"done\": true");
+    assert_has(all, "\"problem\": null, \"of\": \"segments\"");
+    assert_has(all, "{\"title\": \"segment.name\", \"key\": true, \"time\": false}");
+    assert_has(all, "{\"title\": \"p99(segment.duration)\", \"key\": false, \"time\": true}");
+    assert_has(all, "\"trace\": 0, \"counted\": 3, \"groups\": 3, \"lost\": 0");
+    assert_has(all, "[\"parse\", 1, 4000, 4000, 4000, 4000, 4000, 4000, 4000]");
+    assert_has(all, "{\"lane\": \"0-1-1\", \"level\": 1, \"start_ns\": 2000, \"end_ns\": 3000}");
+    g_autofree char *part = ask_log(f, "/trace.json",
+                                    "view=query&area_start=2500&area_end=2600&in=0-1-1&query="
+                                    "group+by+segment.name|show+sum(segment.self)",
+                                    200);
+    assert_has(part, "[\"parse\", 3000]");
+    assert_has(part, "[\"lex\", 1000]");
+    g_autofree char *events =
+        ask_log(f, "/trace.json", "view=query&query=event.name%3DSpan*|group+by+event.name", 200);
+    assert_has(events, "\"of\": \"events\"");
+    assert_has(events, "[\"SpanBegin\", 3]");
+    g_autofree char *window =
+        ask_log(f, "/trace.json", "view=query&start=1500&end=2500&query=event.name%3DSpan*", 200);
+    assert_has(window, "\"counted\": 1,");
+    g_autofree char *wrong = ask_log(f, "/trace.json", "view=query&query=group+by+colour", 200);
+    assert_has(wrong, "'colour' is not a field of segments");
+    g_autofree char *none = ask_log(f, "/trace.json", "view=query", 200);
+    assert_has(none, "\"problem\": \"Type a query.\", \"of\": null");
+    g_autofree char *page = ask_log(f, "/trace", "view=query&query=group+by+segment.name", 200);
+    assert_has(page, "parse");
+    assert_has(page, "start=0&amp;end=9000&amp;cursor=1000"); /* to the longest */
+    g_autofree char *empty = ask_log(f, "/trace", "view=query", 200);
+    assert_has(empty, "query=events"); /* an example */
+    g_autofree char *csv =
+        ask_log(f, "/trace.csv", "view=query&query=lane.kind%3Dthread|group+by+segment.name", 200);
+    assert_has(csv, "parse,1,4e-06,");
+}
+
 static void test_step(struct fixture *f, gconstpointer user)
 {
     static const struct {
@@ -153,7 +192,7 @@ int main(int argc, char **argv)
 {
     static const struct traces_test tests[] = {
         {"area", test_area},       {"stacks", test_stacks}, {"path", test_path},
-        {"details", test_details}, {"step", test_step},
+        {"details", test_details}, {"query", test_query},   {"step", test_step},
     };
     return traces_run(argc, argv, tests, G_N_ELEMENTS(tests));
 }

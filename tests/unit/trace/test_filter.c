@@ -301,6 +301,62 @@ static void test_errors(void)
     }
 }
 
+/* Of segments, whose values and lanes are remembered by number. */
+static void test_segments(void)
+{
+    const struct fm_filter_segment read = {.name = "read",
+                                           .lane = "cat",
+                                           .process = "shell",
+                                           .state_class = FM_STATE_SYSTEM_CALL,
+                                           .kind = FM_LANE_THREAD,
+                                           .number = 7,
+                                           .start = 1000,
+                                           .end = 4000,
+                                           .self = 500,
+                                           .level = 1,
+                                           .value = 3,
+                                           .lane_index = 300};
+    struct fm_filter_segment other = read;
+    other.name = "write";
+    other.lane = "dog";
+    other.process = NULL;
+    other.value = 4;
+    other.lane_index = 2;
+    static const struct {
+        const char *text;
+        bool read, other;
+    } cases[] = {
+        {"segment.name = read", true, false},
+        {"segment.name = \"r*\" | lane.name = d*", true, true},
+        {"segment.state = \"System Call\" & lane.kind = thread", true, true},
+        {"segment.state != running ^ segment.name = write", true, false},
+        {"segment.duration >= 3us & segment.duration < 3001ns", true, true},
+        {"segment.self < 1us & segment.start = 1us & segment.end = 4us", true, true},
+        {"segment.level > 0 & lane.key = 7 & lane.process = shell", true, false},
+        {"!(lane.process = shell)", false, true},
+        {"segment.level = 0", false, false},
+        {"", true, true},
+    };
+    for (unsigned i = 0; i < G_N_ELEMENTS(cases); i++) {
+        GError *error = NULL;
+        struct fm_filter *filter = fm_filter_new_of_segments(cases[i].text, &error);
+        g_assert_no_error(error);
+        for (unsigned turn = 0; turn < 2; turn++) {
+            g_assert_cmpint(fm_filter_accepts_segment(filter, &read), ==, cases[i].read);
+            g_assert_cmpint(fm_filter_accepts_segment(filter, &other), ==, cases[i].other);
+        }
+        g_assert_cmpint(fm_filter_needs_self(filter), ==, strstr(cases[i].text, "self") != NULL);
+        g_assert_false(fm_filter_needs_state(filter) && strstr(cases[i].text, "lane.") == NULL);
+        fm_filter_free(filter);
+    }
+    g_autoptr(GError) error = NULL;
+    g_assert_null(fm_filter_new("segment.name = read", &error));
+    g_assert_nonnull(strstr(error->message, "a field of events"));
+    g_clear_error(&error);
+    g_assert_null(fm_filter_new_of_segments("event.name = read", &error));
+    g_assert_nonnull(strstr(error->message, "a field of segments"));
+}
+
 static void test_limits(void)
 {
     g_autoptr(GString) text = g_string_new(NULL);
@@ -385,6 +441,7 @@ int main(int argc, char **argv)
     g_test_add_func("/filter/each field means what it says", test_fields);
     g_test_add_func("/filter/not, and, exclusive or, or bind in this order", test_precedence);
     g_test_add_func("/filter/errors tell place, found and expected", test_errors);
+    g_test_add_func("/filter/segments pass by name, lane and times", test_segments);
     g_test_add_func("/filter/limits are kept", test_limits);
     g_test_add_func("/filter/adding joins by and, or changes nothing", test_add);
     g_test_add_func("/filter/completion offers what may follow", test_completion);
