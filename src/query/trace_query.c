@@ -231,6 +231,7 @@ static const struct key keys[] = {
     {"first", KIND_NUMBER, AT(first), 10000000, NULL},
     {"lanes", KIND_NUMBER, AT(lanes), FM_TRACE_LANES_MAX, NULL},
     {"width", KIND_NUMBER, AT(width), FM_TRACE_WIDTH_MAX, NULL},
+    {"arrows", KIND_WORD, AT(arrows), G_N_ELEMENTS(flag_names), flag_names},
     {"follow", KIND_WORD, AT(follow), G_N_ELEMENTS(flag_names), flag_names},
 };
 

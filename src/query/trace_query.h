@@ -23,6 +23,7 @@
  *   hide=LANE,LANE       lanes to hide: TRACE-KIND-KEY
  *   first=N lanes=N      range of the remaining lanes
  *   width=N              columns of the picture
+ *   arrows=1             have arrows read also where the window is drawn from the summary
  *   follow=1             the window follows a growing recording
  *
  * Encoded like an HTML form sent with GET: "+" is a blank. Times are relative to the set's
@@ -114,7 +115,7 @@ struct fm_trace_query {
     enum fm_trace_view view;
     enum fm_trace_sort sort;
     bool whole_trace; /* scope=trace */
-    bool follow;
+    bool follow, arrows;
     unsigned rows, width; /* 0 = the default */
     unsigned first, lanes;
 };

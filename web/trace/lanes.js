@@ -39,6 +39,7 @@ export class Lanes {
     const { start, end } = this.page.window;
     this.page.link.ask(this.viewer, { ...this.page.common(), view: this.viewer, start, end,
       width: Math.min(Math.round(this.plotWidth), 4000), first: this.first || "", lanes: CHUNK,
+      arrows: this.viewer === "timeline" && this.page.arrows ? 1 : "",
       hide: this.page.hidden.size ? [...this.page.hidden].join(",") : "", find: this.page.find });
   }
 
@@ -81,6 +82,8 @@ export class Lanes {
         this.page.hidden.clear();
         this.page.changed({ ask: true });
       }));
+    if (this.viewer === "timeline" && !this.answer.arrows_known && !this.page.arrows)
+      this.legend.append(button("Show arrows", "Read who wakes whom, of the whole trace (J)", () => this.page.showArrows()));
     this.legend.hidden = !this.legend.children.length;
   }
 
@@ -183,8 +186,8 @@ export class Lanes {
   paintArrows(context, scroll, height) {
     context.strokeStyle = colours.cursorOf;
     context.globalAlpha = 0.65;
-    context.lineWidth = 1;
-    for (const [from, start, to, end] of this.answer.arrows) {
+    for (const [from, start, to, end, count] of this.answer.arrows) {
+      context.lineWidth = Math.min(1 + Math.log2(count) / 3, 4); // joined ones
       if (from === to) continue;
       const lanes = this.answer.lanes;
       const y0 = this.tops[from] - scroll + Math.min(lanes[from].height, LEVEL) / 2;
@@ -199,7 +202,27 @@ export class Lanes {
       context.lineTo(x1 + 2.5, y1 + down);
       context.stroke();
     }
+    this.paintElsewhere(context, scroll, height);
     context.globalAlpha = 1;
+  }
+
+  // Arrows to and from lanes that are not fetched: small signs at the lane, pointing to where the other one is.
+  paintElsewhere(context, scroll, height) {
+    context.fillStyle = colours.cursorOf;
+    this.signs = this.answer.arrows_elsewhere.map(([from, start, to, end, count]) => {
+      const out = from >= this.first && from < this.first + this.answer.lanes.length;
+      const here = (out ? from : to) - this.first, other = out ? to : from, time = out ? start : end;
+      const lane = this.answer.lanes[here], up = other < this.first;
+      const x = this.x(time), y = this.tops[here] - scroll + (up ? 4 : Math.min(lane.height, LEVEL) - 4);
+      if (y >= 0 && y <= height) {
+        context.beginPath();
+        context.moveTo(x - 3, y);
+        context.lineTo(x + 3, y);
+        context.lineTo(x, y + (up ? -5 : 5));
+        context.fill();
+      }
+      return { x, y: y + scroll, other, out, count, time };
+    });
   }
 
   paintMarks(context, scroll) {
@@ -315,10 +338,23 @@ export class Lanes {
     const box = lane.boxes.find((one) => one[0] === level && time >= one[1] && time < one[2]) ??
       lane.boxes.find((one) => one[0] === level && time >= one[1] - slack && time < one[2] + slack);
     const mark = this.answer.marks.find(([at, when]) => at === i && Math.abs(when - time) < 3 * slack && y - this.tops[i] < 8);
-    return { lane, box, mark };
+    return { lane, box, mark, sign: this.signAt({ x, y }) };
   }
 
-  tipOf({ lane, box, mark }) {
+  signAt({ x, y }) {
+    return this.signs?.find((sign) => Math.abs(sign.x - x) < 5 && Math.abs(sign.y - y) < 6);
+  }
+
+  // Scrolls to a lane by its row among all.
+  goToRow(row) {
+    this.scroller.scrollTop = Math.max(0, row * (LEVEL + GAP) - this.scroller.clientHeight / 2);
+    this.fetchMore();
+  }
+
+  tipOf({ lane, box, mark, sign }) {
+    if (sign)
+      return [`${sign.count.toLocaleString("en")} ${sign.count === 1 ? "arrow" : "arrows"} ${sign.out ? "to" : "from"} row ${sign.other + 1}`,
+        `at ${seconds(sign.time)} s`, "a click leads there"];
     if (mark) return [this.answer.values[mark[2]][0], `mark on ${lane.name}`, `at ${seconds(mark[1])} s`];
     if (!box) return null;
     const [, start, end, value, count, share, detail, load, cut] = box;
@@ -424,6 +460,7 @@ export class Lanes {
 
   click(at) {
     const found = this.find(at);
+    if (found?.sign) return this.goToRow(found.sign.other);
     const [name, , state] = found?.box ? this.answer.values[found.box[3]] : [];
     this.selected = found?.box ? [found.lane.id, found.box[1], found.box[0], found.box[2], name, state] : null;
     this.page.setCursor(Math.round(this.time(at.x)));

@@ -14,7 +14,7 @@ import { Overview } from "./overview.js";
 import { Path } from "./path.js";
 import { isQuery, Query } from "./query.js";
 import { Statistics } from "./statistics.js";
-import { button, duration, element, hideTip, parseTime, readColours, seconds } from "./util.js";
+import { boxOf, button, duration, element, hideTip, parseTime, readColours, seconds } from "./util.js";
 
 const ASK_MS = 40;
 const HISTORY_MS = 450;
@@ -34,7 +34,7 @@ class Page {
     this.overview = new Overview(this);
     this.activity = new Activity(this);
     this.timeline = new Lanes(this, "timeline", "46vh");
-    this.timeline.selected = this.boxOf(this.wantedBox);
+    this.timeline.selected = boxOf(this.wantedBox);
     this.panels = { events: new Events(this), statistics: new Statistics(this),
       resources: new Lanes(this, "resources", "46vh"), counters: new Counters(this), area: new Area(this), path: new Path(this), details: new Details(this), query: new Query(this) };
     this.build();
@@ -71,6 +71,7 @@ class Page {
     this.nothing = ""; // why it accepts no event
     this.find = parameters.get("find") ?? "";
     this.follow = parameters.get("follow") === "1";
+    this.arrows = parameters.get("arrows") === "1";
     this.hidden.clear();
     for (const part of parameters.getAll("hide").join(",").split(",")) if (part) this.hidden.add(part);
     const from = time("area_start"), to = time("area_end");
@@ -81,7 +82,7 @@ class Page {
     this.least = time("least");
     this.most = time("most");
     this.wantedBox = parameters.get("selected") || null;
-    if (this.timeline) this.timeline.selected = this.boxOf(this.wantedBox);
+    if (this.timeline) this.timeline.selected = boxOf(this.wantedBox);
     const view = parameters.get("view");
     this.panel = PANELS.some(([name]) => name === view) ? view : "events";
   }
@@ -110,6 +111,7 @@ class Page {
     put("least", this.least);
     put("most", this.most);
     if (this.follow) put("follow", "1");
+    if (this.arrows) put("arrows", "1");
     return `?${parameters}`;
   }
 
@@ -247,6 +249,12 @@ class Page {
     this.remember();
   }
 
+  showArrows() {
+    this.arrows = true;
+    this.timeline.ask();
+    this.remember();
+  }
+
   detailsHere() {
     if (this.panel === "details") this.panels.details.ask();
     else this.choosePanel("details");
@@ -273,12 +281,6 @@ class Page {
     this.selecting = selecting;
     this.selectButton.setAttribute("aria-pressed", String(selecting));
     this.timeline.canvas.style.cursor = selecting ? "crosshair" : "default";
-  }
-
-  // A box as the address names it: its end and name come with its details.
-  boxOf(text) {
-    const [lane, start, level] = (text ?? "").split(":");
-    return lane && start ? [lane, Number(start), Number(level ?? 0), Number(start), null, null] : null;
   }
 
   // Selects a box: [lane, begin, level, end, name, state].
@@ -565,7 +567,7 @@ class Page {
       "+": () => this.zoom(0.5), "=": () => this.zoom(0.5), "-": () => this.zoom(2), Home: () => this.whole(),
       f: () => this.followButton.hidden || this.setFollow(!this.follow), Escape: () => this.drop(),
       "/": () => this.filterInput.focus(), z: () => this.undo(), y: () => this.redo(),
-      "?": () => showKeys(), x: () => this.setSelecting(!this.selecting), r: () => this.areaHere(), c: () => this.pathHere(), i: () => this.detailsHere(), Enter: () => this.detailsHere(),
+      "?": () => showKeys(), x: () => this.setSelecting(!this.selecting), r: () => this.areaHere(), c: () => this.pathHere(), j: () => this.showArrows(), i: () => this.detailsHere(), Enter: () => this.detailsHere(),
       ".": () => this.step("next", "name"), ",": () => this.step("previous", "name"),
       ">": () => this.step("next", "lane"), "<": () => this.step("previous", "lane"),
       "]": () => this.step("next", "state"), "[": () => this.step("previous", "state"),

@@ -44,6 +44,12 @@ export function parseTime(text) {
   return Math.round(Number(found[1] + (found[2] ?? "")) * unit);
 }
 
+// "0-1-12:1000:2", a box as the address names it: its end and name come with its details.
+export function boxOf(text) {
+  const [lane, start, level] = (text ?? "").split(":");
+  return lane && start ? [lane, Number(start), Number(level ?? 0), Number(start), null, null] : null;
+}
+
 // Positions of round times within a window: {times, decimals}.
 export function ticks(start, end, count) {
   const least = Math.max((end - start) / count, 1);

@@ -62,7 +62,7 @@ static bool is_settled(const struct page *page)
     enum fm_trace_view view = page->query->view;
     bool wants = view == FM_TRACE_VIEW_AREA || view == FM_TRACE_VIEW_PATH ||
                  view == FM_TRACE_VIEW_DETAILS || view == FM_TRACE_VIEW_QUERY ||
-                 view == FM_TRACE_VIEW_STEP;
+                 view == FM_TRACE_VIEW_STEP || page->query->arrows;
     for (unsigned i = 0; wants && i < page->set->count; i++) {
         enum fm_request_result result =
             fm_background_request(page->set->engine, page->set->parts[i].trace, "segments");

@@ -248,19 +248,21 @@ static unsigned row_of(const struct fm_viewer_timeline *timeline, unsigned first
     return UINT32_MAX;
 }
 
-static void draw_arrows(const struct fm_trace_page_show *show,
-                        const struct fm_viewer_timeline *timeline, struct fm_drawing *drawing,
-                        unsigned first, unsigned end)
+static void draw_arrows(const struct fm_trace_page_show *show, struct fm_viewer_timeline *timeline,
+                        struct fm_drawing *drawing, unsigned first, unsigned end)
 {
-    for (unsigned i = 0; i < MIN(timeline->arrows->len, 200); i++) {
-        const struct fm_viewer_arrow *arrow =
-            &g_array_index(timeline->arrows, struct fm_viewer_arrow, i);
+    const GPtrArray *arrows = fm_viewer_arrows_sorted(&timeline->arrows);
+    for (unsigned i = 0; i < MIN(arrows->len, 200); i++) {
+        const struct fm_viewer_arrow *arrow = arrows->pdata[i];
         unsigned from = row_of(timeline, first, end, arrow->part, arrow->from);
         unsigned to = row_of(timeline, first, end, arrow->part, arrow->to);
         if (from == UINT32_MAX || to == UINT32_MAX || from == to)
             continue;
-        g_autofree char *length =
+        g_autofree char *one =
             fm_trace_page_duration_text(arrow->to_time - MIN(arrow->from_time, arrow->to_time));
+        g_autofree char *length =
+            arrow->count == 1 ? g_strdup(one)
+                              : g_strdup_printf("%" PRIu64 ", the first %s", arrow->count, one);
         fm_drawing_arrow(
             drawing, from, fm_trace_page_show_fraction(arrow->from_time, show->start, show->end),
             to, fm_trace_page_show_fraction(arrow->to_time, show->start, show->end), length);

@@ -136,27 +136,86 @@ static void write_marks(struct fm_json *json, const struct fm_viewer_timeline *t
     fm_json_end(json);
 }
 
-static void write_arrows(struct fm_json *json, const struct fm_viewer_timeline *timeline,
-                         unsigned first, unsigned end)
+/* Rows of all lanes, by part and index: + 1; 0 = not shown. */
+struct rows {
+    uint32_t **of; /* by part */
+    uint32_t *counts;
+};
+
+static struct rows find_rows(const struct fm_viewer_timeline *timeline)
 {
-    uint64_t origin = timeline->job.set->origin;
+    const GPtrArray *order = timeline->lanes.order;
+    unsigned parts = timeline->job.set->count;
+    struct rows rows = {g_new0(uint32_t *, parts), g_new0(uint32_t, parts)};
+    for (unsigned i = 0; i < order->len; i++) {
+        const struct fm_viewer_lane *lane = order->pdata[i];
+        rows.counts[lane->part] = MAX(rows.counts[lane->part], lane->index + 1);
+    }
+    for (unsigned i = 0; i < parts; i++)
+        rows.of[i] = g_new0(uint32_t, MAX(rows.counts[i], 1));
+    for (unsigned i = 0; i < order->len; i++) {
+        const struct fm_viewer_lane *lane = order->pdata[i];
+        rows.of[lane->part][lane->index] = i + 1;
+    }
+    return rows;
+}
+
+static void clear_rows(struct rows *rows, unsigned parts)
+{
+    for (unsigned i = 0; i < parts; i++)
+        g_free(rows->of[i]);
+    g_free(rows->of);
+    g_free(rows->counts);
+}
+
+/* -1: the lane is hidden. */
+static int64_t row_of(const struct rows *rows, unsigned part, uint32_t index)
+{
+    return index < rows->counts[part] ? (int64_t)rows->of[part][index] - 1 : -1;
+}
+
+static void write_arrow(struct fm_json *json, const struct fm_viewer_arrow *arrow, int64_t from,
+                        int64_t to, uint64_t origin)
+{
+    fm_json_array(json, NULL);
+    fm_json_int(json, NULL, from);
+    fm_json_uint(json, NULL, arrow->from_time - MIN(arrow->from_time, origin));
+    fm_json_int(json, NULL, to);
+    fm_json_uint(json, NULL, arrow->to_time - MIN(arrow->to_time, origin));
+    fm_json_uint(json, NULL, arrow->count);
+    fm_json_end(json);
+}
+
+/* Writes arrows between lanes that are shown; else, with rows, those to or from other lanes. */
+static void write_some_arrows(struct fm_json *json, struct fm_viewer_timeline *timeline,
+                              const struct rows *rows, unsigned first, unsigned end, bool elsewhere)
+{
+    const GPtrArray *arrows = fm_viewer_arrows_sorted(&timeline->arrows);
+    unsigned written = 0;
     fm_json_line(json, 1);
-    fm_json_array(json, "arrows");
-    for (unsigned i = 0; i < timeline->arrows->len; i++) {
-        const struct fm_viewer_arrow *arrow =
-            &g_array_index(timeline->arrows, struct fm_viewer_arrow, i);
-        int from = place_of(timeline, first, end, arrow->part, arrow->from);
-        int to = place_of(timeline, first, end, arrow->part, arrow->to);
-        if (from < 0 || to < 0)
+    fm_json_array(json, elsewhere ? "arrows_elsewhere" : "arrows");
+    for (unsigned i = 0; i < arrows->len && written < TRACE_ARROWS_MAX; i++) {
+        const struct fm_viewer_arrow *arrow = arrows->pdata[i];
+        int64_t from = row_of(rows, arrow->part, arrow->from);
+        int64_t to = row_of(rows, arrow->part, arrow->to);
+        bool from_here = from >= first && from < end, to_here = to >= first && to < end;
+        if (from < 0 || to < 0 || (elsewhere ? from_here == to_here : !(from_here && to_here)))
             continue;
-        fm_json_array(json, NULL);
-        fm_json_int(json, NULL, from);
-        fm_json_uint(json, NULL, arrow->from_time - origin);
-        fm_json_int(json, NULL, to);
-        fm_json_uint(json, NULL, arrow->to_time - origin);
-        fm_json_end(json);
+        write_arrow(json, arrow, elsewhere ? from : from - first, elsewhere ? to : to - first,
+                    timeline->job.set->origin);
+        written++;
     }
     fm_json_end(json);
+}
+
+static void write_arrows(struct fm_json *json, struct fm_viewer_timeline *timeline, unsigned first,
+                         unsigned end)
+{
+    struct rows rows = find_rows(timeline);
+    fm_json_bool(json, "arrows_known", timeline->arrows.known);
+    write_some_arrows(json, timeline, &rows, first, end, false);
+    write_some_arrows(json, timeline, &rows, first, end, true);
+    clear_rows(&rows, timeline->job.set->count);
 }
 
 /* --- lanes at work --- */

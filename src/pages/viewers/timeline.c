@@ -212,10 +212,9 @@ static void on_arrow(void *user, const struct fm_lane *from, uint64_t from_time,
                      const struct fm_lane *to, uint64_t to_time)
 {
     const struct painting *painting = user;
-    GArray *arrows = painting->timeline->arrows;
-    struct fm_viewer_arrow arrow = {painting->part, from->index, to->index, from_time, to_time};
-    if (arrows->len < TRACE_ARROWS_MAX)
-        g_array_append_val(arrows, arrow);
+    struct fm_viewer_timeline *timeline = painting->timeline;
+    const struct fm_arrow arrow = {from_time, to_time, from->index, to->index};
+    fm_viewer_arrows_add(&timeline->arrows, &timeline->job, painting->part, &arrow);
 }
 
 static void begin_painting(struct fm_viewer_reading *reading)
@@ -374,7 +373,7 @@ static bool begin_with(struct fm_viewer_timeline *timeline, fm_viewer_lane_test 
     fm_viewer_lanes_init(&timeline->lanes);
     timeline->boxes = g_new0(struct fm_viewer_boxes, set->count);
     timeline->marks = g_array_new(FALSE, FALSE, sizeof(struct fm_viewer_point));
-    timeline->arrows = g_array_new(FALSE, FALSE, sizeof(struct fm_viewer_arrow));
+    fm_viewer_arrows_init(&timeline->arrows);
     timeline->paintings = g_ptr_array_new_with_free_func(g_free);
     timeline->endings = g_ptr_array_new_with_free_func(g_free);
     g_autofree bool *drawn = g_new0(bool, set->count);
@@ -389,6 +388,7 @@ static bool begin_with(struct fm_viewer_timeline *timeline, fm_viewer_lane_test 
         if (drawn[i] && !reaches)
             job->reaches = MIN(job->reaches, known);
         timeline->boxes[i].active = g_byte_array_new();
+        timeline->boxes[i].from_summary = drawn[i];
         if (drawn[i]) {
             g_autoptr(GArray) active = fm_summary_lanes(summary, job->start, job->end);
             fm_viewer_lanes_take(&timeline->lanes, i, state);
@@ -404,6 +404,7 @@ static bool begin_with(struct fm_viewer_timeline *timeline, fm_viewer_lane_test 
         if (drawn[i])
             draw_part(timeline, i);
     }
+    fm_viewer_arrows_begin(timeline);
     return true;
 }
 
@@ -443,7 +444,7 @@ static void clear(struct fm_viewer_job *job)
         fm_viewer_activity_done(&timeline->activity[i]);
     g_free(timeline->activity);
     g_clear_pointer(&timeline->marks, g_array_unref);
-    g_clear_pointer(&timeline->arrows, g_array_unref);
+    fm_viewer_arrows_done(&timeline->arrows);
     g_clear_pointer(&timeline->usage, g_hash_table_unref);
     fm_viewer_lanes_done(&timeline->lanes);
 }

@@ -27,7 +27,7 @@
 #define TRACE_ROWS_DEFAULT 40u
 #define TRACE_BOXES_MAX 5000u
 #define TRACE_MARKS_MAX 1000u
-#define TRACE_ARROWS_MAX 500u
+#define TRACE_ARROWS_MAX 500u  /* in an answer: between its lanes, and to others */
 #define TRACE_GROUPS_MAX 2000u /* rows of a query on a page */
 #define TRACE_COUNTERS_MAX 32u
 #define TRACE_COUNTERS_READ_MAX 1024u /* the counters shown are chosen from these */
@@ -239,7 +239,7 @@ uint32_t fm_viewer_segments_lane(const struct fm_segments *segments, unsigned pa
 
 struct fm_viewer_boxes { /* for one trace */
     struct fm_picture picture;
-    bool filled;
+    bool filled, from_summary;
     GByteArray *active; /* by lane: it has events in the window */
 };
 /* --- activity.c --- */
@@ -290,19 +290,41 @@ struct fm_viewer_point {
     uint32_t lane, value;
     uint64_t time;
 };
-struct fm_viewer_arrow {
+/* --- arrows.c --- */
+
+struct fm_viewer_arrow { /* one, or joined ones: their number, and the times of the first */
     unsigned part;
-    uint32_t from, to;
-    uint64_t from_time, to_time;
+    uint32_t from, to, cell; /* cell: where in the window they end */
+    uint64_t from_time, to_time, count;
 };
+struct fm_viewer_arrows {
+    GPtrArray *all; /* struct fm_viewer_arrow */
+    GHashTable *cells;
+    uint64_t left_out; /* they found no room */
+    bool known;        /* false: the window is drawn from the summary, which has none */
+    /* reading the store of segments */
+    struct fm_segments_view view;
+    unsigned part;
+    uint32_t block;
+};
+struct fm_viewer_timeline;
+void fm_viewer_arrows_init(struct fm_viewer_arrows *arrows);
+void fm_viewer_arrows_done(struct fm_viewer_arrows *arrows);
+void fm_viewer_arrows_add(struct fm_viewer_arrows *arrows, const struct fm_viewer_job *job,
+                          unsigned part, const struct fm_arrow *added);
+/* The most joined ones first. */
+const GPtrArray *fm_viewer_arrows_sorted(struct fm_viewer_arrows *arrows);
+/* Has them read for the parts that are drawn from the summary. */
+void fm_viewer_arrows_begin(struct fm_viewer_timeline *timeline);
+
 struct fm_viewer_timeline {
     struct fm_viewer_job job;
     fm_viewer_lane_test *test;
     struct fm_viewer_lanes lanes;
     struct fm_viewer_boxes *boxes; /* one a part */
     GArray *marks;                 /* holds struct fm_viewer_point */
-    GArray *arrows;                /* holds struct fm_viewer_arrow */
-    GHashTable *usage;             /* holds struct fm_viewer_usage by key; of resources only */
+    struct fm_viewer_arrows arrows;
+    GHashTable *usage; /* holds struct fm_viewer_usage by key; of resources only */
     struct fm_viewer_activity *activity; /* one a part; NULL of resources */
     GPtrArray *paintings;
     GPtrArray *endings; /* ends.c: readings behind the window */

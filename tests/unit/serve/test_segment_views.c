@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Viewers of segments: areas, stacks, details, steps and critical paths of a small log. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "trace_log.h"
 #include "traces_world.h"
 
 static void test_area(struct fixture *f, gconstpointer user)
@@ -121,6 +126,62 @@ static void test_details(struct fixture *f, gconstpointer user)
     assert_has(page, "SpanBegin");
 }
 
+/* How many arrows those of that member stand for. */
+static uint64_t count_arrows(const char *body, const char *member)
+{
+    g_autofree char *before = g_strdup_printf("\"%s\": [", member);
+    const char *at = strstr(body, before);
+    g_assert_nonnull(at);
+    uint64_t sum = 0, count;
+    int size;
+    for (at += strlen(before);
+         sscanf(at, " [%*u, %*u, %*u, %*u, %" SCNu64 "]%n", &count, &size) == 1;) {
+        sum += count;
+        at += size + (at[size] == ',');
+    }
+    return sum;
+}
+
+/* A window with many events has its arrows joined, when somebody has asked for them. */
+static void test_arrows(struct fixture *f, gconstpointer user)
+{
+    enum { TURNS = 20000, TURNS_READ = 200 };
+    (void)user;
+    g_autofree char *path = g_build_filename(f->folder, "wakeups.eventlog", NULL);
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
+    trace_log_write_wakeups(bytes, TURNS);
+    write_log(path, bytes);
+    g_assert_true(fm_server_add(f->server, path, NULL));
+    g_autofree char *few =
+        g_strdup_printf("file=%s&view=timeline&width=600&start=0&end=201us", path);
+    g_autofree char *read = ask(f, "/trace.json", few, 200);
+    assert_has(read, "\"exact\": true");
+    assert_has(read, "\"arrows_known\": true");
+    g_assert_cmpuint(count_arrows(read, "arrows"), ==, TURNS_READ);
+    g_autofree char *all = g_strdup_printf("file=%s&view=timeline&width=600", path);
+    g_autofree char *unasked = ask(f, "/trace.json", all, 200);
+    assert_has(unasked, "\"exact\": false");
+    assert_has(unasked, "\"arrows_known\": false");
+    g_assert_cmpuint(count_arrows(unasked, "arrows"), ==, 0);
+    g_autofree char *asked = g_strdup_printf("%s&arrows=1", all);
+    g_autofree char *joined = ask(f, "/trace.json", asked, 200);
+    for (unsigned i = 0; i < 1000 && strstr(joined, "\"arrows_known\": true") == NULL; i++) {
+        g_free(joined);
+        joined = ask(f, "/trace.json", asked, 200);
+    }
+    assert_has(joined, "\"arrows_known\": true");
+    g_assert_cmpuint(count_arrows(joined, "arrows"), ==, TURNS);
+    g_assert_cmpuint(count(joined, "\"id\""), >, 2);
+    g_autofree char *one = g_strdup_printf("%s&find=thread+1", all); /* the other is hidden */
+    g_autofree char *hidden = ask(f, "/trace.json", one, 200);
+    g_assert_cmpuint(count_arrows(hidden, "arrows") + count_arrows(hidden, "arrows_elsewhere"), ==,
+                     0);
+    g_autofree char *slice = g_strdup_printf("%s&find=thread&lanes=1", all);
+    g_autofree char *elsewhere = ask(f, "/trace.json", slice, 200);
+    g_assert_cmpuint(count_arrows(elsewhere, "arrows"), ==, 0);
+    g_assert_cmpuint(count_arrows(elsewhere, "arrows_elsewhere"), ==, TURNS);
+}
+
 static void test_query(struct fixture *f, gconstpointer user)
 {
     (void)user;
@@ -192,7 +253,8 @@ int main(int argc, char **argv)
 {
     static const struct traces_test tests[] = {
         {"area", test_area},       {"stacks", test_stacks}, {"path", test_path},
-        {"details", test_details}, {"query", test_query},   {"step", test_step},
+        {"details", test_details}, {"arrows", test_arrows}, {"query", test_query},
+        {"step", test_step},
     };
     return traces_run(argc, argv, tests, G_N_ELEMENTS(tests));
 }

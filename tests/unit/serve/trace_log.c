@@ -25,6 +25,7 @@ static void put_header(GByteArray *to)
         {FM_EVENTLOG_CREATE_THREAD, 4, "Create thread"},
         {FM_EVENTLOG_RUN_THREAD, 4, "Run thread"},
         {FM_EVENTLOG_STOP_THREAD, 10, "Stop thread"},
+        {FM_EVENTLOG_WAKEUP_THREAD, 6, "Wakeup thread"},
         {FM_EVENTLOG_BLOCK_MARKER, 14, "Block marker"},
         {FM_EVENTLOG_USER_MESSAGE, -1, "User message"},
         {FM_EVENTLOG_RTS_IDENTIFIER, -1, "RTS name and version"},
@@ -249,9 +250,8 @@ static void stop_thread(struct block *block, uint64_t time, uint16_t status)
     put(block->to, 0, 4);
 }
 
-void trace_log_write_haskell(GByteArray *to)
+static void begin_haskell(GByteArray *to)
 {
-    enum { HEAP_OVERFLOW = 1, FINISHED = 5, REST_OF_STATISTICS = 44 };
     put_header(to);
     struct block block = begin_block(to, 0xFFFF, 0);
     text_event(&block, FM_EVENTLOG_RTS_IDENTIFIER, 0, "GHC-9.0.2 rts_thr_l", 0, -1);
@@ -262,7 +262,36 @@ void trace_log_write_haskell(GByteArray *to)
         put(to, i, 2);
     }
     end_block(&block);
-    block = begin_block(to, 0, 0);
+}
+
+void trace_log_write_wakeups(GByteArray *to, unsigned turns)
+{
+    enum { THREAD_YIELDING = 3 };
+    begin_haskell(to);
+    struct block block = begin_block(to, 0, 0);
+    for (unsigned i = 0; i < turns; i++) {
+        uint64_t time = 1000 * (i + UINT64_C(1));
+        unsigned thread = 1 + i % 2;
+        if (i % BLOCK_EVENTS == BLOCK_EVENTS - 1) {
+            end_block(&block);
+            block = begin_block(to, 0, time);
+        }
+        event4(&block, FM_EVENTLOG_RUN_THREAD, time, thread);
+        event4(&block, FM_EVENTLOG_WAKEUP_THREAD, time + 100, 3 - thread);
+        put(to, 0, 2);
+        event4(&block, FM_EVENTLOG_STOP_THREAD, time + 500, thread);
+        put(to, THREAD_YIELDING, 2);
+        put(to, 0, 4);
+    }
+    end_block(&block);
+    trace_log_end(to);
+}
+
+void trace_log_write_haskell(GByteArray *to)
+{
+    enum { HEAP_OVERFLOW = 1, FINISHED = 5, REST_OF_STATISTICS = 44 };
+    begin_haskell(to);
+    struct block block = begin_block(to, 0, 0);
     event4(&block, FM_EVENTLOG_CREATE_THREAD, 1000, 1);
     event4(&block, FM_EVENTLOG_RUN_THREAD, 1000, 1);
     stop_thread(&block, 4000, HEAP_OVERFLOW);

@@ -46,6 +46,8 @@ void trace_log_append_steps(GByteArray *to, const struct trace_log_step *steps, 
  *
  * Capability 0 asked for the collection, of generation 1. */
 void trace_log_write_haskell(GByteArray *to);
+/* A Haskell program whose two threads run in turn, each for 500 ns of 1000, and wake each other. */
+void trace_log_write_wakeups(GByteArray *to, unsigned turns);
 /* The heap profile of a Haskell program: "band 1" to that many, each microsecond a sample. Band i
  * has i KiB in the first, twice that in the second, ... */
 void trace_log_write_bands(GByteArray *to, unsigned bands, unsigned samples);
