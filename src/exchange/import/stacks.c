@@ -154,7 +154,8 @@ unsigned fm_stacks_add_scaled(struct fm_stacks *stacks, const char *name, const 
 {
     g_autofree char *own = own_name(stacks, name);
     unsigned measure = fm_build_measure(stacks->build, own, unit != NULL ? unit : own, scale);
-    bool has_trees = strcmp(own, "live_bytes") == 0 || strcmp(own, "peak_bytes") == 0;
+    static const char *const with_trees[] = {"live_bytes", "peak_bytes", "wait_ns", NULL};
+    bool has_trees = g_strv_contains(with_trees, own);
     if (measure != 0 && !has_trees)
         g_string_append_printf(stacks->further, "%s%s", stacks->further->len > 0 ? ", " : "", own);
     return measure;

@@ -118,7 +118,7 @@ static bool begin(struct fm_outside *outside, enum fm_outside_way way, GError **
 {
     g_autofree char *refused = NULL;
     const struct fm_perf_live_of of = {outside->target.program, "samples of a running process",
-                                       outside->target.root};
+                                       outside->target.root, outside->target.inner_pid};
     outside->live = fm_perf_live_new(&of);
     if (way == FM_OUTSIDE_STOPS || !begin_events(outside, &refused)) {
         if (way == FM_OUTSIDE_EVENTS) {

@@ -207,6 +207,20 @@ static char *root_of(pid_t pid)
     return same || root == NULL ? NULL : path_of(pid, "root");
 }
 
+/* The last of the numbers that it has, the innermost container's. */
+static int32_t inner_pid_of(pid_t pid)
+{
+    g_autofree char *path = path_of(pid, "status");
+    g_autofree char *text = NULL;
+    const char *at = NULL;
+    if (g_file_get_contents(path, &text, NULL, NULL))
+        at = strstr(text, "\nNSpid:");
+    if (at == NULL)
+        return pid;
+    g_autofree char *line = g_strndup(at + 1, strcspn(at + 1, "\n"));
+    return (int32_t)g_ascii_strtoll(strrchr(line, '\t') + 1, NULL, 10);
+}
+
 bool fm_target_open(pid_t pid, struct fm_target *ret, GError **error)
 {
     char byte[2];
@@ -230,6 +244,7 @@ bool fm_target_open(pid_t pid, struct fm_target *ret, GError **error)
     ret->folder = link_of(pid, "cwd");
     ret->root = root_of(pid);
     ret->start_ns = start_of(pid);
+    ret->inner_pid = inner_pid_of(pid);
     ret->parent = (pid_t)fm_target_status(pid, "PPid");
     ret->tracer = (pid_t)fm_target_status(pid, "TracerPid");
     ret->is_readable = fm_target_read(ret, pid, "syscall", byte, sizeof byte);

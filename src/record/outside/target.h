@@ -17,6 +17,7 @@ struct fm_target {
     char *folder;      /* its working folder; NULL = not known */
     char *root;        /* path of its root folder; NULL = ours */
     uint64_t start_ns; /* since 1970 */
+    int32_t inner_pid; /* its number in its own container */
     pid_t parent, tracer;
     bool is_readable; /* its memory may be read (ptrace's permission) */
 };

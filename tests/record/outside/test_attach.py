@@ -4,6 +4,7 @@
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,8 +22,8 @@ NOBODY = 65534
 
 
 class Target:
-    def __init__(self, folder):
-        self.process = subprocess.Popen([folder / "running"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    def __init__(self, folder, *words):
+        self.process = subprocess.Popen(words or [folder / "running"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         text=True, cwd=folder)
         assert self.process.stdout.readline() == "ready\n"
         self.pid = self.process.pid
@@ -268,6 +269,49 @@ def started(tap, folder, way):
     tap.check(below(paths, "main", "outer", "inner") > 0, f"{way}: there is the chain of calls", "\n".join(paths))
 
 
+def made(tap, folder, way):
+    """Code that a program makes has the names that it writes down, and its callers."""
+    for name, words in (("MadeOfMap", []), ("MadeOfDump", ["jit-1.dump"])):
+        target = Target(folder, folder / "made", *words)
+        try:
+            recorder = Recorder(folder, target, way, name="made")
+            target.work()
+            recorder.end()
+        finally:
+            target.end()
+            pathlib.Path(f"/tmp/perf-{target.pid}.map").unlink(missing_ok=True)
+        paths = contexts(folder, "made.data", "cpu")
+        tap.check(below(paths, "worker", "caller", name) > 0 and below(paths, "older") == 0,
+                  f"{way}: the newest name of code that was made: {name}", "\n".join(paths))
+
+
+SCRIPT = """
+function inner(n) { let s = 0; for (let i = 0; i < n; i++) s += i * 3 % 7; return s; }
+function outer() { for (let i = 0; i < 10; i++) inner(100000); setImmediate(outer); }
+process.stdin.on("data", () => process.exit(0));
+console.log("ready");
+outer();
+"""
+
+
+def javascript(tap, folder, way):
+    if shutil.which("node") is None:
+        return "node is not installed"
+    (folder / "script.js").write_text(SCRIPT)
+    target = Target(folder, "node", "--perf-basic-prof", "--interpreted-frames-native-stack", "script.js")
+    try:
+        recorder = Recorder(folder, target, way, name="script")
+        target.work()
+        recorder.end()
+    finally:
+        target.end()
+        pathlib.Path(f"/tmp/perf-{target.pid}.map").unlink(missing_ok=True)
+    paths = contexts(folder, "script.data", "cpu")
+    tap.check(below(paths, "uv_run", r"JS:\W(outer|inner)") > 0, f"{way}: functions of a script are in its calls",
+              "\n".join(paths))
+    return None
+
+
 def ways(folder):
     """Those that the kernel allows here."""
     target = Target(folder)
@@ -289,11 +333,12 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         lib.must(["gcc", "-O1", "-g", HERE / "running.c", "-o", "running", "-lpthread"], folder)
+        lib.must(["gcc", "-O1", "-g", "-fno-optimize-sibling-calls", HERE / "made.c", "-o", "made", "-lpthread"], folder)
         found, why = ways(folder)
         for way in why:
             tap.skip(way, f"the kernel refuses it: {why[way]}")
         for way in found:
-            for case in (attached, killed, stopped, ended, started):
+            for case in (attached, killed, stopped, ended, started, made, javascript):
                 tap.case(case, tap, folder, way, name=f"{way}: {case.__name__}")
         for case in (refused, traced, small):
             tap.case(case, tap, folder)

@@ -26,6 +26,7 @@ struct fm_perf_live_of {
     const char *program; /* name of the profile's program */
     const char *origin;  /* fm_run_info.origin */
     const char *root;    /* the process's root folder; NULL = the same as ours */
+    int32_t inner_pid;   /* the process's number where it runs, in its container */
 };
 
 /* All are copied. */

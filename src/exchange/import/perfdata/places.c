@@ -8,6 +8,7 @@
 #include "exchange/import/perfdata/kernel.h"
 
 #define NO_IMAGE UINT32_MAX
+#define MADE_IMAGE (UINT32_MAX - 1) /* code that the process made: offset is process and name */
 
 /* What is the same wherever it is asked for: an offset in an image, an address of the kernel. */
 struct key {
@@ -15,6 +16,8 @@ struct key {
     uint32_t image; /* NO_IMAGE: none */
     enum fm_perf_mode mode;
 };
+
+#define MADE_UNIT "[made at run time]"
 
 struct place {
     uint32_t first, count;
@@ -105,9 +108,14 @@ static bool add_kernel(struct fm_perf_places *places, const struct fm_perf_image
     return name != NULL;
 }
 
-/* Adds the bodies of a new place. */
-static bool find(struct fm_perf_places *places, const struct key *key)
+/* Adds the bodies of a new place. made: the name of code that the process made,
+ * or NULL. */
+static bool find(struct fm_perf_places *places, const struct key *key, const char *made)
 {
+    if (made != NULL) {
+        add_body(places, made, MADE_UNIT, NULL);
+        return true;
+    }
     if (key->image == NO_IMAGE && key->mode == FM_PERF_IN_KERNEL) {
         add_body(places, "[kernel]", "[kernel.kallsyms]", NULL);
         return false;
@@ -135,8 +143,15 @@ static bool find(struct fm_perf_places *places, const struct key *key)
     return bodies != NULL && bodies->len > 0;
 }
 
+/* Memory of no program or library file: anonymous, or a jitdump's. */
+static bool is_made(struct fm_perf_processes *processes, const struct fm_perf_mapping *mapping)
+{
+    struct fm_perf_image *image = fm_perf_image_of(processes, mapping->image);
+    return !image->kernel && !image->module && fm_perf_code_of(processes, image) == NULL;
+}
+
 struct fm_perf_place fm_perf_place_of(struct fm_perf_places *places,
-                                      const struct fm_perf_process *process,
+                                      struct fm_perf_process *process,
                                       const struct fm_perf_frame *frame)
 {
     uint64_t address = frame->address - (!frame->exact && frame->address > 0);
@@ -151,10 +166,16 @@ struct fm_perf_place fm_perf_place_of(struct fm_perf_places *places,
         key.offset =
             image->kernel || image->module ? address : address - mapping->low + mapping->offset;
     }
+    const char *made = NULL;
+    uint32_t name;
+    if (frame->mode == FM_PERF_IN_USER &&
+        (mapping == NULL || is_made(places->processes, mapping)) &&
+        (made = fm_perf_made_name(places->processes, process, address, &name)) != NULL)
+        key = (struct key){(uint64_t)(uint32_t)process->pid << 32 | name, MADE_IMAGE, key.mode};
     guint number = GPOINTER_TO_UINT(g_hash_table_lookup(places->known, &key));
     if (number == 0) {
         struct place place = {.first = places->bodies->len};
-        place.named = find(places, &key);
+        place.named = find(places, &key, made);
         place.count = places->bodies->len - place.first;
         g_array_append_val(places->places, place);
         number = places->places->len;

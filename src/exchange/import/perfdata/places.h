@@ -21,5 +21,5 @@ struct fm_perf_places *fm_perf_places_new(struct fm_perf_processes *processes,
                                           struct fm_stacks *stacks);
 void fm_perf_places_free(struct fm_perf_places *places); /* NULL is allowed */
 struct fm_perf_place fm_perf_place_of(struct fm_perf_places *places,
-                                      const struct fm_perf_process *process,
+                                      struct fm_perf_process *process,
                                       const struct fm_perf_frame *frame);

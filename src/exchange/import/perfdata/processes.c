@@ -6,9 +6,14 @@
 
 #include "exchange/import/machine/code.h"
 
-static struct fm_perf_process *process_new(void)
+#define JIT_ASKS 64u /* it is looked for anew each time that it was asked for that often */
+#define DUMP_BEGIN "jit-"
+#define DUMP_END ".dump"
+
+static struct fm_perf_process *process_new(int32_t pid)
 {
     struct fm_perf_process *process = g_new0(struct fm_perf_process, 1);
+    process->pid = pid;
     process->mappings = g_array_new(FALSE, FALSE, sizeof(struct fm_perf_mapping));
     return process;
 }
@@ -19,6 +24,7 @@ static void process_free(void *of)
     if (process->unwinder != NULL)
         process->unwinder_free(process->unwinder);
     g_array_unref(process->mappings);
+    fm_perf_jit_free(process->jit);
     g_free(process);
 }
 
@@ -95,13 +101,17 @@ const struct fm_perf_mapping *fm_perf_mapping_at(const struct fm_perf_process *p
 }
 
 /* What was mapped there before is gone: parts of it may be left on both sides. */
-static void map(struct fm_perf_process *process, struct fm_perf_mapping mapping)
+static void map(struct fm_perf_process *process, struct fm_perf_mapping mapping, bool is_file)
 {
     GArray *all = process->mappings;
     guint at = count_before(all, mapping.low);
-    process->versions++;
+    bool replaces = false;
     if (at < all->len) {
         struct fm_perf_mapping *first = &g_array_index(all, struct fm_perf_mapping, at);
+        if (first->low == mapping.low && first->high == mapping.high &&
+            first->offset == mapping.offset && first->image == mapping.image)
+            return; /* told again */
+        replaces = first->low < mapping.high;
         if (first->low < mapping.low) {
             struct fm_perf_mapping left = *first;
             left.high = mapping.low;
@@ -111,6 +121,8 @@ static void map(struct fm_perf_process *process, struct fm_perf_mapping mapping)
             at++;
         }
     }
+    /* Code of no file has no tables, so the unwinder need not be made anew where it is added. */
+    process->versions += is_file || replaces;
     guint end = at;
     while (end < all->len && g_array_index(all, struct fm_perf_mapping, end).high <= mapping.high)
         end++;
@@ -139,7 +151,7 @@ static struct fm_perf_process *need_process(struct fm_perf_processes *processes,
     struct fm_perf_process *process =
         g_hash_table_lookup(processes->processes, GINT_TO_POINTER(pid));
     if (process == NULL) {
-        process = process_new();
+        process = process_new(pid);
         g_hash_table_insert(processes->processes, GINT_TO_POINTER(pid), process);
     }
     return process;
@@ -235,7 +247,41 @@ static void apply_map(struct fm_perf_processes *processes, const struct fm_perf_
     if (pid == -1)
         note_kernel(processes, path, mapping.offset);
     mapping.image = image_of(processes, path, id, id_size, pid == -1);
-    map(need_process(processes, pid), mapping);
+    map(need_process(processes, pid), mapping, path[0] == '/' && path[1] != '/');
+}
+
+/* --- code that a program makes --- */
+
+static char *jitdump_path(const struct fm_perf_processes *processes,
+                          const struct fm_perf_process *process)
+{
+    for (guint i = 0; i < process->mappings->len; i++) {
+        uint32_t image = g_array_index(process->mappings, struct fm_perf_mapping, i).image;
+        const char *path = g_array_index(processes->images, struct fm_perf_image, image).path;
+        const char *base = strrchr(path, '/');
+        if (base != NULL && g_str_has_prefix(base + 1, DUMP_BEGIN) &&
+            g_str_has_suffix(base, DUMP_END))
+            return g_strconcat(processes->symfs == NULL ? "" : processes->symfs, path, NULL);
+    }
+    return NULL;
+}
+
+const char *fm_perf_made_name(const struct fm_perf_processes *processes,
+                              struct fm_perf_process *process, uint64_t address,
+                              uint32_t *ret_number)
+{
+    if (process == NULL || process == &processes->kernel || !processes->by_path)
+        return NULL;
+    if (process->jit == NULL && process->jit_asks++ % JIT_ASKS == 0) {
+        int32_t pid = processes->inner_pid != 0 ? processes->inner_pid : process->pid;
+        g_autofree char *dump = jitdump_path(processes, process);
+        g_autofree char *map = g_strdup_printf(
+            "%s/tmp/perf-%d.map", processes->symfs == NULL ? "" : processes->symfs, (int)pid);
+        process->jit = dump == NULL ? NULL : fm_perf_jit_new(dump);
+        if (process->jit == NULL)
+            process->jit = fm_perf_jit_new(map);
+    }
+    return process->jit == NULL ? NULL : fm_perf_jit_name(process->jit, address, ret_number);
 }
 
 /* --- threads --- */
@@ -270,7 +316,7 @@ static void apply_fork(struct fm_perf_processes *processes, const struct fm_perf
     if (pid == parent || pid == -1 || from == NULL || from == &processes->kernel ||
         (body->misc & FM_PERF_MISC_EXEC) != 0)
         return;
-    struct fm_perf_process *process = process_new();
+    struct fm_perf_process *process = process_new(pid);
     if (from->mappings->len > 0)
         g_array_append_vals(process->mappings, from->mappings->data, from->mappings->len);
     g_hash_table_replace(processes->processes, GINT_TO_POINTER(pid), process);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "exchange/import/perfdata/file.h"
+#include "exchange/import/perfdata/jit.h"
 
 /* A file that was mapped, or what stands for one: [vdso], //anon. */
 struct fm_perf_image {
@@ -25,8 +26,11 @@ struct fm_perf_mapping {
 
 struct fm_perf_process {
     GArray *mappings;  /* struct fm_perf_mapping, ascending, disjoint */
-    uint64_t versions; /* goes up with each change */
-    void *unwinder;    /* unwind.c */
+    uint64_t versions; /* goes up with each change of files */
+    int32_t pid;
+    struct fm_perf_jit *jit; /* names of code in no file; NULL = none yet */
+    unsigned jit_asks;
+    void *unwinder; /* unwind.c */
     GDestroyNotify unwinder_free;
     uint64_t unwinder_version;
 };
@@ -39,6 +43,7 @@ struct fm_perf_processes {
     GHashTable *names;     /* tid -> char *, of strings */
     GStringChunk *strings;
     const char *symfs; /* in front of all paths */
+    int32_t inner_pid; /* number that the one process has where it runs; 0 = the recorded one */
     bool by_path;      /* files without a recorded build id count as the recorded ones */
     struct fm_perf_process kernel;
     uint64_t kernel_symbol; /* address of kernel_symbol_name in the recorded kernel; 0: not known */
@@ -61,6 +66,10 @@ struct fm_perf_image *fm_perf_image_of(struct fm_perf_processes *processes, uint
 /* The image's file on this machine, NULL: it is not there, or is another one. */
 struct fm_import_code *fm_perf_code_of(const struct fm_perf_processes *processes,
                                        struct fm_perf_image *image);
+/* The name of code that the process made itself, NULL: not known. */
+const char *fm_perf_made_name(const struct fm_perf_processes *processes,
+                              struct fm_perf_process *process, uint64_t address,
+                              uint32_t *ret_number);
 /* The name of a thread; valid as long as processes. */
 const char *fm_perf_thread_name(struct fm_perf_processes *processes, int32_t tid);
 

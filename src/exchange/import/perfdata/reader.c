@@ -93,7 +93,7 @@ static void unwind(struct fm_perf_reader *in, struct fm_perf_process *process,
 }
 
 /* From the outermost frame on. Whether the innermost has a name. */
-static bool push_frames(struct fm_perf_reader *in, const struct fm_perf_process *process,
+static bool push_frames(struct fm_perf_reader *in, struct fm_perf_process *process,
                         const char *thread)
 {
     uint32_t line = 0;

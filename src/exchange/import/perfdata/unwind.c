@@ -109,6 +109,11 @@ static const Dwfl_Thread_Callbacks callbacks = {
 
 /* --- the walk --- */
 
+static bool is_anonymous(const struct fm_perf_image *image)
+{
+    return !image->kernel && !image->module && (image->path[0] != '/' || image->path[1] == '/');
+}
+
 /* Tells of the file whose code an address is in, when it is met first. */
 static bool report(struct unwinder *unwinder, uint64_t address)
 {
@@ -120,8 +125,10 @@ static bool report(struct unwinder *unwinder, uint64_t address)
         return false;
     struct fm_import_code *code =
         fm_perf_code_of(unwinder->processes, fm_perf_image_of(unwinder->processes, mapping->image));
-    if (code == NULL ||
-        !fm_import_code_address(code, address - mapping->low + mapping->offset, &linked))
+    /* Code that the program made keeps frame pointers, mostly: elfutils follows them. */
+    if (code == NULL)
+        return is_anonymous(fm_perf_image_of(unwinder->processes, mapping->image));
+    if (!fm_import_code_address(code, address - mapping->low + mapping->offset, &linked))
         return false;
     const char *path = fm_import_code_path(code);
     dwfl_report_begin_add(unwinder->dwfl);
@@ -183,6 +190,19 @@ static bool begin(struct unwinder *unwinder, const char *arch, uint64_t *ret_ip)
            register_of(unwinder, unwinder->is_arm ? ARM_PC : X86_IP, ret_ip);
 }
 
+/* elfutils takes the machine from a file: any will do, where the code itself is in none. */
+static bool attach(struct unwinder *unwinder)
+{
+    const GArray *mappings = unwinder->process->mappings;
+    Dwarf_Addr any = 0;
+    for (guint i = 0; i < mappings->len && any == 0; i++) {
+        const struct fm_perf_mapping *mapping = &g_array_index(mappings, struct fm_perf_mapping, i);
+        if (report(unwinder, mapping->low) && dwfl_addrmodule(unwinder->dwfl, mapping->low) != NULL)
+            any = mapping->low;
+    }
+    return dwfl_attach_state(unwinder->dwfl, NULL, 1, &callbacks, unwinder);
+}
+
 bool fm_perf_unwind(struct fm_perf_processes *processes, struct fm_perf_process *process,
                     const struct fm_perf_sample *sample, GArray *frames, bool *ret_cut)
 {
@@ -202,8 +222,7 @@ bool fm_perf_unwind(struct fm_perf_processes *processes, struct fm_perf_process 
     guint before = frames->len;
     if (!report(unwinder, ip))
         return false;
-    unwinder->attached =
-        unwinder->attached || dwfl_attach_state(unwinder->dwfl, NULL, 1, &callbacks, unwinder);
+    unwinder->attached = unwinder->attached || attach(unwinder);
     *ret_cut = !unwinder->attached ||
                dwfl_getthread_frames(unwinder->dwfl, 1, take_frame, unwinder) != 0 ||
                unwinder->missed;
