@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "profile/file/build.h"
-#include "profile/file/source_map.h"
+#include "profile/file/attached/source_map.h"
 
 /* The profile that the seeds belong to: two procedures, the second with three points. */
 static struct fm_profile *make_profile(void)

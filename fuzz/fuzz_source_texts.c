@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "profile/file/build.h"
-#include "profile/file/source_texts.h"
+#include "profile/file/attached/source_texts.h"
 
 /* The profile that the seeds belong to: two procedures. */
 static struct fm_profile *make_profile(void)

@@ -5,7 +5,7 @@
 
 #include "profile/analysis/analysis.h"
 #include "base/files/writer.h"
-#include "profile/file/source_map.h"
+#include "profile/file/attached/source_map.h"
 
 struct fm_export_options {
     const char *measure;    /* folded: a column's name; NULL = processor time, or calls */

@@ -7,7 +7,7 @@
 #include "base/files/unfinished.h"
 #include "exchange/hint/hint.h"
 #include "live/making.h"
-#include "profile/file/source_map.h"
+#include "profile/file/attached/source_map.h"
 #include "record/running/control.h"
 
 static char *say(const char *recording, bool running)

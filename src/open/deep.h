@@ -4,8 +4,8 @@
 
 #include "profile/analysis/analysis.h"
 #include "profile/file/machine/machine_code.h"
-#include "profile/file/source_map.h"
-#include "profile/file/source_texts.h"
+#include "profile/file/attached/source_map.h"
+#include "profile/file/attached/source_texts.h"
 #include "mercury/procrep/procrep.h"
 
 struct fm_source_index;    /* profile/digest/lines/source_index.h */

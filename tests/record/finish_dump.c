@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "profile/file/profile.h"
-#include "profile/file/source_map.h"
+#include "profile/file/attached/source_map.h"
 
 static const struct fm_profile *profile;
 static struct fm_source_map *map; /* of NAME.lines, where there is one */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "profile/file/source_map.h"
+#include "profile/file/attached/source_map.h"
 #include "record/finish/nodes.h"
 
 /* A coverage point of the profile to be. */

@@ -4,7 +4,7 @@
 
 #include "profile/file/machine/machine_code.h"
 #include "profile/file/profile.h"
-#include "profile/file/source_map.h"
+#include "profile/file/attached/source_map.h"
 
 struct fm_known;
 struct fm_finish_opts {

@@ -4,7 +4,7 @@
 #include "record/run/call_log.h"
 
 #include "profile/file/machine/binary.h"
-#include "profile/file/source_texts.h"
+#include "profile/file/attached/source_texts.h"
 
 #include <glib/gstdio.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 
 #include "profile/file/machine/machine_code.h"
 #include "profile/file/profile.h"
-#include "profile/file/source_map.h"
+#include "profile/file/attached/source_map.h"
 
 struct fm_merge_options {
     bool across_builds;  /* programs by their base names, procedures by name and unit (Mercury's

@@ -3,7 +3,7 @@
  * functions: it is one line here. */
 #pragma once
 
-#include "profile/file/source_map.h"
+#include "profile/file/attached/source_map.h"
 
 struct fm_hot_line {
     const char *file; /* belongs to the profile */

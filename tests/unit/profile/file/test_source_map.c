@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "profile/file/build.h"
-#include "profile/file/source_map.h"
+#include "profile/file/attached/source_map.h"
 
 /* Two procedures, the second with three coverage points. */
 static struct fm_profile *make_profile(const char *program)

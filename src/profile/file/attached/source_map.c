@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "profile/file/source_map.h"
+#include "profile/file/attached/source_map.h"
 
 #include <string.h>
 

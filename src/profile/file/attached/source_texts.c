@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "profile/file/source_texts.h"
+#include "profile/file/attached/source_texts.h"
 
 #include <fcntl.h>
 #include <string.h>
