@@ -41,8 +41,6 @@ struct fm_making *fm_making_new_since(const struct fm_making *whole, const char 
 
 void fm_making_free(struct fm_making *making)
 {
-    g_autofree char *lines = fm_source_map_path(making->profile);
-    g_unlink(lines);
     g_unlink(making->profile);
     fm_profile_shape_free(making->shape);
     fm_joined_free(making->joined);
@@ -51,17 +49,10 @@ void fm_making_free(struct fm_making *making)
     g_free(making);
 }
 
-/* Writes the source lines first: so whoever sees the new profile finds them. */
 static bool write_all(struct fm_making *making, struct fm_profile *profile,
-                      const struct fm_finish_notes *notes,
                       struct fm_prepared_profile **ret_prepared, GError **error)
 {
-    g_autofree char *lines = fm_source_map_path(making->profile);
     struct fm_prepared_profile *prepared = NULL;
-    if (!fm_source_map_write(notes->source_map, profile, lines, error)) {
-        fm_profile_free(profile);
-        return false;
-    }
     if (ret_prepared == NULL) {
         bool ok = fm_profile_write(profile, making->profile, false, error);
         fm_profile_free(profile);
@@ -94,7 +85,7 @@ static bool make_again(struct fm_making *making, const struct fm_finish_opts *op
         ok = *ret_prepared != NULL;
     } else {
         g_clear_pointer(&making->shape, fm_profile_shape_free);
-        ok = write_all(making, profile, &notes, ret_prepared, error);
+        ok = write_all(making, profile, ret_prepared, error);
     }
     *ret_running = notes.live;
     fm_finish_notes_done(&notes);
@@ -116,7 +107,7 @@ bool fm_making_make(struct fm_making *making, bool *ret_running,
     }
     if (!fm_finish(making->recording, &opts, &profile, &notes, error))
         return false;
-    bool ok = write_all(making, profile, &notes, NULL, error);
+    bool ok = write_all(making, profile, NULL, error);
     *ret_running = notes.live;
     fm_finish_notes_done(&notes);
     return ok;

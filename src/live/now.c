@@ -7,7 +7,6 @@
 #include "base/files/unfinished.h"
 #include "exchange/hint/hint.h"
 #include "live/making.h"
-#include "profile/file/attached/source_map.h"
 #include "record/running/control.h"
 
 static char *say(const char *recording, bool running)
@@ -35,11 +34,9 @@ static bool make(struct fm_live_now *now, GError **error)
     if (!fm_own_folder_make(&now->folder, "now", error))
         return false;
     now->profile = g_strdup_printf("%s/%s.data", now->folder.path, name);
-    now->lines = fm_source_map_path(now->profile);
     fm_unfinished_note(now->folder.path);
     fm_unfinished_note(now->folder.mark);
     fm_unfinished_note(now->profile);
-    fm_unfinished_note(now->lines);
     now->making = fm_making_new(now->recording, now->profile);
     if (!fm_making_make(now->making, &running, NULL, error))
         return false;
@@ -74,7 +71,6 @@ void fm_live_now_done(struct fm_live_now *now)
 {
     if (now->making != NULL)
         fm_making_free(now->making);
-    forget(now->lines);
     forget(now->profile);
     fm_own_folder_remove(&now->folder);
     g_free(now->recording);

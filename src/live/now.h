@@ -12,8 +12,8 @@ struct fm_making;
 struct fm_live_now {
     char *path; /* path of a profile */
     char *text; /* text for the reader; NULL = a profile file, not a running program */
-    char *recording, *profile, *lines; /* files that were made; NULL = none */
-    struct fm_own_folder folder;       /* that it is made in */
+    char *recording, *profile;   /* files that were made; NULL = none */
+    struct fm_own_folder folder; /* that it is made in */
     struct fm_making *making;
 };
 

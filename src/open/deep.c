@@ -151,25 +151,23 @@ struct fm_open_profile_job *fm_open_profile_job_new_recount(const char *path,
     return job;
 }
 
-/* NAME.lines beside NAME.data. */
+/* Lines, sources and code: attached to the profile, or beside an older one. */
 static void read_source_map(struct fm_open_profile_job *job)
 {
     struct fm_open_profile *recording = job->recording;
     g_autoptr(GError) error = NULL;
-    if (!g_str_has_suffix(recording->path, ".data"))
-        return;
-    if (!fm_source_map_read_beside(job->roots, recording->path, recording->profile,
-                                   &recording->source_map, &error) &&
+    if (!fm_source_map_find(job->roots, recording->path, recording->profile, &recording->source_map,
+                            &error) &&
         !g_error_matches(error, FM_ERROR, FM_ERROR_NOT_FOUND))
         recording->source_map_message = g_strdup(error->message);
     g_clear_error(&error);
-    if (!fm_source_texts_read_beside(job->roots, recording->path, recording->profile,
-                                     &recording->source_texts, &error) &&
+    if (!fm_source_texts_find(job->roots, recording->path, recording->profile,
+                              &recording->source_texts, &error) &&
         !g_error_matches(error, FM_ERROR, FM_ERROR_NOT_FOUND))
         recording->source_texts_message = g_strdup(error->message);
     g_clear_error(&error);
-    if (!fm_machine_code_read_beside(job->roots, recording->path, recording->profile,
-                                     &recording->machine_code, &error) &&
+    if (!fm_machine_code_find(job->roots, recording->path, recording->profile,
+                              &recording->machine_code, &error) &&
         !g_error_matches(error, FM_ERROR, FM_ERROR_NOT_FOUND))
         recording->machine_code_message = g_strdup(error->message);
 }

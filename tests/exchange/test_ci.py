@@ -29,7 +29,7 @@ int main(int argc, char **argv)
 }
 """
 FILES = {"Makefile": "prog: prog.c\n\t$(CC) -O0 -g -o $@ $<\nclean:\n\trm -f prog\n", "limits.txt": "calls total = +0\n",
-         "tests/input.txt": "input\n", ".gitignore": "prog\n*.data\n*.code\n*.lines\n*.rec\n"}
+         "tests/input.txt": "input\n", ".gitignore": "prog\n*.data\n*.rec\n"}
 
 
 def example(heading):

@@ -455,13 +455,10 @@ def many(folder, count, *words):
 
 def by_many_processes(tap, folder, names):
     _, expected = merge(folder, "all.data", *names)
-    lines = (folder / "all.lines").read_bytes()
     rng = random.Random(3)
     for count in (1, 2, 3, 5, 8):
-        (folder / "many.lines").unlink(missing_ok=True)
         done, found = many(folder, count, *rng.sample(names, len(names)))
-        tap.check(done.returncode == 0 and found == expected and done.stderr == ""
-                  and (folder / "many.lines").read_bytes() == lines,
+        tap.check(done.returncode == 0 and found == expected and done.stderr == "",
                   f"{count} processes give the bytes of one", done.stderr[-500:])
     (folder / "cut.data").write_bytes((folder / names[0]).read_bytes()[:-20])
     _, expected = merge(folder, "four.data", *names[1:])

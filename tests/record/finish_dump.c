@@ -15,11 +15,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "profile/file/profile.h"
 #include "profile/file/attached/source_map.h"
 
 static const struct fm_profile *profile;
-static struct fm_source_map *map; /* of NAME.lines, where there is one */
+static struct fm_source_map *map; /* NULL: it has none */
 
 static const char *pd_name(uint32_t pd)
 {
@@ -151,9 +152,8 @@ int main(int argc, char **argv)
         return 1;
     }
     profile = read;
-    g_autofree char *lines = fm_source_map_path(argv[1]);
-    if (g_file_test(lines, G_FILE_TEST_EXISTS) &&
-        !fm_source_map_read(lines, profile, &map, &error)) {
+    if (!fm_source_map_find(NULL, argv[1], profile, &map, &error) &&
+        !g_error_matches(error, FM_ERROR, FM_ERROR_NOT_FOUND)) {
         fprintf(stderr, "%s\n", error->message);
         return 1;
     }

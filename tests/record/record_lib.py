@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds programs with `fathom cc`, records them, and reads their profiles for the tests beside it.
-The environment names the tools: FATHOM (the command), FINISH_DUMP (prints a profile)."""
+The environment names the tools: FATHOM (the command), FINISH_DUMP (prints a profile),
+MAKE_OLDER (makes it one of an older fathom)."""
 import bisect
 import collections
 import concurrent.futures
@@ -17,6 +18,7 @@ FATHOM = os.environ["FATHOM"]
 # Where a test names no grade it counts the calls of the source.
 os.environ["FATHOM_GRADE"] = "full"
 DUMP = os.environ["FINISH_DUMP"]
+OLDER = os.environ["MAKE_OLDER"]
 PROGRAMS = pathlib.Path(__file__).parent / "finish_programs"
 # name of the source, arguments (PLUGIN = the library beside it), libraries
 CASES = {
@@ -24,6 +26,11 @@ CASES = {
     "longjmp.c": [], "exceptions.cc": [], "threads.c": [], "loading.c": ["PLUGIN"],
     "coroutines.c": [], "inlining.c": [],
 }
+
+
+def make_older(data):
+    """Puts what is packed into a profile into files beside it, where older versions of fathom had it."""
+    subprocess.run([OLDER, data, data], check=True)
 
 
 class Profile:

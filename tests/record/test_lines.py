@@ -5,6 +5,7 @@ up to no more than the function's own time. Whole files are shown, also where th
 import json
 import os
 import pathlib
+import shutil
 import sys
 import tempfile
 
@@ -183,6 +184,8 @@ def check_program_is_gone(tap, folder):
     (folder / "work").rename(folder / "moved")
     tap.check(page("asm/busy", folder)["facts"]["instruction_count"] > 20, "code that was kept is shown")
     (folder / "moved").rename(folder / "work")
+    lib.make_older(folder / "work.data")
+    tap.check(page("asm/busy", folder)["facts"]["instruction_count"] > 20, "as it is from an older file beside")
     damaged = bytearray((folder / "work.code").read_bytes())
     (folder / "work.code").write_bytes(damaged[:-30])
     told = json.dumps(page("asm/busy", folder)["text"])
@@ -218,9 +221,17 @@ def check_kept_sources(tap, folder):
     kept = page("source/work.c", folder)
     tap.check(kept["facts"]["source_shown"] and "/* libc */" in by_line(kept)[line_of("libc")]["text"],
               "sources that were kept are shown when they are gone")
+    tap.same(sorted(path.name for path in folder.glob("work.*")), ["work.data"], "one file holds all")
+    (folder / "alone").mkdir()
+    shutil.copy(folder / "work.data", folder / "alone")
+    copied = by_line(page("source/work.c", folder / "alone"))
+    tap.check(copied == by_line(kept) and copied[line_of("libc")]["line_seconds"] > 0.02,
+              "a copy of it has the lines, their time and the text")
+    lib.make_older(folder / "work.data")
+    tap.same(by_line(page("source/work.c", folder)), by_line(kept), "files that an older fathom wrote beside it are read")
     (folder / "work.lines").rename(folder / "elsewhere")
     told = json.dumps(page("source/work.c", folder)["text"])
-    tap.check("there is no work.lines beside work.data" in told and "not recorded" not in told,
+    tap.check("work.data has no source lines in it, and there is no work.lines beside it" in told and "not recorded" not in told,
               "where the lines do not lie beside the profile, the page says so", told)
     (folder / "elsewhere").rename(folder / "work.lines")
     bytes_kept = bytearray((folder / "work.sources").read_bytes())
@@ -229,7 +240,8 @@ def check_kept_sources(tap, folder):
     told = json.dumps(page("proc/busy", folder)["text"])
     tap.check("work.sources: offset" in told, "a damaged file of sources is told")
     lib.must([lib.FATHOM, "record", "-o", "work", "--", "./work"], folder)
-    tap.check(not (folder / "work.sources").exists(), "another recording has none of them")
+    tap.same(sorted(path.name for path in folder.glob("work.*")), ["work.data"],
+             "another recording removes files that an older fathom wrote")
 
 
 def main():

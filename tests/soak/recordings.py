@@ -24,7 +24,8 @@ def main():
     kills = sys.argv[3] if len(sys.argv) > 3 else "100"
     tests = ROOT / "tests" / "record"
     environment = {**os.environ, "FATHOM": str(build / "src/cli/fathom"), "LC_ALL": "C.UTF-8",
-                   "FINISH_DUMP": str(build / "tests/record/finish_dump"), "PYTHONPATH": str(tests),
+                   "FINISH_DUMP": str(build / "tests/record/finish_dump"),
+                   "MAKE_OLDER": str(build / "tests/tools/make-older"), "PYTHONPATH": str(tests),
                    "FATHOM_RUNTIME": str(build / "runtime"), "PYTHONDONTWRITEBYTECODE": "1"}
     failed = 0
     for script, times in (("test_measured_kill.py", kills), ("test_watching.py", readings)):

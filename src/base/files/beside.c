@@ -5,8 +5,6 @@
 
 #include <glib.h>
 
-const char *const fm_beside_sums[] = {FM_BESIDE_LINES, FM_BESIDE_CODE, FM_BESIDE_BODIES, NULL};
-
 char *fm_path_beside(const char *data_path, const char *suffix)
 {
     g_return_val_if_fail(data_path != NULL && suffix != NULL, NULL);

@@ -3,12 +3,12 @@
 #pragma once
 
 #define FM_PROFILE_ENDING ".data"
+#define FM_BESIDE_BODIES ".procrep" /* bodies of a Mercury program's procedures */
+/* Older recordings have these files; newer profiles hold them themselves
+ * (profile/file/attached/attached.h). */
 #define FM_BESIDE_LINES ".lines"     /* lines of its source */
 #define FM_BESIDE_CODE ".code"       /* addresses of its instructions */
-#define FM_BESIDE_BODIES ".procrep"  /* bodies of a Mercury program's procedures */
 #define FM_BESIDE_SOURCES ".sources" /* texts of its source files */
-/* Suffixes of files that a sum of profiles has, too; ended by NULL. */
-extern const char *const fm_beside_sums[];
 
 /* First bytes of a profile, before its version: of C programs, of Mercury programs. */
 #define FM_PROFILE_BEGINS_C "fathom deep profile data"

@@ -96,7 +96,7 @@ static bool export_profile(struct exporting *o, const struct fm_export_format *f
     fm_console_progress_end(&progress);
     if (done && profile->flavour == FM_FLAVOUR_C) {
         GError *without = NULL;
-        if (!fm_source_map_read_beside(NULL, path, profile, &map, &without)) {
+        if (!fm_source_map_find(NULL, path, profile, &map, &without)) {
             if (!g_error_matches(without, FM_ERROR, FM_ERROR_NOT_FOUND))
                 g_ptr_array_add(notes, g_strdup(without->message));
             g_error_free(without);

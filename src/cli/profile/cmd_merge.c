@@ -17,6 +17,7 @@
 #include "runs/merge/bodies.h"
 #include "runs/ranks/merge_ranks.h"
 #include "runs/merge/told_writer.h"
+#include "profile/file/attached/attached.h"
 #include "profile/file/write.h"
 #include "runs/merge/merge.h"
 #include "runs/merge/told.h"
@@ -71,10 +72,10 @@ static gpointer read_file(gpointer data)
         !fm_content_hash(reading->path, reading->hash, &reading->error))
         g_clear_pointer(&reading->profile, fm_profile_free);
     if (reading->profile != NULL && reading->profile->flavour == FM_FLAVOUR_C &&
-        !fm_source_map_read_beside(NULL, reading->path, reading->profile, &reading->lines, NULL))
+        !fm_source_map_find(NULL, reading->path, reading->profile, &reading->lines, NULL))
         reading->lines = NULL; /* the profile is merged without: its pages say what is wrong */
     if (reading->profile != NULL && reading->profile->flavour == FM_FLAVOUR_C &&
-        !fm_machine_code_read_beside(NULL, reading->path, reading->profile, &reading->code, NULL))
+        !fm_machine_code_find(NULL, reading->path, reading->profile, &reading->code, NULL))
         reading->code = NULL;
     return NULL;
 }
@@ -256,28 +257,13 @@ static unsigned add_files(const struct merging *o, struct fm_merge *merge, struc
 static bool write_profile(const struct fm_profile *profile, const char *output, GError **error)
 {
     struct fm_writer *writer;
-    if (!is_stdout(output))
+    if (!is_stdout(output)) {
+        fm_attached_remove_beside(output);
         return fm_profile_write(profile, output, false, error);
+    }
     return fm_console_output_begin(output, &writer, error) &&
            fm_profile_encode(profile, "standard output", PROFILE_VERSION, false, writer, error) &&
            fm_console_output_finish(output, writer, error);
-}
-
-/* A stream has no files beside it. */
-static bool write_beside(const struct fm_merge_beside *beside, const struct fm_profile *profile,
-                         const char *output, GError **error)
-{
-    if (is_stdout(output) || fm_writer_is_stream(output))
-        return true;
-    g_autofree char *lines_path = fm_source_map_path(output);
-    g_autofree char *code_path = fm_machine_code_path(output);
-    if (beside->lines == NULL) /* an existing file is that of an older sum */
-        g_unlink(lines_path);
-    if (beside->code == NULL)
-        g_unlink(code_path);
-    return (beside->lines == NULL ||
-            fm_source_map_write(beside->lines, profile, lines_path, error)) &&
-           (beside->code == NULL || fm_machine_code_write(beside->code, profile, code_path, error));
 }
 
 static struct fm_merge_ranks ranks_options(const struct merging *o)
@@ -357,17 +343,12 @@ static int merge_files(const struct merging *o, struct seen *seen, char **paths,
         fprintf(stderr, "fathom merge: note: %s\n", *note);
     if (seen->bodies.differ)
         fputs("fathom merge: " FM_TOLD_BODIES_DIFFER "\n", stderr);
-    struct fm_merge_beside beside;
-    if (!fm_merge_finish_with(merge, &profile, &beside, &error)) {
-        fm_merge_beside_done(&beside);
+    if (!fm_merge_finish(merge, &profile, &error))
         return fm_console_fail("merge", error);
-    }
     bool whole = add_ranks(o, seen, count - failed, profile);
     bool written =
         write_profile(profile, o->output, &error) &&
-        write_beside(&beside, profile, o->output, &error) &&
         (is_stdout(o->output) || fm_merge_bodies_write(&seen->bodies, o->output, &error));
-    fm_merge_beside_done(&beside);
     if (!written)
         return fm_console_fail("merge", error);
     tell_left_out(failed, count);

@@ -38,7 +38,7 @@ static char *build_id_beside(const char *path, const struct fm_profile *profile)
     g_autoptr(FmMachineCode) code = NULL;
     g_autoptr(GError) error = NULL;
     g_autofree char *program = g_path_get_basename(profile->program_name);
-    if (!fm_machine_code_read_beside(NULL, path, profile, &code, &error))
+    if (!fm_machine_code_find(NULL, path, profile, &code, &error))
         return NULL;
     for (guint i = 0; i < code->images->len; i++) {
         const struct fm_code_image *image = &g_array_index(code->images, struct fm_code_image, i);

@@ -207,6 +207,8 @@ void fm_profile_free(struct fm_profile *profile)
         fm_column_done(&profile->csd_inclusive[m]);
     }
     run_info_clear(&profile->run_info);
+    for (unsigned kind = 0; kind < FM_ATTACHED_KINDS; kind++)
+        g_free(profile->attached[kind].packed);
     fm_strings_free(profile->storage->strings);
     g_free(profile->storage);
     g_free(profile);

@@ -226,6 +226,22 @@ struct fm_run_info {
                                            of profiles of which not all tell it */
 };
 
+/* Kinds of bytes that stand packed in the file and are read when pages need them:
+ * attached/attached.h. */
+enum fm_attachment_kind {
+    FM_ATTACHED_LINES,   /* attached/source_map.h */
+    FM_ATTACHED_CODE,    /* machine/machine_code.h */
+    FM_ATTACHED_SOURCES, /* attached/source_texts.h */
+    FM_ATTACHED_KINDS
+};
+#define FM_ATTACHED_BYTES_MAX (UINT64_C(1) << 30) /* unpacked */
+
+struct fm_attachment {
+    uint8_t *packed;    /* zstd, or as they are where both sizes are equal; NULL = none */
+    size_t packed_size; /* bytes */
+    size_t size;        /* unpacked */
+};
+
 struct fm_profile {
     enum fm_flavour flavour;
     unsigned version; /* version of the file read: 8 or 9; C: 1 */
@@ -268,6 +284,7 @@ struct fm_profile {
     struct fm_column csd_inclusive[FM_MEASURES_MAX];
 
     struct fm_run_info run_info;
+    struct fm_attachment attached[FM_ATTACHED_KINDS];
 
     struct fm_profile_storage *storage; /* owner of the above; private to src/profile/file */
 };

@@ -3,7 +3,9 @@
 
 #include "record/run/call_log.h"
 
+#include "profile/file/attached/attached.h"
 #include "profile/file/machine/binary.h"
+#include "profile/file/machine/machine_code.h"
 #include "profile/file/attached/source_texts.h"
 
 #include <glib/gstdio.h>
@@ -55,28 +57,23 @@ static char *one_line(const char *command)
     return g_string_free(text, FALSE);
 }
 
-/* Stores the source files beside the profile, or removes those of an older profile. */
-static bool keep_sources(const struct fm_finishing *how, const struct fm_profile *profile,
-                         const char *data_path, GError **error)
+static void keep_sources(const struct fm_finishing *how, struct fm_profile *profile)
 {
-    g_autofree char *path = fm_source_texts_path(data_path);
     const char *folder = profile->run_info.process.folder;
     uint32_t count, left;
-    if (!how->keep_sources) {
-        g_unlink(path);
-        return true;
-    }
-    if (!fm_source_texts_write(profile, folder ? folder : ".", path, &count, &left, error))
-        return false;
+    fm_source_texts_attach(profile, folder ? folder : ".", &count, &left);
     if (left > 0)
         fprintf(stderr, "fathom %s: note: %u source files are stored, %u could not be read\n",
                 how->command, count, left);
-    return true;
 }
 
 /* The code of the functions that ran, from the files that are there. */
-static void keep_code(struct fm_machine_code *code)
+static void keep_code(struct fm_profile *profile, const char *data_path)
 {
+    g_autoptr(FmMachineCode) code = NULL;
+    if (profile->attached[FM_ATTACHED_CODE].packed == NULL ||
+        !fm_machine_code_find(NULL, data_path, profile, &code, NULL))
+        return;
     for (guint i = 0; i < code->images->len; i++) {
         const struct fm_code_image *image = &g_array_index(code->images, struct fm_code_image, i);
         g_autoptr(FmBinary) binary = NULL;
@@ -89,6 +86,7 @@ static void keep_code(struct fm_machine_code *code)
                 fm_machine_code_keep(code, p, bytes);
         }
     }
+    fm_machine_code_attach(code, profile);
 }
 
 bool fm_run_finish_profile(const struct fm_finishing *how, const char *rec_path,
@@ -108,23 +106,15 @@ bool fm_run_finish_profile(const struct fm_finishing *how, const char *rec_path,
     return fm_finish(rec_path, &opts, ret, ret_notes, error);
 }
 
-bool fm_run_write_profile(const struct fm_finishing *how, const struct fm_profile *profile,
-                          struct fm_finish_notes *notes, const char *data_path, GError **error)
+bool fm_run_write_profile(const struct fm_finishing *how, struct fm_profile *profile,
+                          const char *data_path, GError **error)
 {
-    g_autofree char *lines_path = fm_source_map_path(data_path);
-    g_autofree char *code_path = fm_machine_code_path(data_path);
-    if (how->keep_sources && notes->machine_code != NULL)
-        keep_code(notes->machine_code);
-    if (notes->source_map == NULL)
-        g_unlink(lines_path);
-    if (notes->machine_code == NULL)
-        g_unlink(code_path);
-    return fm_profile_write(profile, data_path, false, error) &&
-           (notes->source_map == NULL ||
-            fm_source_map_write(notes->source_map, profile, lines_path, error)) &&
-           (notes->machine_code == NULL ||
-            fm_machine_code_write(notes->machine_code, profile, code_path, error)) &&
-           keep_sources(how, profile, data_path, error);
+    if (how->keep_sources) {
+        keep_code(profile, data_path);
+        keep_sources(how, profile);
+    }
+    fm_attached_remove_beside(data_path);
+    return fm_profile_write(profile, data_path, false, error);
 }
 
 bool fm_run_part_hash(const struct fm_profile *profile, const char *name,
@@ -155,7 +145,7 @@ static bool finish(const struct fm_finishing *how, const char *rec_path, const c
     g_autoptr(FmProfile) profile = NULL;
     if (!fm_run_finish_profile(how, rec_path, &profile, &notes, error))
         return false;
-    if (!fm_run_write_profile(how, profile, &notes, data_path, error)) {
+    if (!fm_run_write_profile(how, profile, data_path, error)) {
         fm_finish_notes_done(&notes);
         return false;
     }

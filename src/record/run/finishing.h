@@ -59,14 +59,12 @@ struct fm_finish_notes;
 FM_MUST_USE bool fm_run_finish_profile(const struct fm_finishing *how, const char *rec_path,
                                        struct fm_profile **ret, struct fm_finish_notes *ret_notes,
                                        GError **error);
-/* and what stands beside it: NAME.lines, .code and .sources; those of an older profile are removed
- * where there is nothing to write. */
-FM_MUST_USE bool fm_run_write_profile(const struct fm_finishing *how,
-                                      const struct fm_profile *profile,
-                                      struct fm_finish_notes *notes, const char *data_path,
-                                      GError **error);
-/* The hash by which a sum knows a profile: that of the file it would be written to, which
- * `fathom merge` sees. name is used in messages. */
+/* and the file, with the sources and the code where those are kept; removes what an older fathom
+ * wrote beside a profile of this name. */
+FM_MUST_USE bool fm_run_write_profile(const struct fm_finishing *how, struct fm_profile *profile,
+                                      const char *data_path, GError **error);
+/* The hash by which a sum knows a profile: that of the file it would be written to
+ * without --keep-sources, which `fathom merge` sees. name is used in messages. */
 FM_MUST_USE bool fm_run_part_hash(const struct fm_profile *profile, const char *name,
                                   uint8_t ret[FM_PART_HASH_BYTES], GError **error);
 /* The recording is in that profile now, unless it has one of its own already. */

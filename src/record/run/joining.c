@@ -85,9 +85,9 @@ static bool add_before(struct joining *j, GError **error)
     if (!fm_content_hash(path, hash, error) || !fm_merge_add(j->merge, before, path, error))
         return false;
     fm_merge_add_part(j->merge, before, hash);
-    if (fm_source_map_read_beside(NULL, path, before, &lines, NULL))
+    if (fm_source_map_find(NULL, path, before, &lines, NULL))
         fm_merge_add_lines(j->merge, lines);
-    if (fm_machine_code_read_beside(NULL, path, before, &code, NULL))
+    if (fm_machine_code_find(NULL, path, before, &code, NULL))
         fm_merge_add_code(j->merge, code);
     const struct fm_run_info *run_info = &before->run_info;
     j->notes.calls += (uint64_t)fm_profile_calls_of_all(before);
@@ -207,11 +207,8 @@ static bool write_sum(struct joining *j, GError **error)
     struct fm_merge *merge = g_steal_pointer(&j->merge);
     for (const char *const *note = fm_merge_notes(merge); *note != NULL; note++)
         fprintf(stderr, "fathom %s: note: %s\n", j->how->command, *note);
-    struct fm_merge_beside beside;
-    bool ok = fm_merge_finish_with(merge, &profile, &beside, error);
-    j->notes.source_map = beside.lines;
-    j->notes.machine_code = beside.code;
-    if (!ok || !fm_run_write_profile(j->how, profile, &j->notes, j->group->output, error))
+    if (!fm_merge_finish(merge, &profile, error) ||
+        !fm_run_write_profile(j->how, profile, j->group->output, error))
         return false;
     tell(j, profile);
     return true;

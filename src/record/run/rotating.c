@@ -136,13 +136,12 @@ static void tell(struct phase *phase, const char *recording, GError *error)
 
 /* Writes profiles that cannot be summed with the others (of another program) under the name of
  * their process. */
-static void write_alone(struct phase *phase, const struct fm_profile *profile,
-                        struct fm_finish_notes *notes)
+static void write_alone(struct phase *phase, struct fm_profile *profile)
 {
     GError *error = NULL;
     g_autofree char *path = g_strdup_printf("%s.%u.data", phase->rotating->kept.base,
                                             (unsigned)profile->run_info.process.pid);
-    if (!fm_run_write_profile(&phase->rotating->how, profile, notes, path, &error)) {
+    if (!fm_run_write_profile(&phase->rotating->how, profile, path, &error)) {
         tell(phase, path, error);
         phase->unwritten = true;
     }
@@ -193,7 +192,7 @@ static void add_profile(struct phase *phase, struct fm_profile *profile,
             tell(phase, recording, error);
     }
     if (!add_to_sum(phase, profile, notes, recording, NULL))
-        write_alone(phase, profile, notes);
+        write_alone(phase, profile);
     fm_profile_free(profile);
     fm_finish_notes_done(notes);
 }
@@ -231,15 +230,10 @@ static bool write_phase(struct phase *phase, GError **error)
     struct fm_rotating *rotating = phase->rotating;
     g_autofree char *path = g_strconcat(rotating->kept.base, ".data", NULL);
     g_autoptr(FmProfile) sum = NULL;
-    struct fm_merge_beside beside = {0};
     if (phase->merge == NULL)
-        return fm_run_write_profile(&rotating->how, phase->first, &phase->notes, path, error);
-    struct fm_finish_notes notes = {0};
-    bool ok = fm_merge_finish_with(g_steal_pointer(&phase->merge), &sum, &beside, error);
-    notes.source_map = beside.lines;
-    ok = ok && fm_run_write_profile(&rotating->how, sum, &notes, path, error);
-    fm_merge_beside_done(&beside);
-    return ok;
+        return fm_run_write_profile(&rotating->how, phase->first, path, error);
+    return fm_merge_finish(g_steal_pointer(&phase->merge), &sum, error) &&
+           fm_run_write_profile(&rotating->how, sum, path, error);
 }
 
 /* The phase ends now, or at the moment of a snapshot. */

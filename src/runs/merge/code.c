@@ -300,10 +300,9 @@ const char *fm_merge_code_lost(const struct fm_merge *m)
     if (code->inputs == 0)
         return NULL;
     if (code->differs)
-        return "instructions (.code) are left out: they would be of several builds";
-    return code->inputs < m->inputs
-               ? "instructions (.code) are left out: not all profiles have them beside them"
-               : NULL;
+        return "instructions are left out: they would be of several builds";
+    return code->inputs < m->inputs ? "instructions are left out: not all profiles have them"
+                                    : NULL;
 }
 
 struct fm_machine_code *fm_merge_code_result(const struct fm_merge *m)

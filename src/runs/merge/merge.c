@@ -324,31 +324,17 @@ static bool finish_graph(struct fm_merge *m, struct fm_profile **ret,
     return fm_merge_result(m, ret, places, error);
 }
 
-bool fm_merge_finish_with(struct fm_merge *m, struct fm_profile **ret,
-                          struct fm_merge_beside *ret_beside, GError **error)
-{
-    g_return_val_if_fail(m != NULL && ret != NULL && ret_beside != NULL, false);
-    bool ok = finish_graph(m, ret, NULL, error);
-    *ret_beside = (struct fm_merge_beside){0};
-    if (ok && m->has_lines)
-        ret_beside->lines = fm_merge_lines_result(m);
-    if (ok)
-        ret_beside->code = fm_merge_code_result(m);
-    fm_merge_free(m);
-    return ok;
-}
-
-void fm_merge_beside_done(struct fm_merge_beside *beside)
-{
-    g_clear_pointer(&beside->lines, fm_source_map_free);
-    g_clear_pointer(&beside->code, fm_machine_code_free);
-}
-
 bool fm_merge_finish(struct fm_merge *m, struct fm_profile **ret, GError **error)
 {
-    struct fm_merge_beside beside;
-    bool ok = fm_merge_finish_with(m, ret, &beside, error);
-    fm_merge_beside_done(&beside);
+    g_return_val_if_fail(m != NULL && ret != NULL, false);
+    bool ok = finish_graph(m, ret, NULL, error);
+    g_autoptr(FmSourceMap) lines = ok && m->has_lines ? fm_merge_lines_result(m) : NULL;
+    g_autoptr(FmMachineCode) code = ok ? fm_merge_code_result(m) : NULL;
+    if (lines != NULL)
+        fm_source_map_attach(lines, *ret);
+    if (code != NULL)
+        fm_machine_code_attach(code, *ret);
+    fm_merge_free(m);
     return ok;
 }
 

@@ -57,18 +57,9 @@ void fm_merge_add_code(struct fm_merge *merge, const struct fm_machine_code *cod
 /* Notes about lost data, a sentence each, ascending, so that they do not depend on the order of
  * the inputs; ended by NULL; belongs to merge. When all is added. */
 const char *const *fm_merge_notes(struct fm_merge *merge);
-/* The result; the caller owns it. Frees merge, also on failure. FM_ERROR_USAGE when nothing was
- * added. */
+/* The result, with the lines and the machine code that were added; the caller owns it. Frees merge,
+ * also on failure. FM_ERROR_USAGE when nothing was added. */
 FM_MUST_USE bool fm_merge_finish(struct fm_merge *merge, struct fm_profile **ret, GError **error);
-/* Files beside the result; NULL where none was added. */
-struct fm_merge_beside {
-    struct fm_source_map *lines;
-    struct fm_machine_code *code; /* NULL also where a note says why */
-};
-void fm_merge_beside_done(struct fm_merge_beside *beside);
-/* As fm_merge_finish(), with these files; *ret_beside is set on failure, too. */
-FM_MUST_USE bool fm_merge_finish_with(struct fm_merge *merge, struct fm_profile **ret,
-                                      struct fm_merge_beside *ret_beside, GError **error);
 /* The graph without costs; *ret_places is filled on success. Only with the option places. */
 FM_MUST_USE bool fm_merge_finish_places(struct fm_merge *merge, struct fm_profile **ret,
                                         struct fm_merge_places *ret_places, GError **error);

@@ -130,12 +130,9 @@ static bool send_sum(struct work *w)
     bool ok = fm_mpi_send(to, numbers, sizeof numbers) &&
               fm_mpi_send(to, w->share.report->str, w->share.report->len) &&
               fm_mpi_send_file(to, w->share.path);
-    for (const char *const *suffix = fm_beside_sums; *suffix != NULL; suffix++) {
-        g_autofree char *beside =
-            w->share.path == NULL ? NULL : fm_path_beside(w->share.path, *suffix);
-        ok = ok && fm_mpi_send_file(to, beside);
-    }
-    return ok;
+    g_autofree char *bodies =
+        w->share.path == NULL ? NULL : fm_path_beside(w->share.path, FM_BESIDE_BODIES);
+    return ok && fm_mpi_send_file(to, bodies);
 }
 
 /* Number of files given to a process and those below it. */
@@ -175,10 +172,8 @@ static char *receive_sum(struct work *w, int from, uint32_t *ret_files)
     }
     w->share.left_out += (uint32_t)numbers[1];
     bool ok = fm_mpi_receive_file(from, path, &error);
-    for (const char *const *suffix = fm_beside_sums; *suffix != NULL; suffix++) {
-        g_autofree char *beside = path == NULL ? NULL : fm_path_beside(path, *suffix);
-        ok = fm_mpi_receive_file(from, beside, ok ? &error : NULL) && ok;
-    }
+    g_autofree char *bodies = path == NULL ? NULL : fm_path_beside(path, FM_BESIDE_BODIES);
+    ok = fm_mpi_receive_file(from, bodies, ok ? &error : NULL) && ok;
     *ret_files = (uint32_t)numbers[0];
     if (ok && *ret_files > 0 && path != NULL)
         return g_steal_pointer(&path);

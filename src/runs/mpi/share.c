@@ -105,10 +105,8 @@ void fm_mpi_share_init(struct fm_mpi_share *share, const char *fathom, char **op
 void fm_mpi_remove_sum(const char *path)
 {
     g_remove(path);
-    for (const char *const *suffix = fm_beside_sums; *suffix != NULL; suffix++) {
-        g_autofree char *beside = fm_path_beside(path, *suffix);
-        g_remove(beside);
-    }
+    g_autofree char *bodies = fm_path_beside(path, FM_BESIDE_BODIES);
+    g_remove(bodies);
 }
 
 /* heard: file for its output; NULL = this process's own. Returns its status as of waitpid(), -1:

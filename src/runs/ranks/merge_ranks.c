@@ -168,13 +168,13 @@ static bool read_shares(const char *path, const struct fm_profile *sum, struct f
     return fm_rank_info_read(&in, sum->pd_count, sum->measure_count, ret, error);
 }
 
-/* The file beside the sum, where there is one, beside the output. */
-static bool carry(const char *sum_path, const char *output, const char *suffix, GError **error)
+/* The bodies beside the sum, where there are any, beside the output. */
+static bool carry_bodies(const char *sum_path, const char *output, GError **error)
 {
     struct fm_writer *writer;
     g_autoptr(FmMappedFile) file = NULL;
-    g_autofree char *from = fm_path_beside(sum_path, suffix);
-    g_autofree char *to = fm_path_beside(output, suffix);
+    g_autofree char *from = fm_path_beside(sum_path, FM_BESIDE_BODIES);
+    g_autofree char *to = fm_path_beside(output, FM_BESIDE_BODIES);
     if (!g_file_test(from, G_FILE_TEST_EXISTS) || fm_writer_is_stream(output))
         return true;
     if (!fm_mapped_file_open(from, &file, error) || !fm_writer_new(to, &writer, error))
@@ -206,10 +206,7 @@ int fm_merge_ranks_join(const struct fm_merge_ranks *r, const char *sum_path,
     } else if (!kept) {
         complete = attach(sum, &info);
     }
-    bool written = fm_profile_write(sum, output, false, &error);
-    for (const char *const *suffix = fm_beside_sums; written && *suffix != NULL; suffix++)
-        written = carry(sum_path, output, *suffix, &error);
-    if (!written)
+    if (!fm_profile_write(sum, output, false, &error) || !carry_bodies(sum_path, output, &error))
         return fm_console_fail("merge", error);
     return complete ? FM_EXIT_DONE : FM_EXIT_FAILED;
 }

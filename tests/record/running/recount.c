@@ -57,15 +57,6 @@ static bool same_profiles(const struct made *a, const struct made *b, const char
            fm_profile_write(b->profile, other, false, NULL) && same_files(one, other);
 }
 
-static bool same_lines(const struct made *a, const struct made *b, const char *beside)
-{
-    g_autofree char *one = g_strdup_printf("%s.one.lines", beside);
-    g_autofree char *other = g_strdup_printf("%s.other.lines", beside);
-    return fm_source_map_write(a->notes.source_map, a->profile, one, NULL) &&
-           fm_source_map_write(b->notes.source_map, b->profile, other, NULL) &&
-           same_files(one, other);
-}
-
 static bool same_costs(const struct fm_cost *a, const struct fm_cost *b)
 {
     return a->calls == b->calls && a->inlined == b->inlined &&
@@ -113,7 +104,7 @@ static bool compare(struct made *again, const struct made *whole, const struct m
                                       ? fm_analysis_job_new_recount(shape->analysis, again->profile)
                                       : fm_analysis_job_new(again->profile);
     again->analysis = analyse(job, UINT32_MAX);
-    bool same = same_profiles(again, whole, beside) && same_lines(again, whole, beside);
+    bool same = same_profiles(again, whole, beside);
     if (!same)
         fprintf(stderr, "profiles differ (%u csds)\n", whole->profile->csd_count);
     bool sums = same_sums(again->analysis, whole->analysis);

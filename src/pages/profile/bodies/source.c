@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/files/beside.h"
 #include "profile/digest/lines/source_index.h"
 #include "pages/profile/bodies/source_text.h"
 #include "pages/profile/measured/measure.h"
@@ -212,20 +213,20 @@ static int64_t whole_of(const struct fm_page *page, const struct subject *of)
     return fm_cost_total(&cost, measure);
 }
 
-/* Recordings have a file of lines, imports have none. A profile that was copied without it is the
- * usual reason. */
+/* Older recordings have a file of lines, imports have none. A profile that was copied without it is
+ * the usual reason. */
 static char *lines_elsewhere(const struct fm_page *page)
 {
     const char *path = page->recording->path;
     if (page->profile->run_info.origin != NULL || path == NULL)
         return NULL;
-    g_autofree char *lines = fm_source_map_path(path);
+    g_autofree char *lines = fm_path_beside(path, FM_BESIDE_LINES);
     if (g_file_test(lines, G_FILE_TEST_EXISTS))
         return NULL; /* it could not be read, or is another profile's */
     g_autofree char *name = g_path_get_basename(lines), *data = g_path_get_basename(path);
-    return g_strdup_printf("Time by line is not shown: there is no %s beside %s. fathom record and "
-                           "fathom finish write both: copy both.",
-                           name, data);
+    return g_strdup_printf("Time by line is not shown: %s has no source lines in it, and there is "
+                           "no %s beside it, where older versions of fathom wrote them: copy both.",
+                           data, name);
 }
 
 bool fm_source_add_time_note(struct fm_page *page)

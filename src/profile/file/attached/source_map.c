@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/files/mapped.h"
 #include "base/files/reader.h"
 #include "base/files/writer.h"
 #include "profile/file/deep_internal.h"
+#include "profile/file/attached/attached.h"
 
 static const char id_line[] = "fathom source lines version 1\n";
 static const char id_line_times[] = "fathom source lines version 2\n";
@@ -68,13 +68,10 @@ struct fm_source_map *fm_source_map_builder_finish(struct fm_source_map_builder 
     return map;
 }
 
-bool fm_source_map_write(const struct fm_source_map *map, const struct fm_profile *profile,
-                         const char *path, GError **error)
+void fm_source_map_attach(const struct fm_source_map *map, struct fm_profile *profile)
 {
-    g_return_val_if_fail(map != NULL && profile != NULL && path != NULL, false);
-    struct fm_writer *writer;
-    if (!fm_writer_new(path, &writer, error))
-        return false;
+    g_return_if_fail(map != NULL && profile != NULL);
+    struct fm_writer *writer = fm_writer_new_memory();
     fm_writer_bytes(writer, map->has_times ? id_line_times : id_line, strlen(id_line));
     fm_write_owner(writer, profile);
     for (uint32_t ps = 1; ps <= map->ps_count; ps++) {
@@ -95,7 +92,7 @@ bool fm_source_map_write(const struct fm_source_map *map, const struct fm_profil
         }
     }
     fm_writer_num(writer, 0);
-    return fm_writer_finish(writer, error);
+    fm_profile_attach(profile, FM_ATTACHED_LINES, writer);
 }
 
 void fm_write_owner(struct fm_writer *writer, const struct fm_profile *profile)
@@ -214,42 +211,21 @@ bool fm_source_map_read_bytes(const char *name, const uint8_t *bytes, size_t siz
     return ok;
 }
 
-static bool read_below(const struct fm_roots *roots, const char *path,
-                       const struct fm_profile *profile, struct fm_source_map **ret, GError **error)
+bool fm_source_map_find(const struct fm_roots *roots, const char *data_path,
+                        const struct fm_profile *profile, struct fm_source_map **ret,
+                        GError **error)
 {
-    g_autoptr(FmMappedFile) file = NULL;
-    if (!fm_mapped_file_find(roots, path, &file, error))
+    struct fm_attached_bytes found;
+    if (!fm_attached_find(roots, data_path, profile, FM_ATTACHED_LINES, &found, error))
         return false;
-    bool ok =
-        fm_source_map_read_bytes(path, fm_mapped_file_begin(file), file->size, profile, ret, error);
-    if (ok && !fm_mapped_file_check(file, error)) {
-        fm_source_map_free(*ret);
-        *ret = NULL;
-        ok = false;
+    if (!fm_source_map_read_bytes(found.name, found.bytes, found.size, profile, ret, error)) {
+        fm_attached_done(&found);
+        return false;
     }
-    return ok;
-}
-
-bool fm_source_map_read(const char *path, const struct fm_profile *profile,
-                        struct fm_source_map **ret, GError **error)
-{
-    return read_below(NULL, path, profile, ret, error);
-}
-
-char *fm_source_map_path(const char *data_path)
-{
-    return fm_path_beside(data_path, FM_BESIDE_LINES);
-}
-
-bool fm_source_map_read_beside(const struct fm_roots *roots, const char *data_path,
-                               const struct fm_profile *profile, struct fm_source_map **ret,
-                               GError **error)
-{
-    g_autofree char *path = fm_source_map_path(data_path);
-    g_autofree char *old = fm_path_beside(data_path, FM_BESIDE_BODIES);
-    if (!fm_mapped_file_exists(roots, path) && fm_mapped_file_exists(roots, old))
-        return read_below(roots, old, profile, ret, error);
-    return read_below(roots, path, profile, ret, error);
+    if (fm_attached_check(&found, error))
+        return true;
+    g_clear_pointer(ret, fm_source_map_free);
+    return false;
 }
 
 void fm_source_map_free(struct fm_source_map *map)

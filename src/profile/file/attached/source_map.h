@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* NAME.lines of a C program: the source lines with code of each procedure, and the coverage
- * points of the blocks that contain this code. With the profile it gives the execution count of
- * each line: that of its most frequent block. docs/format-data.md
- *
- * Old recordings have it as NAME.procrep, a name now used only for the bodies of Mercury's
- * procedures; fm_source_map_read_beside() reads those too. */
+/* The source lines of a C program: those with code of each procedure, and the coverage points of
+ * the blocks that contain this code. With the profile it gives the execution count of each line:
+ * that of its most frequent block. It is part of the profile; older recordings have it as
+ * NAME.lines, the oldest as NAME.procrep. docs/format-data.md */
 #pragma once
 
 #include "base/files/roots.h"
@@ -38,22 +36,15 @@ void fm_source_map_builder_has_times(struct fm_source_map_builder *builder);
 struct fm_source_map *fm_source_map_builder_finish(struct fm_source_map_builder *builder,
                                                    uint32_t ps_count);
 
-/* Writes a new file and renames it to path: version 2 where times are known, else version 1. */
-FM_MUST_USE bool fm_source_map_write(const struct fm_source_map *map,
-                                     const struct fm_profile *profile, const char *path,
-                                     GError **error);
-/* Reads the map that belongs to profile. Errors: FM_ERROR_IO, _NOT_FOUND (there is no such file),
+/* Keeps the map with the profile that it belongs to (attached/attached.h). */
+void fm_source_map_attach(const struct fm_source_map *map, struct fm_profile *profile);
+/* Reads the map that is attached to the profile, or, of an older recording, NAME.lines beside
+ * NAME.data; beneath roots, NULL = anywhere. Errors: FM_ERROR_IO, _NOT_FOUND (there is none),
  * _FORMAT (also: a map of another profile, or the representation of a Mercury program), _TRUNCATED,
- * _VERSION. Memory is bounded by a small multiple of the file's size and of ps_count. */
-FM_MUST_USE bool fm_source_map_read(const char *path, const struct fm_profile *profile,
-                                    struct fm_source_map **ret, GError **error);
-/* Reads NAME.lines beside NAME.data, or, where that is not, the lines that an older fathom wrote to
- * NAME.procrep; beneath roots, NULL = anywhere. FM_ERROR_NOT_FOUND when there are none. */
-FM_MUST_USE bool fm_source_map_read_beside(const struct fm_roots *roots, const char *data_path,
-                                           const struct fm_profile *profile,
-                                           struct fm_source_map **ret, GError **error);
-/* NAME.lines of NAME.data; g_free(). */
-char *fm_source_map_path(const char *data_path);
+ * _VERSION. Memory is bounded by a small multiple of the bytes and of ps_count. */
+FM_MUST_USE bool fm_source_map_find(const struct fm_roots *roots, const char *data_path,
+                                    const struct fm_profile *profile, struct fm_source_map **ret,
+                                    GError **error);
 /* Reads from memory; name is used in messages. */
 FM_MUST_USE bool fm_source_map_read_bytes(const char *name, const uint8_t *bytes, size_t size,
                                           const struct fm_profile *profile,

@@ -8,10 +8,10 @@
 #include <zstd.h>
 
 #include "base/error.h"
-#include "base/files/mapped.h"
 #include "base/files/reader.h"
 #include "base/files/writer.h"
 #include "profile/file/deep_internal.h"
+#include "profile/file/attached/attached.h"
 
 #define PACKING_LEVEL 9
 
@@ -90,26 +90,19 @@ static GPtrArray *files_that_ran(const struct fm_profile *profile)
     return files;
 }
 
-bool fm_source_texts_write(const struct fm_profile *profile, const char *folder, const char *path,
-                           uint32_t *ret_count, uint32_t *ret_left, GError **error)
+void fm_source_texts_attach(struct fm_profile *profile, const char *folder, uint32_t *ret_count,
+                            uint32_t *ret_left)
 {
-    g_return_val_if_fail(profile != NULL && folder != NULL && path != NULL, false);
-    struct fm_writer *writer;
+    g_return_if_fail(profile != NULL && folder != NULL);
+    struct fm_writer *writer = fm_writer_new_memory();
     g_autoptr(GPtrArray) files = files_that_ran(profile);
     *ret_count = *ret_left = 0;
-    if (!fm_writer_new(path, &writer, error))
-        return false;
     fm_writer_bytes(writer, id_line, strlen(id_line));
     fm_write_owner(writer, profile);
     for (guint i = 0; i < files->len; i++)
         ++*(put_file(writer, files->pdata[i], folder) ? ret_count : ret_left);
     fm_writer_string(writer, ""); /* the end */
-    return fm_writer_finish(writer, error);
-}
-
-char *fm_source_texts_path(const char *data_path)
-{
-    return fm_path_beside(data_path, FM_BESIDE_SOURCES);
+    fm_profile_attach(profile, FM_ATTACHED_SOURCES, writer);
 }
 
 /* --- reading --- */
@@ -178,17 +171,18 @@ bool fm_source_texts_read_bytes(const char *name, const uint8_t *bytes, size_t s
     return false;
 }
 
-bool fm_source_texts_read_beside(const struct fm_roots *roots, const char *data_path,
-                                 const struct fm_profile *profile, struct fm_source_texts **ret,
-                                 GError **error)
+bool fm_source_texts_find(const struct fm_roots *roots, const char *data_path,
+                          const struct fm_profile *profile, struct fm_source_texts **ret,
+                          GError **error)
 {
-    g_autofree char *path = fm_source_texts_path(data_path);
-    g_autoptr(FmMappedFile) file = NULL;
-    if (!fm_mapped_file_find(roots, path, &file, error) ||
-        !fm_source_texts_read_bytes(path, fm_mapped_file_begin(file), file->size, profile, ret,
-                                    error))
+    struct fm_attached_bytes found;
+    if (!fm_attached_find(roots, data_path, profile, FM_ATTACHED_SOURCES, &found, error))
         return false;
-    if (fm_mapped_file_check(file, error))
+    if (!fm_source_texts_read_bytes(found.name, found.bytes, found.size, profile, ret, error)) {
+        fm_attached_done(&found);
+        return false;
+    }
+    if (fm_attached_check(&found, error))
         return true;
     g_clear_pointer(ret, fm_source_texts_free);
     return false;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* NAME.sources of a C program: the text of its functions' source files, compressed, so that a
- * profile that is viewed elsewhere, or later, still shows them. docs/format-data.md */
+/* The text of the source files of a C program's functions, compressed, so that a profile that is
+ * viewed elsewhere, or later, still shows them. It is part of the profile; older recordings have it
+ * as NAME.sources. docs/format-data.md */
 #pragma once
 
 #include "base/files/roots.h"
@@ -8,21 +9,19 @@
 
 #define FM_SOURCE_TEXT_BYTES_MAX (UINT64_C(32) << 20) /* limit of one file */
 
-/* Stores the files of the functions that ran. Relative names are below folder. Files that cannot be
- * read, or are not text, are left out; *ret_count: number stored, *ret_left: number left out.
- * Writes a new file and renames it to path. */
-FM_MUST_USE bool fm_source_texts_write(const struct fm_profile *profile, const char *folder,
-                                       const char *path, uint32_t *ret_count, uint32_t *ret_left,
-                                       GError **error);
-/* NAME.sources of NAME.data; g_free(). */
-char *fm_source_texts_path(const char *data_path);
+/* Keeps the files of the functions that ran with the profile (attached/attached.h). Relative names
+ * are below folder. Files that cannot be read, or are not text, are left out; *ret_count: number
+ * stored, *ret_left: number left out. */
+void fm_source_texts_attach(struct fm_profile *profile, const char *folder, uint32_t *ret_count,
+                            uint32_t *ret_left);
 
 struct fm_source_texts; /* immutable */
-/* Reads NAME.sources beside NAME.data; beneath roots, NULL = anywhere. Errors: FM_ERROR_IO,
- * _NOT_FOUND (there is no such file), _FORMAT (also: of another profile), _TRUNCATED. */
-FM_MUST_USE bool fm_source_texts_read_beside(const struct fm_roots *roots, const char *data_path,
-                                             const struct fm_profile *profile,
-                                             struct fm_source_texts **ret, GError **error);
+/* Reads those that are attached to the profile, or, of an older recording, NAME.sources beside
+ * NAME.data; beneath roots, NULL = anywhere. Errors: FM_ERROR_IO, _NOT_FOUND (there are none),
+ * _FORMAT (also: of another profile), _TRUNCATED. */
+FM_MUST_USE bool fm_source_texts_find(const struct fm_roots *roots, const char *data_path,
+                                      const struct fm_profile *profile,
+                                      struct fm_source_texts **ret, GError **error);
 /* Reads from memory; name is used in messages. */
 FM_MUST_USE bool fm_source_texts_read_bytes(const char *name, const uint8_t *bytes, size_t size,
                                             const struct fm_profile *profile,

@@ -37,6 +37,7 @@ enum fm_fact {
     FM_FACT_RANK_STATISTICS,
     FM_FACT_FORKED = 42,
     FM_FACT_PART_COST,
+    FM_FACT_ATTACHED = 50,
 };
 
 /* build.c, for the files here */
@@ -48,6 +49,10 @@ struct fm_wait_info *fm_build_wait_info(struct fm_build *build);
 /* arcs.c: costs that do not follow from the graph, behind its nature. */
 FM_MUST_USE bool fm_read_inclusive(struct fm_profile_reading *reading, GError **error);
 void fm_encode_inclusive(struct fm_writer *writer, const struct fm_profile *profile);
+
+/* attached.c */
+FM_MUST_USE bool fm_read_attached(struct fm_profile_reading *reading, GError **error);
+void fm_encode_attached(struct fm_writer *writer, const struct fm_profile *profile);
 
 /* inclusive.c, inclusive_facts.c */
 FM_MUST_USE bool fm_read_pd_inclusive(struct fm_profile_reading *reading, GError **error);

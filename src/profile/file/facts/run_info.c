@@ -256,6 +256,7 @@ static const read_fact_fn readers[] = {
     [FM_FACT_RANK_STATISTICS] = fm_read_rank_info,
     [FM_FACT_FORKED] = fm_read_forked,
     [FM_FACT_PART_COST] = fm_read_part_cost,
+    [FM_FACT_ATTACHED] = fm_read_attached,
 };
 
 bool fm_read_facts(struct fm_profile_reading *reading, GError **error)
@@ -383,19 +384,31 @@ static void encode_depths(struct fm_writer *writer, const struct fm_depths *dept
         fm_writer_num(writer, depths->calls[i]);
 }
 
+/* Then nothing follows the nodes. */
+static bool has_no_facts(const struct fm_profile *profile)
+{
+    const struct fm_run_info *run_info = &profile->run_info;
+    bool attached = false;
+    for (unsigned kind = 0; kind < FM_ATTACHED_KINDS; kind++)
+        attached = attached || profile->attached[kind].packed != NULL;
+    return !attached && run_info->mark_count == 0 && run_info->note_count == 0 &&
+           run_info->duration_ns == 0 && run_info->peak_bytes == 0 && run_info->sample_count == 0 &&
+           run_info->part_count == 0 && run_info->process.command == NULL &&
+           run_info->origin == NULL && run_info->unknown == 0 && run_info->nature == 0 &&
+           run_info->depths_count == 0 && run_info->inclusive.measures == 0 &&
+           run_info->wait_info.waiting_count == 0 && run_info->wait_info.thread_count == 0 &&
+           !run_info->heap_info.recorded && !run_info->tick_event.recorded &&
+           run_info->durations.count == 0 && !run_info->unhooked.recorded &&
+           is_whole(&run_info->extent);
+}
+
 void fm_encode_run_info(struct fm_writer *writer, const struct fm_profile *profile)
 {
     const struct fm_run_info *run_info = &profile->run_info;
-    if (run_info->mark_count == 0 && run_info->note_count == 0 && run_info->duration_ns == 0 &&
-        run_info->peak_bytes == 0 && run_info->sample_count == 0 && run_info->part_count == 0 &&
-        run_info->process.command == NULL && run_info->origin == NULL && run_info->unknown == 0 &&
-        run_info->nature == 0 && run_info->depths_count == 0 && run_info->inclusive.measures == 0 &&
-        run_info->wait_info.waiting_count == 0 && run_info->wait_info.thread_count == 0 &&
-        !run_info->heap_info.recorded && !run_info->tick_event.recorded &&
-        run_info->durations.count == 0 && !run_info->unhooked.recorded &&
-        is_whole(&run_info->extent))
+    if (has_no_facts(profile))
         return;
     fm_writer_byte(writer, FM_TOKEN_END);
+    fm_encode_attached(writer, profile);
     for (uint32_t i = 0; i < run_info->mark_count; i++) {
         const struct fm_mark *mark = &run_info->marks[i];
         fm_writer_byte(writer, FM_FACT_MARK);

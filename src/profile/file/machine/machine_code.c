@@ -5,10 +5,10 @@
 #include <zstd.h>
 
 #include "base/error.h"
-#include "base/files/mapped.h"
 #include "base/files/reader.h"
 #include "base/files/writer.h"
 #include "profile/file/deep_internal.h"
+#include "profile/file/attached/attached.h"
 
 #define PACKING_LEVEL 9
 
@@ -177,11 +177,6 @@ uint8_t *fm_machine_code_bytes(const struct fm_machine_code *code, const struct 
 
 /* --- writing --- */
 
-char *fm_machine_code_path(const char *data_path)
-{
-    return fm_path_beside(data_path, FM_BESIDE_CODE);
-}
-
 static void write_part(struct fm_writer *writer, const struct fm_machine_code *code,
                        const struct fm_code_part *part)
 {
@@ -227,13 +222,10 @@ static void write_texts(struct fm_writer *writer, const GPtrArray *texts)
         fm_writer_string(writer, texts->pdata[i]);
 }
 
-bool fm_machine_code_write(const struct fm_machine_code *code, const struct fm_profile *profile,
-                           const char *path, GError **error)
+void fm_machine_code_attach(const struct fm_machine_code *code, struct fm_profile *profile)
 {
-    g_return_val_if_fail(code != NULL && code->ps_count == profile->ps_count, false);
-    struct fm_writer *writer;
-    if (!fm_writer_new(path, &writer, error))
-        return false;
+    g_return_if_fail(code != NULL && code->ps_count == profile->ps_count);
+    struct fm_writer *writer = fm_writer_new_memory();
     fm_writer_bytes(writer, id_line, strlen(id_line));
     fm_write_owner(writer, profile);
     fm_writer_num(writer, code->has_samples);
@@ -256,7 +248,7 @@ bool fm_machine_code_write(const struct fm_machine_code *code, const struct fm_p
             write_part(writer, code, &parts[i]);
     }
     fm_writer_num(writer, 0);
-    return fm_writer_finish(writer, error);
+    fm_profile_attach(profile, FM_ATTACHED_CODE, writer);
 }
 
 /* --- reading --- */
@@ -442,17 +434,18 @@ bool fm_machine_code_read_bytes(const char *name, const uint8_t *bytes, size_t s
     return true;
 }
 
-bool fm_machine_code_read_beside(const struct fm_roots *roots, const char *data_path,
-                                 const struct fm_profile *profile, struct fm_machine_code **ret,
-                                 GError **error)
+bool fm_machine_code_find(const struct fm_roots *roots, const char *data_path,
+                          const struct fm_profile *profile, struct fm_machine_code **ret,
+                          GError **error)
 {
-    g_autofree char *path = fm_machine_code_path(data_path);
-    g_autoptr(FmMappedFile) file = NULL;
-    if (!fm_mapped_file_find(roots, path, &file, error) ||
-        !fm_machine_code_read_bytes(path, fm_mapped_file_begin(file), file->size, profile, ret,
-                                    error))
+    struct fm_attached_bytes found;
+    if (!fm_attached_find(roots, data_path, profile, FM_ATTACHED_CODE, &found, error))
         return false;
-    if (fm_mapped_file_check(file, error))
+    if (!fm_machine_code_read_bytes(found.name, found.bytes, found.size, profile, ret, error)) {
+        fm_attached_done(&found);
+        return false;
+    }
+    if (fm_attached_check(&found, error))
         return true;
     g_clear_pointer(ret, fm_machine_code_free);
     return false;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* NAME.code of a C program: where its procedures' instructions are, from which source lines they
- * are, and the time spent on each. The instructions themselves are in the program's files,
- * identified by path and build ID, or stored here, compressed. docs/format-data.md */
+/* The machine code of a C program: where its procedures' instructions are, from which source lines
+ * they are, and the time spent on each. The instructions themselves are in the program's files,
+ * identified by path and build ID, or stored here, compressed. It is part of the profile; older
+ * recordings have it as NAME.code. docs/format-data.md */
 #pragma once
 
 #include "base/files/roots.h"
@@ -59,7 +60,7 @@ struct fm_machine_code {
     uint32_t *part_first, last_ps; /* into parts, of the procedures up to the last that has one */
 };
 
-/* Empty, for so many procedures. Filled by the calls below; then fm_machine_code_write(). */
+/* Empty, for so many procedures. Filled by the calls below; then fm_machine_code_attach(). */
 struct fm_machine_code *fm_machine_code_new(uint32_t ps_count, bool has_samples);
 void fm_machine_code_free(struct fm_machine_code *code); /* NULL is allowed */
 typedef struct fm_machine_code FmMachineCode;
@@ -89,18 +90,15 @@ const struct fm_code_part *fm_machine_code_parts(const struct fm_machine_code *c
 uint8_t *fm_machine_code_bytes(const struct fm_machine_code *code, const struct fm_code_part *part,
                                GError **error);
 
-/* NAME.code of NAME.data; g_free(). */
-char *fm_machine_code_path(const char *data_path);
-/* Writes a new file and renames it to path. */
-FM_MUST_USE bool fm_machine_code_write(const struct fm_machine_code *code,
-                                       const struct fm_profile *profile, const char *path,
-                                       GError **error);
-/* Reads NAME.code beside NAME.data; beneath roots, NULL = anywhere. Errors: FM_ERROR_IO, _NOT_FOUND
- * (there is no such file), _FORMAT (also: of another profile), _TRUNCATED. Memory is bounded by a
- * small multiple of the file's size and of ps_count. */
-FM_MUST_USE bool fm_machine_code_read_beside(const struct fm_roots *roots, const char *data_path,
-                                             const struct fm_profile *profile,
-                                             struct fm_machine_code **ret, GError **error);
+/* Keeps it with the profile that it belongs to (attached/attached.h). */
+void fm_machine_code_attach(const struct fm_machine_code *code, struct fm_profile *profile);
+/* Reads what is attached to the profile, or, of an older recording, NAME.code beside NAME.data;
+ * beneath roots, NULL = anywhere. Errors: FM_ERROR_IO, _NOT_FOUND (there is none), _FORMAT (also:
+ * of another profile), _TRUNCATED. Memory is bounded by a small multiple of the bytes and of
+ * ps_count. */
+FM_MUST_USE bool fm_machine_code_find(const struct fm_roots *roots, const char *data_path,
+                                      const struct fm_profile *profile,
+                                      struct fm_machine_code **ret, GError **error);
 /* Reads from memory; name is used in messages. */
 FM_MUST_USE bool fm_machine_code_read_bytes(const char *name, const uint8_t *bytes, size_t size,
                                             const struct fm_profile *profile,

@@ -473,8 +473,11 @@ bool fm_emit_profile(struct fm_raw_recording *recording, struct fm_nodes *nodes,
     fm_emit_totals_tell(&totals, ok ? *ret : NULL);
     if (ok) {
         notes->source_map = fm_coverage_lines(coverage, e.ps_ids, (*ret)->ps_count);
+        fm_source_map_attach(notes->source_map, *ret);
         if (code)
             notes->machine_code = fm_code_make(nodes, coverage->samples, e.ps_ids, *ret, notes);
+        if (notes->machine_code != NULL)
+            fm_machine_code_attach(notes->machine_code, *ret);
     }
     struct fm_emitted emitted = {e.ps_ids, e.pd_ids, e.csd_ids};
     if (ret_emitted != NULL)
@@ -519,5 +522,6 @@ bool fm_emit_again(struct fm_raw_recording *recording, struct fm_nodes *nodes, u
     if (!ok)
         return false;
     notes->source_map = fm_coverage_lines(coverage, e.ps_ids, (*ret)->ps_count);
+    fm_source_map_attach(notes->source_map, *ret);
     return true;
 }

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "profile/file/build.h"
 #include "profile/file/machine/instructions.h"
+#include "profile/file/attached/attached.h"
 #include "profile/file/machine/machine_code.h"
 
 /* Three procedures. */
@@ -74,19 +75,11 @@ static void test_round_trip(void)
     g_autoptr(FmMachineCode) code = make_code();
     g_autoptr(FmMachineCode) read = NULL;
     g_autoptr(GError) error = NULL;
-    g_autofree char *folder = g_dir_make_tmp("machine-code-XXXXXX", NULL);
-    g_autofree char *path = g_build_filename(folder, "x.code", NULL);
-    g_autofree char *data = g_build_filename(folder, "x.data", NULL);
-    g_autofree char *named = fm_machine_code_path(data);
-    g_assert_cmpstr(named, ==, path);
     check_code(code);
-    g_assert_true(fm_machine_code_write(code, profile, path, &error));
-    g_assert_no_error(error);
-    g_assert_true(fm_machine_code_read_beside(NULL, data, profile, &read, &error));
+    fm_machine_code_attach(code, profile);
+    g_assert_true(fm_machine_code_find(NULL, "/nowhere/x.data", profile, &read, &error));
     g_assert_no_error(error);
     check_code(read);
-    g_unlink(path);
-    g_rmdir(folder);
 }
 
 /* Each beginning of the file is refused, and each changed byte is read or refused. */
@@ -94,23 +87,22 @@ static void test_damage(void)
 {
     g_autoptr(FmProfile) profile = make_profile();
     g_autoptr(FmMachineCode) code = make_code();
-    g_autofree char *folder = g_dir_make_tmp("machine-code-XXXXXX", NULL);
-    g_autofree char *path = g_build_filename(folder, "x.code", NULL);
-    g_autofree char *bytes = NULL;
-    gsize size;
-    g_assert_true(fm_machine_code_write(code, profile, path, NULL));
-    g_assert_true(g_file_get_contents(path, &bytes, &size, NULL));
+    struct fm_attached_bytes found;
+    fm_machine_code_attach(code, profile);
+    g_assert_true(fm_attached_find(NULL, "x.data", profile, FM_ATTACHED_CODE, &found, NULL));
+    gsize size = found.size;
+    g_autofree uint8_t *bytes = g_memdup2(found.bytes, size);
+    fm_attached_done(&found);
     for (gsize cut = 0; cut < size; cut++) {
         struct fm_machine_code *read = NULL;
         g_autoptr(GError) error = NULL;
-        g_assert_false(
-            fm_machine_code_read_bytes("x", (uint8_t *)bytes, cut, profile, &read, &error));
+        g_assert_false(fm_machine_code_read_bytes("x", bytes, cut, profile, &read, &error));
         g_assert_true(g_str_has_prefix(error->message, "x: offset"));
     }
     for (gsize at = 0; at < size; at++) {
         struct fm_machine_code *read = NULL;
         bytes[at] ^= 0x41;
-        if (fm_machine_code_read_bytes("x", (uint8_t *)bytes, size, profile, &read, NULL)) {
+        if (fm_machine_code_read_bytes("x", bytes, size, profile, &read, NULL)) {
             for (guint i = 0; i < read->parts->len; i++)
                 g_free(fm_machine_code_bytes(
                     read, &g_array_index(read->parts, struct fm_code_part, i), NULL));
@@ -118,8 +110,6 @@ static void test_damage(void)
         }
         bytes[at] ^= 0x41;
     }
-    g_unlink(path);
-    g_rmdir(folder);
 }
 
 static void test_instructions(void)

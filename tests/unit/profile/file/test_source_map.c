@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <glib/gstdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "profile/file/build.h"
+#include "profile/file/attached/attached.h"
 #include "profile/file/attached/source_map.h"
 
 /* Two procedures, the second with three coverage points. */
@@ -42,11 +42,8 @@ static void test_round_trip(void)
     g_autoptr(FmSourceMap) map = make_map(profile);
     g_autoptr(FmSourceMap) read = NULL;
     g_autoptr(GError) error = NULL;
-    g_autofree char *folder = g_dir_make_tmp("source-map-XXXXXX", NULL);
-    g_autofree char *path = g_build_filename(folder, "x.lines", NULL);
-    g_assert_true(fm_source_map_write(map, profile, path, &error));
-    g_assert_no_error(error);
-    g_assert_true(fm_source_map_read(path, profile, &read, &error));
+    fm_source_map_attach(map, profile);
+    g_assert_true(fm_source_map_find(NULL, "/nowhere/x.data", profile, &read, &error));
     g_assert_no_error(error);
     g_assert_cmpuint(read->ps_count, ==, 2);
     g_assert_false(read->has_times);
@@ -59,8 +56,6 @@ static void test_round_trip(void)
     g_assert_cmpuint(fm_source_map_count(read, &read->lines[0], counts), ==, UINT64_MAX);
     g_assert_cmpuint(fm_source_map_count(read, &read->lines[1], counts), ==, 5);
     g_assert_cmpuint(fm_source_map_count(read, &read->lines[2], counts), ==, 8);
-    g_unlink(path);
-    g_rmdir(folder);
 }
 
 static void test_times(void)
@@ -69,41 +64,41 @@ static void test_times(void)
     struct fm_source_map_builder *builder = fm_source_map_builder_new();
     g_autoptr(FmSourceMap) read = NULL;
     g_autoptr(GError) error = NULL;
-    g_autofree char *folder = g_dir_make_tmp("source-map-XXXXXX", NULL);
-    g_autofree char *path = g_build_filename(folder, "x.lines", NULL);
     fm_source_map_builder_has_times(builder);
     fm_source_map_builder_add(builder, 1, 7, NULL, 0);
     fm_source_map_builder_add(builder, 2, 10, (const uint32_t[]){0}, 1);
     fm_source_map_builder_add_time(builder, 1000000);
     g_autoptr(FmSourceMap) map = fm_source_map_builder_finish(builder, profile->ps_count);
-    g_assert_true(fm_source_map_write(map, profile, path, &error));
-    g_assert_no_error(error);
-    g_assert_true(fm_source_map_read(path, profile, &read, &error));
+    fm_source_map_attach(map, profile);
+    g_assert_true(fm_source_map_find(NULL, "/nowhere/x.data", profile, &read, &error));
     g_assert_no_error(error);
     g_assert_true(read->has_times);
     g_assert_cmpuint(read->lines[0].quanta, ==, 0);
     g_assert_cmpuint(read->lines[1].quanta, ==, 1000000);
     g_assert_cmpuint(read->lines[1].point_count, ==, 1);
-    g_unlink(path);
-    g_rmdir(folder);
 }
 
-static void expect_failure(const struct fm_profile *profile, const char *bytes, size_t size,
+/* As it is attached. */
+static GBytes *bytes_of(const struct fm_source_map *map, struct fm_profile *profile)
+{
+    struct fm_attached_bytes found;
+    fm_source_map_attach(map, profile);
+    g_assert_true(fm_attached_find(NULL, "x.data", profile, FM_ATTACHED_LINES, &found, NULL));
+    GBytes *bytes = g_bytes_new(found.bytes, found.size);
+    fm_attached_done(&found);
+    return bytes;
+}
+
+static void expect_failure(const struct fm_profile *profile, const uint8_t *bytes, size_t size,
                            int code)
 {
-    g_autofree char *path = NULL;
     g_autoptr(GError) error = NULL;
     struct fm_source_map *map = NULL;
-    int fd = g_file_open_tmp("source-map-XXXXXX", &path, NULL);
-    g_assert_cmpint(fd, >=, 0);
-    close(fd);
-    g_assert_true(g_file_set_contents(path, bytes, (gssize)size, NULL));
-    g_assert_false(fm_source_map_read(path, profile, &map, &error));
+    g_assert_false(fm_source_map_read_bytes("x", bytes, size, profile, &map, &error));
     if (code >= 0)
         g_assert_error(error, FM_ERROR, code);
-    g_assert_nonnull(error);
+    g_assert_true(g_str_has_prefix(error->message, "x: offset"));
     g_assert_null(map);
-    g_unlink(path);
 }
 
 static void test_damage(void)
@@ -111,13 +106,10 @@ static void test_damage(void)
     g_autoptr(FmProfile) profile = make_profile("prog");
     g_autoptr(FmProfile) other = make_profile("another");
     g_autoptr(FmSourceMap) map = make_map(profile);
-    g_autoptr(GError) error = NULL;
-    g_autofree char *folder = g_dir_make_tmp("source-map-XXXXXX", NULL);
-    g_autofree char *path = g_build_filename(folder, "x.lines", NULL);
-    g_autofree char *bytes = NULL;
+    g_autoptr(GBytes) whole = bytes_of(map, profile);
     gsize size;
-    g_assert_true(fm_source_map_write(map, profile, path, &error));
-    g_assert_true(g_file_get_contents(path, &bytes, &size, NULL));
+    const uint8_t *begin = g_bytes_get_data(whole, &size);
+    g_autofree uint8_t *bytes = g_memdup2(begin, size);
     for (gsize cut = 0; cut < size; cut++)
         expect_failure(profile, bytes, cut, -1);
     expect_failure(other, bytes, size, FM_ERROR_FORMAT);
@@ -125,40 +117,41 @@ static void test_damage(void)
     g_assert_cmpint(bytes[size - 2], ==, 2);
     bytes[size - 2] = 3;
     expect_failure(profile, bytes, size, FM_ERROR_FORMAT);
-    g_unlink(path);
-    g_rmdir(folder);
 }
 
-/* NAME.lines goes before NAME.procrep, the name that the file had. */
+static void put(const char *path, GBytes *bytes)
+{
+    gsize size;
+    const char *begin = g_bytes_get_data(bytes, &size);
+    g_assert_true(g_file_set_contents(path, begin, (gssize)size, NULL));
+}
+
+/* Of older recordings. NAME.lines goes before NAME.procrep, the name that the file had; what is
+ * attached goes before both. */
 static void test_beside(void)
 {
-    g_autoptr(FmProfile) profile = make_profile("prog");
-    g_autoptr(FmSourceMap) map = make_map(profile), old = NULL, new = NULL;
+    g_autoptr(FmProfile) profile = make_profile("prog"), with = make_profile("prog");
+    g_autoptr(FmSourceMap) map = make_map(profile), old = NULL, new = NULL, attached = NULL;
+    g_autoptr(GBytes) bytes = bytes_of(map, with);
     g_autoptr(GError) error = NULL;
     g_autofree char *folder = g_dir_make_tmp("source-map-XXXXXX", NULL);
     g_autofree char *data = g_build_filename(folder, "x.data", NULL);
     g_autofree char *procrep = g_build_filename(folder, "x.procrep", NULL);
-    g_autofree char *lines = fm_source_map_path(data);
-    g_assert_true(g_str_has_suffix(lines, "/x.lines"));
-    g_assert_false(fm_source_map_read_beside(NULL, data, profile, &old, &error));
+    g_autofree char *lines = g_build_filename(folder, "x.lines", NULL);
+    g_assert_false(fm_source_map_find(NULL, data, profile, &old, &error));
     g_assert_error(error, FM_ERROR, FM_ERROR_NOT_FOUND);
-    g_assert_true(fm_source_map_write(map, profile, procrep, NULL));
-    g_assert_true(fm_source_map_read_beside(NULL, data, profile, &old, NULL));
+    put(procrep, bytes);
+    g_assert_true(fm_source_map_find(NULL, data, profile, &old, NULL));
     g_assert_true(g_file_set_contents(procrep, "Mercury deep profiler procrep", -1, NULL));
-    g_assert_true(fm_source_map_write(map, profile, lines, NULL));
-    g_assert_true(fm_source_map_read_beside(NULL, data, profile, &new, NULL));
-    g_unlink(lines);
+    put(lines, bytes);
+    g_assert_true(fm_source_map_find(NULL, data, profile, &new, NULL));
+    g_assert_true(g_file_set_contents(lines, "another thing", -1, NULL));
+    g_assert_true(fm_source_map_find(NULL, data, with, &attached, NULL));
+    fm_attached_remove_beside(data);
+    g_assert_false(g_file_test(lines, G_FILE_TEST_EXISTS));
+    g_assert_true(g_file_test(procrep, G_FILE_TEST_EXISTS)); /* it may be a Mercury program's */
     g_unlink(procrep);
     g_rmdir(folder);
-}
-
-static void test_missing(void)
-{
-    g_autoptr(FmProfile) profile = make_profile("prog");
-    g_autoptr(GError) error = NULL;
-    struct fm_source_map *map = NULL;
-    g_assert_false(fm_source_map_read("/nowhere/x.lines", profile, &map, &error));
-    g_assert_error(error, FM_ERROR, FM_ERROR_NOT_FOUND);
 }
 
 int main(int argc, char **argv)
@@ -168,6 +161,5 @@ int main(int argc, char **argv)
     g_test_add_func("/deep/source-map/times", test_times);
     g_test_add_func("/deep/source-map/damage", test_damage);
     g_test_add_func("/deep/source-map/beside", test_beside);
-    g_test_add_func("/deep/source-map/missing", test_missing);
     return g_test_run();
 }

@@ -110,11 +110,11 @@ static struct part merge_parts(const struct part *parts, const unsigned *order, 
         if (part->lines != NULL)
             fm_merge_add_lines(merge, part->lines);
     }
-    struct fm_merge_beside beside;
-    if (!fm_merge_finish_with(merge, &result.profile, &beside, &error))
+    if (!fm_merge_finish(merge, &result.profile, &error))
         g_error("%s", error->message);
-    result.lines = g_steal_pointer(&beside.lines);
-    fm_merge_beside_done(&beside);
+    if (result.profile->attached[FM_ATTACHED_LINES].packed != NULL &&
+        !fm_source_map_find(NULL, "sum.data", result.profile, &result.lines, &error))
+        g_error("%s", error->message);
     return result;
 }
 
