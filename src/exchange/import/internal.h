@@ -73,7 +73,7 @@ bool fm_import_json(const struct fm_import_input *input, struct fm_json_value *r
 /* "NAME: offset N: " + the text; without offset if at is not in the input. */
 bool fm_import_json_fail(const struct fm_import_input *input, struct fm_json_value at,
                          GError **error, const char *format, ...) FM_PRINTF(4, 5);
-/* What a number or a string says; "0" of no value. g_free. */
+/* A number or a string as text; "0" of no value. g_free. */
 char *fm_import_json_text(struct fm_json_value value);
 
 /* --- measures --- */

@@ -32,7 +32,7 @@ struct chrome {
     GHashTable *profiles;      /* key -> struct profile */
     GArray *chunks;            /* struct chunk: parts of them */
     struct fm_json_value stack_frames, stack_samples;
-    bool build; /* of -ftime-trace */
+    bool build; /* a trace of clang -ftime-trace */
     uint64_t asynchronous, without_time;
     uint64_t samples;
     unsigned samples_measure, wall_measure;
@@ -120,7 +120,7 @@ static uint32_t function_named(struct chrome *in, const char *name, const char *
                                                                    .unit_size = strlen(unit)});
 }
 
-/* Of clang's spans the detail says which header, class or function it was. */
+/* In clang's spans the detail says which header, class or function it was. */
 static uint32_t function_of(struct chrome *in, const struct fm_json_value *of, const char *name)
 {
     if (in->build) {

@@ -21,9 +21,9 @@ struct firefox {
     GPtrArray *texts;   /* of processes that stand as text within the JSON */
     unsigned cpu;       /* measure; 0 = not recorded by all threads */
     double cpu_scale;
-    bool is_time, is_bytes; /* what weights are; else samples */
+    bool is_time, is_bytes; /* meaning of weights; else samples */
     uint64_t sum, cpu_sum, samples, without_stack;
-    struct fm_import_figures figures; /* of fathom's own exports: a thread is a measure of one */
+    struct fm_import_figures figures; /* in fathom's own exports: a thread is a measure of one */
     struct fm_import_figure column;   /* then: of the thread that is read */
     char *thread;                     /* its outermost frame; NULL = none is one */
 };
@@ -310,7 +310,7 @@ static bool find_threads(struct firefox *in, struct fm_json_value profile, unsig
     return true;
 }
 
-/* What the weights are, and whether all threads know their CPU time. */
+/* The meaning of the weights, and whether all threads know their CPU time. */
 static void choose_measures(struct firefox *in)
 {
     struct fm_build *build = fm_stacks_build(in->stacks);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What DHAT and massif write alike: frames. */
+/* Frames, which DHAT and massif write alike. */
 #pragma once
 
 #include "exchange/import/stacks.h"

@@ -251,7 +251,7 @@ static void describe(struct cpu *in)
     fm_build_note(build, note);
 }
 
-/* What stands behind the records: names, or the process's files. */
+/* The part behind the records: names, or the process's files. */
 static void read_text(struct cpu *in, bool java)
 {
     const char *line, *begin = (const char *)in->input->bytes;

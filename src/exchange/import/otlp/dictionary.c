@@ -21,9 +21,9 @@ enum { VALUE_STRING = 1, VALUE_INT = 3 };
 
 #define NOT_READ UINT32_MAX
 struct frame {
-    uint32_t number; /* of the function in its table, 0 = none */
+    uint32_t number; /* index of the function in its table, 0 = none */
     uint32_t file;   /* string: the mapping's file */
-    uint32_t line;   /* of the call in it */
+    uint32_t line;   /* line of the call in it */
     uint32_t made;   /* the function of the stacks; NOT_READ = none yet */
 };
 /* Frames of a location, outermost first. */

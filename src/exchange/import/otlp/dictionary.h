@@ -14,8 +14,8 @@ struct fm_otlp_text {
     size_t size;
 };
 
-/* Of a message whose bytes have to stay. *frames counts those of all samples, over all dictionaries
- * of a file: there is a limit. NULL: the tables are damaged. */
+/* The dictionary of a message whose bytes have to stay. *frames counts those of all samples, over
+ * all dictionaries of a file: there is a limit. NULL: the tables are damaged. */
 struct fm_otlp_dictionary *fm_otlp_dictionary_new(const struct fm_import_input *input,
                                                   struct fm_stacks *stacks,
                                                   const struct fm_field *message, uint64_t *frames,

@@ -41,7 +41,7 @@ struct otlp {
     unsigned left_out; /* profiles of types that there is no room for */
 };
 
-/* What a profile says of itself. */
+/* A profile's own description. */
 struct profile {
     char *name, *unit;
     uint64_t period; /* a sample's CPU time in nanoseconds; 0: values are in the samples */
@@ -304,7 +304,7 @@ static bool read_profile(struct otlp *in, const struct fm_field *message, GError
 
 /* --- resources --- */
 
-/* What a process is called, by its attributes; g_free. Also finds fathom's own line. */
+/* A process's name, by its attributes; g_free. Also finds fathom's own line. */
 static char *name_of_resource(struct otlp *in, const struct fm_field *resource)
 {
     static const char *const keys[] = {"process.executable.name", "service.name", "container.id",
