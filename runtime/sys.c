@@ -4,6 +4,7 @@
 #include "files.h"
 #include "internal.h"
 
+#include "sandbox/apart.h"
 #include "sandbox/gate.h"
 
 #include <errno.h>
@@ -478,23 +479,36 @@ static bool maps_line_feed(struct maps_line *line, char c, uint64_t address)
     return false;
 }
 
+struct mapping_search {
+    uint64_t address;
+    struct maps_line line;
+    bool found;
+    char buffer[1024];
+};
+
+static void mapping_search(void *argument)
+{
+    struct mapping_search *search = argument;
+    int fd = fm_file_open("/proc/self/maps", O_RDONLY);
+    ssize_t got;
+    if (fd < 0)
+        return;
+    while (!search->found && (got = fm_file_read(fd, search->buffer, sizeof search->buffer)) > 0)
+        for (ssize_t i = 0; i < got && !search->found; i++)
+            search->found = maps_line_feed(&search->line, search->buffer[i], search->address);
+    fm_file_close(fd);
+}
+
 bool fm_mapping_find(uint64_t address, uint64_t *ret_low, uint64_t *ret_high, bool *ret_main_stack)
 {
-    int fd = fm_file_open("/proc/self/maps", O_RDONLY);
-    if (fd < 0)
+    struct mapping_search search = {.address = address};
+    if (!fm_apart_run(mapping_search, &search))
+        mapping_search(&search);
+    if (!search.found)
         return false;
-    struct maps_line line = {0};
-    char buffer[1024] = {0};
-    bool found = false;
-    ssize_t got;
-    while (!found && (got = fm_file_read(fd, buffer, sizeof buffer)) > 0)
-        for (ssize_t i = 0; i < got && !found; i++)
-            found = maps_line_feed(&line, buffer[i], address);
-    fm_file_close(fd);
-    if (!found)
-        return false;
-    *ret_low = line.low;
-    *ret_high = line.high;
-    *ret_main_stack = line.tail_used == 7 && memcmp(line.tail, "[stack]", 7) == 0;
+    const struct maps_line *line = &search.line;
+    *ret_low = line->low;
+    *ret_high = line->high;
+    *ret_main_stack = line->tail_used == 7 && memcmp(line->tail, "[stack]", 7) == 0;
     return true;
 }
