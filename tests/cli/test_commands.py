@@ -154,6 +154,24 @@ class Report(unittest.TestCase):
             self.assertIn(b"/missing: No such file or directory", told.stderr)
             self.assertFalse(os.path.exists(ran))
 
+    def test_no_recording_goes_elsewhere_from_a_removed_folder(self):
+        def remove_it():
+            os.rmdir(os.getcwd())
+        with tempfile.TemporaryDirectory() as folder:
+            gone, ran = os.path.join(folder, "gone"), os.path.join(folder, "ran")
+            def record(name, *words):
+                os.mkdir(gone)
+                return subprocess.run([os.path.abspath(FATHOM), "record", *name, "--", *words], capture_output=True, cwd=gone,
+                                      preexec_fn=remove_it, timeout=PATIENCE)
+            for name in ([], ["-o", "prof"], ["-o", "./prof"]):
+                told = record(name, "touch", ran)
+                self.assertEqual((told.returncode, told.stderr),
+                                 (1, b"fathom record: cannot write recordings to .: No such file or directory\n"))
+                self.assertFalse(os.path.exists(ran))
+            told = record(["-o", os.path.join(folder, "prof")], "touch", ran)
+            self.assertEqual((told.returncode, os.path.exists(ran)), (0, True), told.stderr)
+            self.assertTrue(os.path.exists(os.path.join(folder, "prof.data")))
+
     def test_a_closed_pipe_is_an_error(self):
         with open("/dev/full", "wb") as full:
             told = subprocess.run([FATHOM, "report", "menu", PROFILE], stdout=full,

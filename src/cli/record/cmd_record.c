@@ -380,11 +380,21 @@ static int take(struct record_options *options)
     return status >= 0 ? status : tell_runtime(options);
 }
 
+/* A working folder that was removed may pass for writable, but nothing can be created in it.
+ * errno says why. */
+static bool may_write_to(const char *folder)
+{
+    char *working = getcwd(NULL, 0);
+    bool has_path = working != NULL || g_path_is_absolute(folder);
+    free(working);
+    return has_path && access(folder, W_OK | X_OK) == 0;
+}
+
 /* Checks before the program runs, perhaps for hours. Returns an exit status, or -1 to go on. */
 static int check_output(const char *base)
 {
     g_autofree char *folder = g_path_get_dirname(base);
-    if (access(folder, W_OK | X_OK) == 0)
+    if (may_write_to(folder))
         return -1;
     int code = errno;
     g_autofree char *shown = fm_text_escaped(folder);

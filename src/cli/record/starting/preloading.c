@@ -58,7 +58,9 @@ static bool has_sanitizer(const char *preloaded)
 char **fm_preloading_environment(char **argv, bool children, bool *ret_told, bool *ret_outside)
 {
     char **environment = g_get_environ();
-    g_autofree char *path = g_find_program_in_path(argv[0]);
+    /* A path is taken as it is: the working folder may have been removed. */
+    g_autofree char *path =
+        strchr(argv[0], '/') != NULL ? g_strdup(argv[0]) : g_find_program_in_path(argv[0]);
     g_autofree char *file = NULL;
     *ret_told = false;
     if (path == NULL || g_strcmp0(g_environ_getenv(environment, "FATHOM_PRELOAD"), "off") == 0)
