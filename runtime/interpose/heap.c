@@ -70,6 +70,11 @@ static bool is_of_other(void)
     return false;
 }
 
+static bool is_silent(void)
+{
+    return false;
+}
+
 static size_t usable_asked(void *block)
 {
     return malloc_usable_size(block);
@@ -78,6 +83,11 @@ static size_t usable_asked(void *block)
 static bool is_of_other(void)
 {
     return fm_heap_next.other;
+}
+
+static bool is_silent(void)
+{
+    return fm_heap_next.silent;
 }
 
 static uint64_t object_of(uint64_t function)
@@ -91,7 +101,7 @@ static size_t usable_asked(void *block)
 {
     fm_heap_look_up();
     if (fm_heap_next.usable == NULL) { /* the name is another's than malloc's */
-        size_t word = fm_heap_next.other ? 0 : chunk_word(block);
+        size_t word = fm_heap_next.silent ? 0 : chunk_word(block);
         return word != 0 ? chunk_usable(word) - ((word & CHUNK_MAPPED) != 0 ? sizeof word : 0) : 0;
     }
     fm_tls_v2.inside++;
@@ -102,7 +112,9 @@ static size_t usable_asked(void *block)
 
 FRONT size_t malloc_usable_size(void *block)
 {
-    return block != NULL ? usable_asked(block) : 0;
+    fm_heap_look_up();
+    size_t (*next)(void *) = fm_heap_next.usable_next;
+    return block == NULL ? 0 : next != NULL ? next(block) : usable_asked(block);
 }
 #endif
 
@@ -140,8 +152,8 @@ static bool is_ours(void)
     if (program_has)
         return false;
     fm_heap_look_up();
-    chunks_known = !fm_heap_next.other;
-    return ours;
+    chunks_known = !fm_heap_next.other && !fm_heap_next.silent;
+    return ours && !fm_heap_next.silent;
 }
 #endif
 
@@ -233,7 +245,8 @@ static struct fm_rec_csd *charged_at(struct fm_thread *thread, uint64_t cfa)
 
 static bool is_recorded(const struct fm_tls *tls)
 {
-    return tls->thread != NULL && tls->inside == 0 && tls->bound != FM_BOUND_NONE && !program_has;
+    return tls->thread != NULL && tls->inside == 0 && tls->bound != FM_BOUND_NONE && !program_has &&
+           !is_silent();
 }
 
 /* As above for all cases; NULL: nothing to do. */

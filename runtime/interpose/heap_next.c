@@ -123,8 +123,11 @@ void fm_heap_look_up(void)
     if (object_of(usable) != allocator)
         usable = NULL;
     uint64_t libc = object_of(dlsym(RTLD_NEXT, "gnu_get_libc_version"));
-    fm_heap_next.other = libc != 0 && allocator != libc;
+    bool other = libc != 0 && allocator != libc;
+    fm_heap_next.silent = other && usable == NULL;
+    fm_heap_next.other = other && usable != NULL;
     memcpy(&fm_heap_next.usable, &usable, sizeof usable);
+    memcpy(&fm_heap_next.usable_next, &found[9], sizeof found[9]);
     static_assert(offsetof(struct fm_heap_next, usable) == 9 * sizeof(void *), "in this order");
     for (size_t i = 0; i < 9; i++)
         __atomic_store_n((void **)(void *)&fm_heap_next + i, found[i], __ATOMIC_RELAXED);

@@ -19,8 +19,10 @@ struct fm_heap_next {
     int (*posix_memalign)(void **, size_t, size_t);
     void *(*valloc)(size_t);
     void *(*pvalloc)(size_t);
-    size_t (*usable)(void *); /* NULL: the allocator does not say */
-    bool other;               /* than libc's */
+    size_t (*usable)(void *);      /* NULL: the allocator does not say */
+    size_t (*usable_next)(void *); /* for the program's own calls; maybe another allocator's */
+    bool other;                    /* than libc's, and says how large its blocks are */
+    bool silent;                   /* another that does not say it, so nothing is recorded */
     bool looked_up;
 };
 /* Looked up at the first call. */

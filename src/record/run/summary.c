@@ -297,10 +297,12 @@ static void print_not_recorded(const struct fm_profile *profile)
         fputs("calls and memory are not recorded: nothing was loaded into the process\n", stderr);
         return;
     }
-    fprintf(stderr,
-            "memory%s not recorded: calls of malloc%s cannot be recorded in fully static programs, "
-            "with sanitizers, and with a malloc of the program's own\n",
-            waits ? " is" : " and waiting are", waits ? "" : " and those that can wait");
+    fprintf(
+        stderr,
+        "memory%s not recorded: calls of malloc%s cannot be recorded in fully static programs, "
+        "with sanitizers, with a malloc of the program's own, and with an allocator that has no "
+        "malloc_usable_size\n",
+        waits ? " is" : " and waiting are", waits ? "" : " and those that can wait");
 }
 
 void fm_run_print_summary(const struct fm_profile *profile, const struct fm_finish_notes *notes,

@@ -4,6 +4,7 @@
 another in its place, stopped and started, in threads and after a fork; and live and peak bytes."""
 import os
 import pathlib
+import re
 import shutil
 import sys
 import tempfile
@@ -136,6 +137,42 @@ def beside(tap, folder, other):
              [1001, 1000, 11000, 10000, 1], "and its memory is recorded to the byte")
 
 
+WRAPPER = """
+#include <dlfcn.h>
+#include <stddef.h>
+static long count;
+void *malloc(size_t bytes)
+{
+    static void *(*next)(size_t);
+    if (next == NULL)
+        next = dlsym(RTLD_NEXT, "malloc");
+    count++;
+    return next(bytes);
+}
+"""
+
+
+def wrapped(tap, folder):
+    """A preloaded malloc that does not say how large its blocks are: what is freed and held cannot be known."""
+    (folder / "wrapper.c").write_text(WRAPPER)
+    lib.must(["gcc", "-O1", "-fPIC", "-shared", "-D_GNU_SOURCE", "wrapper.c", "-o", "wrapper.so"], folder)
+    environment = {**os.environ, "LD_PRELOAD": str(folder / "wrapper.so")}
+    lib.must(["gcc", "-O1", "-fno-builtin", "kept.c", "-o", "plain"], folder)
+    plain = lib.must(["./plain"], folder, env=environment).stdout
+    given = f"LD_PRELOAD={folder}/wrapper.so"
+    for heap in "on", "off":
+        # Into a program without hooks fathom loads its library in front of the wrapper.
+        for program, words, around in (("./kept", ["env", given, "./kept"], {}), ("./plain", ["./plain"], environment)):
+            done = lib.run([lib.FATHOM, "record", "-o", "wrapped", "--", *words], folder,
+                           env={**os.environ, **around, "FATHOM_HEAP": heap})
+            what = f"a malloc that does not tell sizes, {program}, remembered: {heap}"
+            tap.same((done.returncode, done.stdout), (0, plain), f"{what}: the program's own sizes")
+            tap.check(re.search("^memory (is|and waiting are) not recorded", done.stderr, re.M), f"{what}: it is said",
+                      done.stderr)
+            tap.same([number for (function, _), number in lib.Profile(folder / "wrapped.data").heap.items()
+                      if function == "both" and number], [], f"{what}: no number is invented")
+
+
 def main():
     tap = lib.Tap()
     with tempfile.TemporaryDirectory() as name:
@@ -153,6 +190,7 @@ def main():
                   {"LD_PRELOAD": str(other), "FATHOM_HEAP": "off"}, False)
         one_unit(tap, folder)
         beside(tap, folder, other)
+        wrapped(tap, folder)
     return tap.done()
 
 
