@@ -2,7 +2,6 @@
 /* Handles requests to the program that arrive through its file. Requests are untrusted: whoever may
  * write to the file may write anything into it. */
 #include "internal.h"
-#include "slots/slots.h"
 
 #include <errno.h>
 #include <time.h>
@@ -34,8 +33,6 @@ static int answer(const struct fm_rec_request *request, bool between_hooks)
     switch (request->command) {
     case FM_REC_COMMAND_START:
     case FM_REC_COMMAND_STOP:
-        if (fm_slots_are_used())
-            return -EOPNOTSUPP;
         fm_process.start_at_ns = fm_process.stop_at_ns = 0;
         act_by->stop(request->command == FM_REC_COMMAND_STOP, between_hooks);
         return 0;

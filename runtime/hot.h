@@ -98,11 +98,13 @@ struct fm_tls {
     /* --hooks=slots: the node of the function that left hooked code last; the thread's root, 0 =
      * none yet. */
     uint64_t slot_current, slot_root;
-    struct fm_slots_thread *slot_own; /* NULL: none yet */
+    struct fm_slots_thread *slot_own;   /* NULL: none yet */
+    struct fm_slots_node *slot_stopped; /* runs while the recording is stopped; else NULL */
 };
 static_assert(offsetof(struct fm_tls, inside) == 48, "slots/node.h");
 static_assert(offsetof(struct fm_tls, slot_root) == 192, "slots/node.h");
 static_assert(offsetof(struct fm_tls, slot_own) == 200, "slots/node.h");
+static_assert(offsetof(struct fm_tls, slot_stopped) == 208, "slots/node.h");
 static_assert(offsetof(struct fm_tls, slot_current) == 184, "slots/node.h");
 static_assert(offsetof(struct fm_tls, bound) == 0, "hooks.S");
 static_assert(offsetof(struct fm_tls, top) == 8, "hooks.S");

@@ -107,10 +107,6 @@ static uint64_t moment_of(const char *variable)
 
 static void begin_stopped(void)
 {
-    if (fm_slots_are_used()) {
-        fm_slots_cannot_stop();
-        return;
-    }
     fm_process.stopped = fm_process.was_stopped = true;
     fm_process.grade_flags |= FM_REC_WAS_STOPPED;
     fm_process.header->recording_on = 0;

@@ -213,8 +213,7 @@ static void enter_stack(struct fm_thread *thread, struct fm_stack *stack)
     fm_stack_publish_current(thread);
     tls->top = stack->top;
     tls->limit = fm_process.stopped ? NULL : stack->limit;
-    if (!fm_process.stopped)
-        tls->bound = FM_BOUND(stack->low);
+    tls->bound = fm_thread_bound(thread, stack->low);
 }
 
 static bool contains(const struct fm_stack *stack, uint64_t cfa)
@@ -236,8 +235,8 @@ static struct fm_stack *main_stack_grown(struct fm_thread *thread, uint64_t cfa)
         return NULL;
     stack->low = low;
     stack->rec->low = low;
-    if (stack == thread->stack && !fm_process.stopped)
-        thread->tls->bound = FM_BOUND(low);
+    if (stack == thread->stack)
+        thread->tls->bound = fm_thread_bound(thread, low);
     return stack;
 }
 
@@ -254,8 +253,7 @@ void fm_stack_switch(struct fm_thread *thread, uint64_t cfa)
         now->low - cfa < GUESS_BYTES) {
         now->low = cfa;
         now->rec->low = cfa;
-        if (!fm_process.stopped)
-            thread->tls->bound = FM_BOUND(cfa);
+        thread->tls->bound = fm_thread_bound(thread, cfa);
         return;
     }
     if (found == NULL)

@@ -224,7 +224,7 @@ struct fm_thread *fm_thread_make(uint64_t stack_address)
     __atomic_store_n(&tls->thread, thread, __ATOMIC_RELEASE);
     fm_lock_take(&thread->lock); /* against a start or stop by another thread */
     tls->limit = fm_process.stopped ? NULL : thread->stack->limit;
-    tls->bound = fm_process.stopped ? FM_BOUND_NONE : FM_BOUND(thread->stack->low);
+    tls->bound = fm_thread_bound(thread, thread->stack->low);
     exits_bound(thread, fm_process.stopped);
     fm_lock_give(&thread->lock);
     /* glibc keeps the first 32 keys in the thread itself: no allocation here. */
@@ -236,11 +236,6 @@ struct fm_thread *fm_thread_make(uint64_t stack_address)
 
 void fm_threads_control(bool stopped, bool between_hooks)
 {
-    if (fm_slots_are_used()) {
-        if (stopped)
-            fm_slots_cannot_stop();
-        return;
-    }
     uint64_t mask = fm_block_signals();
     fm_lock_take(&fm_process.threads_lock);
     if (fm_process.stopped != stopped) {
@@ -262,8 +257,8 @@ void fm_threads_control(bool stopped, bool between_hooks)
             fm_waiting_note_stop(t, stopped, now_ns);
             if (!stopped) /* before the first entry */
                 t->tls->exit_own = t->tls->exit_any = FM_BOUND(0);
-            __atomic_store_n(&t->tls->bound, stopped ? FM_BOUND_NONE : FM_BOUND(t->stack->low),
-                             __ATOMIC_RELEASE);
+            fm_slots_stop(t, stopped);
+            __atomic_store_n(&t->tls->bound, fm_thread_bound(t, t->stack->low), __ATOMIC_RELEASE);
             __atomic_store_n(&t->tls->limit, stopped ? NULL : t->stack->limit, __ATOMIC_RELEASE);
             if (stopped) /* interpose/heap.c undoes it */
                 __atomic_store_n(&t->tls->heap_off, 1, __ATOMIC_SEQ_CST);
@@ -446,7 +441,7 @@ void fm_threads_after_fork(const char *old_base)
     tls->top = current->top;
     /* Another thread of the parent's may have been about to set these. */
     tls->limit = fm_process.stopped ? NULL : current->limit;
-    tls->bound = fm_process.stopped ? FM_BOUND_NONE : FM_BOUND(current->low);
+    tls->bound = fm_thread_bound(thread, current->low);
     if (!fm_process.stopped)
         tls->exit_own = tls->exit_any = FM_BOUND(0);
     list_add(thread);

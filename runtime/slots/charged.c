@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Contexts of code that runs, for charges; contexts of a child of fork; notes to the user. */
+/* Contexts of code that runs, for charges; contexts of a child of fork; a note to the user. */
 #include "slots.h"
 
 #include <errno.h>
 
 static const struct fm_rec_frame *frame_of(struct fm_thread *thread, struct fm_slots_node *node)
 {
+    node = fm_slots_recorded(node);
     if ((node->special & FM_SLOTS_STALE) != 0) {
         uint64_t mask = fm_block_signals();
         bool revived = fm_slots_revive(thread, node);
@@ -31,7 +32,7 @@ const struct fm_rec_frame *fm_slots_charged_quickly(const struct fm_tls *tls)
     if (FM_UNLIKELY(!fm_slots_is_current(current)))
         return (const struct fm_rec_frame *)tls->slot_root;
     const struct fm_slots_node *node = fm_slots_at((uint32_t)current);
-    bool plain = node->parent != 0 && (node->special & FM_SLOTS_STALE) == 0;
+    bool plain = node->parent != 0 && (node->special & (FM_SLOTS_STALE | FM_SLOTS_STAND_IN)) == 0;
     return plain ? (const struct fm_rec_frame *)(const void *)node : NULL;
 }
 
@@ -60,15 +61,6 @@ void fm_slots_caught(uint64_t r15)
         tls->slot_current = r15;
 }
 
-void fm_slots_cannot_stop(void)
-{
-    static bool said;
-    if (!__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
-        fm_complain("a program built with --hooks=slots cannot stop its recording: all of it is "
-                    "recorded",
-                    NULL);
-}
-
 void fm_slots_other_hooks(uint64_t hook_pc)
 {
     static bool said;
@@ -83,30 +75,17 @@ void fm_slots_other_hooks(uint64_t hook_pc)
     errno = saved_errno;
 }
 
-static void make_stale(struct fm_slots_node *node, struct fm_rec_csd_exits **copies)
+/* copies: where the next copy goes; NULL: nowhere. */
+static void make_stale(struct fm_slots_node *node, void *copies)
 {
-    struct fm_rec_csd_exits *copy = *copies;
+    struct fm_rec_csd_exits **next = copies, *copy = *next;
     if (copy != NULL) {
         copy->csd = *node->csd;
-        *copies = copy + 1;
+        *next = copy + 1;
     }
     node->csd = copy != NULL ? &copy->csd : &fm_slots_uncounted.csd;
     node->special |= FM_SLOTS_STALE;
     node->number = 0;
-}
-
-/* As deep as the tree of contexts, in which each function occurs once on a path. */
-static void make_all_stale(const struct fm_slots_node *node, struct fm_rec_csd_exits **copies)
-{
-    const struct fm_slots_node *nobody = fm_slots_nobody();
-    uint32_t slots = node->function != NULL ? fm_slots_sites(node->function) : 1;
-    for (uint32_t i = 0; i < (slots > 0 ? slots : 1); i++)
-        for (struct fm_slots_node *callee = fm_slots_at(node->slots[i]); callee != nobody;
-             callee = fm_slots_at(callee->next)) {
-            make_stale(callee, copies);
-            if (callee->maker == 0)
-                make_all_stale(callee, copies);
-        }
 }
 
 void fm_slots_after_fork(struct fm_thread *thread)
@@ -116,7 +95,7 @@ void fm_slots_after_fork(struct fm_thread *thread)
         return;
     /* Exits of calls that the parent counts go to copies. They stay. */
     struct fm_rec_csd_exits *copies = fm_private_alloc((own->edges + 1ul) * sizeof *copies);
-    make_all_stale(own->root, &copies);
+    fm_slots_each(own->root, make_stale, &copies);
     own->root->csd = fm_at(thread->rec->root_csd);
     if (own->lost != NULL) {
         own->lost->csd = &fm_slots_uncounted.csd;
@@ -124,7 +103,7 @@ void fm_slots_after_fork(struct fm_thread *thread)
         own->lost = NULL;
         own->lost_slots = 0;
     }
-    thread->tls->bound = FM_BOUND_NOT_READY;
+    thread->tls->bound = fm_thread_bound(thread, 0);
     const struct fm_rec_frame *at = fm_slots_charged(thread);
     if (at->csd != (uint64_t)own->root->csd)
         fm_process.header->forked_in = fm_ref((const void *)at->csd);

@@ -53,8 +53,7 @@ static bool number_is_unique(const struct fm_slots_about *function)
     return unique;
 }
 
-/* 0: entries take the slow path. */
-static uint32_t number_for(const struct fm_slots_node *node)
+uint32_t fm_slots_number(const struct fm_slots_node *node)
 {
     bool fast = (node->special & FM_SLOTS_SIGNAL) == 0 && number_is_unique(node->function);
     return fast ? node->function->number : 0;
@@ -152,11 +151,15 @@ static struct fm_slots_node *leave_frame(const struct fm_thread *thread,
     } else if (fm_unwind_step(walk) != FM_UNWIND_FRAME) {
         return NULL;
     }
-    if (fm_slots_is_node(saved))
-        return fm_slots_at((uint32_t)saved);
-    const struct fm_slots_entry *entry = place != 0 ? fm_slots_entry_of(thread->slots, key) : NULL;
-    return entry != NULL && fm_slots_is_node(entry->current) ? fm_slots_at((uint32_t)entry->current)
-                                                             : NULL;
+    const struct fm_slots_entry *entry = NULL;
+    if (!fm_slots_is_node(saved) && place != 0)
+        entry = fm_slots_entry_of(thread->slots, key);
+    saved = entry != NULL ? entry->current : saved;
+    if (!fm_slots_is_node(saved))
+        return NULL;
+    struct fm_slots_node *caller = fm_slots_at((uint32_t)saved);
+    /* Entered while the recording was stopped: what called that is in a stand-in no more. */
+    return (caller->special & FM_SLOTS_STAND_IN) != 0 ? fm_slots_at(node->parent) : caller;
 }
 
 /* The node of an open call of fn; NULL: none. Contexts are those of the open frames: an activation
@@ -299,7 +302,7 @@ struct fm_slots_node *fm_slots_edge(struct fm_thread *thread, struct fm_slots_no
     made->special |= call->signal ? FM_SLOTS_SIGNAL : 0;
     made->slot = slot;
     made->maker = again == NULL ? 0 : again->maker != 0 ? again->maker : fm_slots_ref(again);
-    made->number = number_for(made);
+    made->number = fm_slots_number(made);
     /* Nodes that a recursion leads to have the lists of the one that made the context. */
     struct fm_slots_node *owner = from->maker != 0 ? fm_slots_at(from->maker) : from;
     made->parent = fm_slots_ref(owner);
@@ -335,7 +338,7 @@ bool fm_slots_revive(struct fm_thread *thread, struct fm_slots_node *node)
         fm_side_add(thread, csd, FM_REC_SIDE_VIA, fm_slots_return(parent->function, node->slot));
     node->csd = csd;
     node->special &= ~(uint32_t)FM_SLOTS_STALE;
-    node->number = number_for(node);
+    node->number = fm_process.stopped ? 0 : fm_slots_number(node);
     return true;
 }
 

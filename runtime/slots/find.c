@@ -102,6 +102,18 @@ FM_RUNTIME_TEXT struct fm_slots_node *fm_slots_caller(const struct fm_tls *tls, 
                                                   : tls->thread->slots->root;
 }
 
+FM_RUNTIME_TEXT struct fm_slots_node *fm_slots_stand_in(struct fm_slots_thread *own,
+                                                        struct fm_slots_node *caller,
+                                                        const struct fm_slots_about *function,
+                                                        bool leaf, bool open)
+{
+    if (own->stand_in == NULL || fm_slots_sites(function) > FM_SLOTS_STAND_IN_SITES)
+        return fm_slots_nowhere(fm_slots_sites(function));
+    if (!leaf && (caller->special & FM_SLOTS_STAND_IN) == 0)
+        own->stand_in->parent = fm_slots_ref(caller);
+    return open && !leaf ? own->stand_in_open : own->stand_in;
+}
+
 FM_RUNTIME_TEXT bool fm_slots_entry_push(struct fm_thread *thread, struct fm_slots_node *callee,
                                          uint64_t key, unsigned signal)
 {
@@ -140,12 +152,16 @@ FM_RUNTIME_TEXT uint64_t fm_slots_find(const struct fm_slots_about *function, ui
     for (unsigned i = 0; i < FM_SLOTS_HANDLERS_RETURN_MAX; i++)
         if (fm_slots_handlers_return[i] == site)
             return 0;
-    struct fm_slots_node *node = fm_slots_caller(tls, r15, &foreign);
+    struct fm_slots_node *node = fm_slots_caller(tls, r15, &foreign), *callee;
+    if (FM_UNLIKELY(tls->slot_stopped != NULL)) {
+        callee = fm_slots_stand_in(thread->slots, node, function, kind == FM_SLOTS_LEAF, foreign);
+        bool recorded = foreign && kind != FM_SLOTS_LEAF;
+        return !recorded || fm_slots_entry_push(thread, callee, key, 0) ? (uint64_t)callee : 0;
+    }
     if (node->csd == NULL || (node->special & FM_SLOTS_STALE) != 0 ||
         (node->function == NULL && node != thread->slots->root))
         return 0;
-    struct fm_slots_node *callee =
-        fm_slots_callee(node, fm_slots_index(node, site), function, false);
+    callee = fm_slots_callee(node, fm_slots_index(node, site), function, false);
     if (callee == NULL || (callee->special & FM_SLOTS_STALE) != 0)
         return 0;
     if (foreign && kind != FM_SLOTS_LEAF && !fm_slots_entry_push(thread, callee, key, 0))

@@ -24,6 +24,7 @@
 #define FM_SLOTS_TLS 184 /* slot_current */
 #define FM_SLOTS_TLS_ROOT 192
 #define FM_SLOTS_TLS_OWN 200
+#define FM_SLOTS_TLS_STOPPED 208
 /* Nodes lie there: valgrind has its own code above, and programs at fixed addresses lie below. */
 #define FM_SLOTS_LOW 0x20000000
 #define FM_SLOTS_HIGH 0x50000000
@@ -38,6 +39,11 @@
 /* enum fm_slots_special */
 #define FM_SLOTS_IS_OPEN 1
 #define FM_SLOTS_NOT_BY_TABLE 10
+#define FM_SLOTS_IS_STAND_IN 32
+#define FM_SLOTS_ANY_FUNCTION 64
+#define FM_SLOTS_SITES 4 /* in the description: sites_leaf */
+/* Functions of more call sites take the slow path while the recording is stopped. */
+#define FM_SLOTS_STAND_IN_SITES 4096
 
 #ifndef __ASSEMBLER__
 #include <assert.h>
@@ -65,7 +71,14 @@ enum fm_slots_special {
     FM_SLOTS_RECURSIVE = 1u << 2, /* its function's context is entered by more than one node */
     FM_SLOTS_UNDER = 1u << 4,     /* it or one above it is FM_SLOTS_RECURSIVE, and that was seen */
     FM_SLOTS_STALE = 1u << 3,     /* the parent process's: its csd is a copy that nobody reads */
+    FM_SLOTS_STAND_IN =
+        1u << 5,            /* the node of all calls that begin while the recording is stopped */
+    FM_SLOTS_ANY = 1u << 6, /* a stand-in, while the recording is stopped: hooks take it for
+                               whatever function they are of */
 };
+static_assert(FM_SLOTS_STAND_IN == FM_SLOTS_IS_STAND_IN, "slots.S");
+static_assert(FM_SLOTS_ANY == FM_SLOTS_ANY_FUNCTION, "assembler/slots/slots.c");
+static_assert(offsetof(struct fm_slots_about, sites_leaf) == FM_SLOTS_SITES, "slots.S");
 static_assert(FM_SLOTS_OPEN == FM_SLOTS_IS_OPEN, "slots.S");
 static_assert((FM_SLOTS_SIGNAL | FM_SLOTS_STALE) == FM_SLOTS_NOT_BY_TABLE, "slots.S");
 

@@ -193,11 +193,14 @@
  * there: the slot that the caller's node tells is that of the return address. Then the table knows
  * the callee. Second, code without hooks has called, with something else in r15. Then the context
  * is that which hooked code was left from, or the thread's root, and the callee is one of the first
- * of its slot, or in the table. Handlers of signals are for those below. */
+ * of its slot, or in the table. Handlers of signals are for those below. Third, the recording is
+ * stopped: then the callee is the thread's stand-in. */
         .macro AT_HAND leaf
         .cfi_startproc
         PUSH %r11
         movq fm_tls_v2@gottpoff(%rip), %r11
+        cmpq $0, %fs:FM_SLOTS_TLS_STOPPED(%r11)
+        jne 11f
         cmpq %fs:FM_SLOTS_TLS(%r11), %r15
         jne 3f
         PUSH_TWO
@@ -269,6 +272,28 @@
         RECORD 8f
         .endif
         jmp 1b
+        .cfi_adjust_cfa_offset -32
+11:     PUSH_TWO
+        .if \leaf
+        movq %fs:FM_SLOTS_TLS_STOPPED(%r11), %r11
+        testq %r11, %r11 /* another thread may have started it */
+        jnz 2b
+        jmp 9f
+        .else
+        cmpq %fs:FM_SLOTS_TLS(%r11), %r15
+        jne 9f
+        movq 16(%rsp), %rcx
+        cmpl $(2 * FM_SLOTS_STAND_IN_SITES), FM_SLOTS_SITES(%rcx)
+        ja 9f
+        movq %fs:FM_SLOTS_TLS_STOPPED(%r11), %r11
+        testq %r11, %r11
+        jz 9f
+        testb $FM_SLOTS_IS_STAND_IN, FM_SLOTS_SPECIAL(%r15)
+        jnz 2b
+        movl %r15d, FM_SLOTS_PARENT(%r11)
+        jmp 2b
+        .endif
+        .cfi_adjust_cfa_offset 16
 8:      POP_TWO_MORE
 9:      POP_TWO
 10:

@@ -43,7 +43,9 @@ static bool thread_begin(struct fm_thread *thread)
     own->entry_room = ENTRIES_FIRST;
     __atomic_store_n(&thread->slots, own, __ATOMIC_RELEASE);
     /* Hooks of the other kind are told by their slow path (hooks.c). */
-    thread->tls->bound = FM_BOUND_NOT_READY;
+    thread->tls->bound = fm_thread_bound(thread, 0);
+    if (fm_process.stopped)
+        fm_slots_stop(thread, true);
     thread->tls->slot_own = own;
     thread->tls->slot_root = (uint64_t)root;
     return true;
@@ -70,27 +72,43 @@ static bool is_of_thread(const struct fm_thread *thread, const struct fm_slots_n
     return node == thread->slots->root;
 }
 
+/* NULL: no room. */
+static struct fm_slots_node *find_or_make(struct fm_thread *thread, struct fm_slots_node *node,
+                                          struct fm_slots_call *call)
+{
+    if (!fm_slots_revive(thread, node))
+        return NULL;
+    uint32_t slot = fm_slots_index(node, call->site);
+    struct fm_slots_node *callee = node == thread->slots->lost
+                                       ? NULL
+                                       : fm_slots_callee(node, slot, call->function, call->signal);
+    if (callee == NULL)
+        return fm_slots_edge(thread, node, slot, call);
+    return fm_slots_revive(thread, callee) ? callee : NULL;
+}
+
 static struct fm_slots_node *enter_locked(struct fm_thread *thread, uint64_t key, uint64_t r15,
                                           unsigned kind, struct fm_slots_call *call)
 {
     struct fm_tls *tls = thread->tls;
     struct fm_slots_thread *own = thread->slots;
     bool foreign;
-    struct fm_slots_node *node = fm_slots_caller(tls, r15, &foreign);
+    struct fm_slots_node *asked = fm_slots_caller(tls, r15, &foreign);
+    struct fm_slots_node *node = fm_slots_recorded(asked), *callee;
     if (!is_of_thread(thread, node)) {
         node = own->root;
         foreign = true;
     }
     call->signal = is_signal_return(call->site);
-    if (!fm_slots_revive(thread, node))
-        return fm_slots_nowhere(fm_slots_sites(call->function));
-    uint32_t slot = fm_slots_index(node, call->site);
-    struct fm_slots_node *callee =
-        node == own->lost ? NULL : fm_slots_callee(node, slot, call->function, call->signal);
+    if (fm_process.stopped)
+        callee = fm_slots_stand_in(own, node, call->function, kind == FM_SLOTS_LEAF,
+                                   foreign || call->signal);
+    else
+        callee = find_or_make(thread, node, call);
     if (callee == NULL)
-        callee = fm_slots_edge(thread, node, slot, call);
-    else if (!fm_slots_revive(thread, callee))
         return fm_slots_nowhere(fm_slots_sites(call->function));
+    if (asked != node && !fm_process.stopped && !foreign && !call->signal)
+        fm_slots_stand_in_called(asked, call->site, callee);
     if (kind == FM_SLOTS_LEAF || !(foreign || call->signal))
         return callee;
     if (!entries_grow(own))
@@ -113,7 +131,7 @@ FM_RUNTIME_TEXT uint64_t fm_slots_make(const struct fm_slots_about *function, ui
     struct fm_tls *tls = &fm_tls_v2;
     struct fm_thread *thread;
     struct fm_slots_call call = {.function = function, .site = site, .sp = sp, .bp = bp};
-    if (tls->inside != 0 || (tls->bound == FM_BOUND_NONE && tls->slot_root == 0) ||
+    if (tls->inside != 0 || (tls->bound == FM_BOUND_NONE && tls->thread == NULL) ||
         (tls->thread == NULL && fm_process_is_early()))
         return (uint64_t)fm_slots_nowhere(fm_slots_sites(function));
     int saved_errno = errno;

@@ -28,6 +28,9 @@ struct fm_slots_thread {
     uint32_t chunk_bytes;
     struct fm_slots_node *root, *lost;
     uint32_t lost_slots;
+    /* While the recording is stopped: all slots of both refer to the first. The second is for
+     * entries by code without hooks. NULL: it was never stopped. */
+    struct fm_slots_node *stand_in, *stand_in_open;
     uint32_t edges;    /* made */
     unsigned handlers; /* entries of handlers */
 };
@@ -50,7 +53,7 @@ extern const char etext[] __attribute__((weak)) FM_HIDDEN;
     ((uint64_t)__executable_start <= (address) && (address) < (uint64_t)etext)
 /* Whether it is the address of a node; for any number. */
 bool fm_slots_is_node(uint64_t address);
-/* The same for slot_current, which is a node, or FM_SLOTS_NOWHERE, or 0. */
+/* Asks it of slot_current, which is a node, or FM_SLOTS_NOWHERE, or 0. */
 static inline bool fm_slots_is_current(uint64_t current)
 {
     return current - FM_SLOTS_LOW < FM_SLOTS_HIGH - FM_SLOTS_LOW;
@@ -70,6 +73,13 @@ struct fm_slots_node *fm_slots_node_make(struct fm_slots_thread *of, uint32_t sl
 /* For calls that are not recorded: room for that many slots. Ends the process where there is no
  * memory at all below 4 GiB. */
 struct fm_slots_node *fm_slots_nowhere(uint32_t slots);
+/* The node that is recorded in the place of a stand-in. */
+static inline struct fm_slots_node *fm_slots_recorded(struct fm_slots_node *node)
+{
+    while ((node->special & FM_SLOTS_STAND_IN) != 0)
+        node = fm_slots_at(node->parent);
+    return node;
+}
 /* The csd of nodes whose counts nobody reads. */
 extern struct fm_rec_csd_exits fm_slots_uncounted FM_HIDDEN;
 
@@ -84,6 +94,8 @@ struct fm_slots_call {
  * room. */
 struct fm_slots_node *fm_slots_edge(struct fm_thread *thread, struct fm_slots_node *from,
                                     uint32_t slot, const struct fm_slots_call *call);
+/* The number of the node's function; 0: entries take the slow path. */
+uint32_t fm_slots_number(const struct fm_slots_node *node);
 /* A node of the parent process gets an edge in this one's file. False: no room. */
 bool fm_slots_revive(struct fm_thread *thread, struct fm_slots_node *node);
 /* The return address of the slot's call. */
@@ -107,6 +119,11 @@ uint32_t fm_slots_index(const struct fm_slots_node *node, uint64_t site);
 struct fm_slots_node *fm_slots_callee(struct fm_slots_node *node, uint32_t slot,
                                       const struct fm_slots_about *function, bool signal);
 struct fm_slots_node *fm_slots_caller(const struct fm_tls *tls, uint64_t r15, bool *ret_foreign);
+/* The recording is stopped: the stand-in of a call. leaf: it calls nothing; open: code without
+ * hooks, or the kernel, has called. */
+struct fm_slots_node *fm_slots_stand_in(struct fm_slots_thread *own, struct fm_slots_node *caller,
+                                        const struct fm_slots_about *function, bool leaf,
+                                        bool open);
 /* False: there is no room. */
 bool fm_slots_entry_push(struct fm_thread *thread, struct fm_slots_node *callee, uint64_t key,
                          unsigned signal);
@@ -122,6 +139,25 @@ void fm_slots_exit_handler(uint64_t index);
 /* A jump to a frame whose stack pointer is sp has left what is below it. */
 void fm_slots_left(struct fm_thread *thread, uint64_t sp);
 
+/* The bound of a thread whose hooks run on a stack with that lowest address: hooks of the other
+ * kind take their slow path where slots are used (hooks.c). */
+static inline uint64_t fm_thread_bound(const struct fm_thread *thread, uint64_t low)
+{
+    if (fm_process.stopped)
+        return FM_BOUND_NONE;
+    return thread->slots != NULL ? FM_BOUND_NOT_READY : FM_BOUND(low);
+}
+
+/* stopped.c */
+/* Stops or starts the thread's calls. With its lock. */
+void fm_slots_stop(struct fm_thread *thread, bool stopped);
+/* All nodes of a thread, but for its root. */
+void fm_slots_each(const struct fm_slots_node *root,
+                   void (*visit)(struct fm_slots_node *node, void *data), void *data);
+/* A stand-in has called a function whose node is now known: its next such call finds it. */
+void fm_slots_stand_in_called(struct fm_slots_node *stand_in, uint64_t site,
+                              const struct fm_slots_node *callee);
+
 /* charged.c */
 /* The node to charge; of the code that runs, or that a signal has interrupted. */
 const struct fm_rec_frame *fm_slots_charged(struct fm_thread *thread);
@@ -129,8 +165,6 @@ const struct fm_rec_frame *fm_slots_interrupted(struct fm_thread *thread,
                                                 const mcontext_t *registers);
 /* Address within the call that the node's function is making; 0: none. */
 uint64_t fm_slots_call_under_way(const struct fm_slots_node *node);
-/* Says once that the program cannot be stopped. */
-void fm_slots_cannot_stop(void);
 /* A hook of another kind has run: says once that its functions are not recorded. */
 void fm_slots_other_hooks(uint64_t hook_pc);
 void fm_slots_after_fork(struct fm_thread *thread);

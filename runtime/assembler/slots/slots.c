@@ -14,6 +14,7 @@
 #define CSD WORD_OF(FM_SLOTS_CSD)
 #define NEXT WORD_OF(FM_SLOTS_NEXT)
 #define SPECIAL WORD_OF(FM_SLOTS_SPECIAL)
+#define ANY WORD_OF(FM_SLOTS_ANY_FUNCTION)
 #define EXITS WORD_OF(FM_SLOTS_EXITS)
 
 struct writing {
@@ -76,6 +77,8 @@ static void write_entry(const struct writing *to, const struct fm_slots_function
     if (!function->has_calls)
         fputs("\tmovq " CSD "(%r11), %r11\n\tincq (%r11)\n", to->out);
     fprintf(to->out, ".Lfathom_hook_%u:\n\t.subsection 1\n9772:\n", index);
+    if (function->calls <= FM_SLOTS_STAND_IN_SITES)
+        fputs("\ttestb $" ANY ", " SPECIAL "(%r11)\n\tjne 9773b\n", to->out);
     for (unsigned i = 0; i < 2; i++)
         fprintf(to->out,
                 "\tmovl " NEXT "(%%r11), %%r11d\n"

@@ -26,8 +26,9 @@ def build(folder, hooks, sources, flags, name=None):
     return pathlib.Path(folder) / out
 
 
-def record(folder, program, arguments, name):
-    done = lib.must([lib.FATHOM, "record", "-o", f"{name}.data", "--", program, *arguments], folder)
+def record(folder, program, arguments, name, environment={}):
+    done = lib.must([lib.FATHOM, "record", "--join=all", "-o", f"{name}.data", "--", program, *arguments], folder,
+                    env={**os.environ, **environment})
     return done.stdout, lib.Profile(pathlib.Path(folder) / f"{name}.data")
 
 
@@ -42,10 +43,10 @@ def differences(one, other):
                      if one[kind][key] != other[kind][key])
 
 
-def equal(folder, what, sources, flags, arguments):
+def equal(folder, what, sources, flags, arguments, environment={}):
     programs = [build(folder, hooks, sources, flags) for hooks in HOOKS]
     for words in arguments:
-        results = [record(folder, program, words, hooks) for program, hooks in zip(programs, HOOKS)]
+        results = [record(folder, program, words, hooks, environment) for program, hooks in zip(programs, HOOKS)]
         name = f"{what} {' '.join(words)}".strip()
         tap.same(results[1][0], results[0][0], f"{name}: the program's output")
         both = [facts(result[1]) for result in results]
@@ -128,10 +129,31 @@ def ticks(folder):
 def sentences(folder):
     """Requests that such a program cannot carry out."""
     program = build(folder, "slots", ["callbacks.c", "other.c"], ["-O1"])
-    for what, environment, part in (("to begin stopped", {"FATHOM_RECORDING": "off"}, "cannot stop its recording"),
-                                    ("to time calls", {"FATHOM_TRACE": "work"}, "cannot be timed one by one")):
-        done = lib.run([program, "poly"], folder, env={**os.environ, "FATHOM_OUTPUT": "said", **environment})
-        tap.same((done.returncode, done.stderr.count(part)), (0, 1), f"{what}: a sentence")
+    done = lib.run([program, "poly"], folder, env={**os.environ, "FATHOM_OUTPUT": "said", "FATHOM_TRACE": "work"})
+    tap.same((done.returncode, done.stderr.count("cannot be timed one by one")), (0, 1), "to time calls: a sentence")
+
+
+STOPPING = ["stopping.c", "other.c"]
+INCLUDE = f"-I{pathlib.Path(__file__).parents[3] / 'include'}"
+
+
+def stopping(folder):
+    for flags in (["-O1"], ["-O0", "-fPIC"], ["-O2", "-static"]):
+        words = " ".join(flags)
+        equal(folder, f"stopping.c {words}", STOPPING, [*flags, INCLUDE],
+              [[part] for part in ("plain", "meanwhile", "within", "switching", "threads", "forks")])
+        equal(folder, f"stopping.c {words}", STOPPING, [*flags, INCLUDE], [["begun"]], {"FATHOM_RECORDING": "off"})
+    program = build(folder, "slots", STOPPING, ["-O1", INCLUDE])
+    for _ in range(3): # where it is stopped is chance
+        output, profile = record(folder, program, ["toggled"], "slots", {"FATHOM_TICKS": "timer"})
+        tap.same(output, "1\n", "stopping.c toggled: the program's output")
+    kinds, calls = 20000, profile.calls()
+    # all_kinds() calls each of these so often, the handler once; a sort of 16 compares at most 64 times.
+    most = {"all_kinds": 1, "recursive": 5, "jump": 4, "handler": 1, "keep": 1, "sort": 1, "compare": 64, "inner": 8}
+    found = {name: calls[name] / kinds for name in most}
+    tap.check(all(0 < found[name] <= limit for name, limit in most.items()), "stopping.c toggled: parts are counted", found)
+    tap.same({name: calls[name] - profile.exits[name] for name in most if calls[name] < profile.exits[name]}, {},
+             "stopping.c toggled: no more exits than calls")
 
 
 def unrecorded(folder):
@@ -255,6 +277,7 @@ def main():
         static(folder)
         ticks(folder)
         sentences(folder)
+        stopping(folder)
         unrecorded(folder)
         killed(folder)
         refusals(folder)
