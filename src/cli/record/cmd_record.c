@@ -73,6 +73,7 @@ struct keeping {
     unsigned keep;               /* number of runs to keep; 0: only one, which replaces the last */
     struct fm_rotation rotation; /* keep 0: a run is one */
     bool whole;                  /* recorded from start to end */
+    bool outside;                /* sampled from outside in any case */
 };
 
 /* *ret_wait_status: the program's; -1: not started. view: NULL, or how its pages are served. */
@@ -85,7 +86,7 @@ static int record(struct fm_finishing *how, const char *base, const struct keepi
         return fm_console_fail("record", error);
     g_autoptr(GPtrArray) before = fm_raw_recordings_of_run(base, NULL);
     g_setenv("FATHOM_OUTPUT", base, TRUE);
-    struct fm_attached attached = {.quiet = how->quiet};
+    struct fm_attached attached = {.quiet = how->quiet, .is_wanted = keeping->outside};
     bool *outside =
         view == NULL && keeping->rotation.keep == 0 && keeping->whole ? &attached.is_wanted : NULL;
     g_auto(GStrv) environment =
@@ -144,11 +145,11 @@ static int record(struct fm_finishing *how, const char *base, const struct keepi
 }
 
 static int record_run(struct fm_finishing *how, const char *name, unsigned keep,
-                      const struct fm_rotation *rotation, bool whole,
+                      const struct fm_rotation *rotation, bool whole, bool outside,
                       const struct fm_live_options *view, char **command)
 {
     g_autofree char *base = base_of(name);
-    const struct keeping keeping = {base, keep, *rotation, whole};
+    const struct keeping keeping = {base, keep, *rotation, whole, outside};
     struct fm_kept_run kept = {0};
     GError *error = NULL;
     int wait_status;
@@ -188,7 +189,8 @@ struct record_options {
     enum fm_join join;
     unsigned runs; /* that are kept; 0 = one, without a time in its name */
     struct fm_rotation rotation;
-    gboolean keep, quiet, all, keep_sources, no_heap, no_waiting, lifetimes, live, no_children;
+    gboolean keep, quiet, all, keep_sources, no_heap, no_waiting, lifetimes, live, no_children,
+        outside;
     struct fm_recorded_times times;
     struct fm_live_options view;
 };
@@ -241,8 +243,7 @@ static int parse(int argc, char **argv, struct record_options *ret, int *ret_com
     const GOptionEntry options[] = {
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &ret->output,
          "Write NAME.data, and NAME.PROGRAM.data for further programs (default: Deep)", "NAME"},
-        {"pid", 0, 0, G_OPTION_ARG_STRING, &ret->pid,
-         "Record the running process N from outside, until it ends, --for or Ctrl-C", "N"},
+        FM_ATTACHING_OPTIONS(ret->pid, ret->outside),
         {"keep", 'k', 0, G_OPTION_ARG_NONE, &ret->keep,
          "Keep the raw recordings (NAME.rec). --keep=N: keep the profiles of the last N runs, "
          "NAME.TIME.data",
@@ -374,6 +375,11 @@ static int take(struct record_options *options)
     if (options->lifetimes && options->no_heap)
         return fm_console_usage(
             "record", "--lifetimes cannot be used with --no-heap, which does not track blocks");
+    const struct fm_recorded_times *times = &options->times;
+    if (options->outside && (options->live || options->rotate || options->tick || trace ||
+                             times->begin_stopped || times->after || times->for_))
+        return fm_console_usage("record", "--outside cannot be used with --live, --rotate, --tick, "
+                                          "--trace, --begin-stopped, --after and --for");
     int status = take_rotation(options);
     if (status < 0)
         status = fm_recorded_times_set(&options->times);
@@ -410,9 +416,9 @@ static int attach(const struct record_options *options, const char *output, bool
         return fm_console_usage("record", "--pid records a process that runs: no PROGRAM with it");
     if (options->runs > 0 || options->keep || options->all || options->keep_sources ||
         options->no_heap || options->no_waiting || options->lifetimes || options->live ||
-        options->no_children || options->debug_path || options->trace || options->tick ||
-        options->when || options->join_text || options->rotate || times->begin_stopped ||
-        times->after)
+        options->no_children || options->outside || options->debug_path || options->trace ||
+        options->tick || options->when || options->join_text || options->rotate ||
+        times->begin_stopped || times->after)
         return fm_console_usage("record", "with --pid only --output, --for and --quiet apply");
     g_autofree char *base = base_of(output);
     const struct fm_attaching how = {options->pid, times->for_, base, options->quiet};
@@ -448,7 +454,7 @@ int fm_cmd_record(int argc, char **argv)
                                    .quiet = options.quiet,
                                    .alone = options.no_children,
                                    .all = options.all};
-        status = record_run(&how, output, options.runs, &options.rotation, whole,
+        status = record_run(&how, output, options.runs, &options.rotation, whole, options.outside,
                             options.live ? &options.view : NULL, argv + command);
     }
     record_options_clear(&options);

@@ -132,6 +132,31 @@ bool fm_outside_maps(struct fm_perf_live *live, const struct fm_target *target, 
     return true;
 }
 
+char *fm_outside_python(const struct fm_target *target, uint64_t *ret_start)
+{
+    g_autofree char *path = g_strdup_printf("/proc/%d/maps", (int)target->pid);
+    g_autofree char *text = NULL;
+    if (!g_file_get_contents(path, &text, NULL, NULL))
+        return NULL;
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+    char *found = NULL;
+    for (char **line = lines; *line != NULL; line++) {
+        struct mapping mapping;
+        if (!parse(*line, &mapping) || mapping.offset != 0)
+            continue;
+        const char *base = strrchr(mapping.path, '/');
+        bool library = base != NULL && g_str_has_prefix(base, "/libpython3.");
+        if (!library && (base == NULL || found != NULL || !g_str_has_prefix(base, "/python3")))
+            continue;
+        g_free(found);
+        found = g_strdup(mapping.path);
+        *ret_start = mapping.low;
+        if (library) /* the program is a front of it */
+            break;
+    }
+    return found;
+}
+
 bool fm_outside_kernel(struct fm_perf_live *live, GError **error)
 {
     static const char symbol[] = " _text\n";

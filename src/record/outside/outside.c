@@ -23,9 +23,11 @@ struct fm_outside {
     struct fm_events *events; /* NULL: by stops */
     struct fm_stops *stops;
     struct fm_thread_counts *counts;
+    struct fm_python *python;
     char *words;
     uint64_t began_ns, kernel_ticks;
     uint64_t cost_ns; /* the last look took */
+    bool for_python;  /* why it is sampled by stops */
     bool ended;       /* the process */
 };
 
@@ -107,11 +109,32 @@ static bool begin_stops(struct fm_outside *outside, const char *events, GError *
                     events == NULL ? "" : "; ", refused);
         return false;
     }
-    outside->stops = fm_stops_new(&outside->target, outside->live);
-    outside->words =
-        g_strdup_printf("sampled by stopping threads that run (ptrace), %u times a second%s%s",
-                        FM_STOPS_HZ, events == NULL ? "" : ", as ", events == NULL ? "" : events);
+    outside->stops = fm_stops_new(&outside->target, outside->live, outside->python);
+    outside->words = g_strdup_printf(
+        "sampled by stopping threads that run (ptrace), %u times a second%s%s%s", FM_STOPS_HZ,
+        outside->for_python ? ": functions of Python can be read then" : "",
+        events == NULL ? "" : ", as ", events == NULL ? "" : events);
     return true;
+}
+
+/* Looks for Python's interpreter. */
+static bool find_python(struct fm_outside *outside)
+{
+    uint64_t low, high;
+    if (!fm_python_find(outside->python))
+        return false;
+    fm_python_code(outside->python, &low, &high);
+    fm_perf_live_script(outside->live, low, high);
+    return true;
+}
+
+/* Only of a thread that is stopped the functions of Python can be read. The interpreter may be in
+ * a library that a program is about to load. */
+static bool is_python(struct fm_outside *outside)
+{
+    const struct fm_target *target = &outside->target;
+    return target->is_readable && target->tracer == 0 &&
+           (find_python(outside) || g_str_has_prefix(target->program, "python3"));
 }
 
 static bool begin(struct fm_outside *outside, enum fm_outside_way way, GError **error)
@@ -120,6 +143,10 @@ static bool begin(struct fm_outside *outside, enum fm_outside_way way, GError **
     const struct fm_perf_live_of of = {outside->target.program, "samples of a running process",
                                        outside->target.root, outside->target.inner_pid};
     outside->live = fm_perf_live_new(&of);
+    outside->python = fm_python_new(&outside->target);
+    outside->for_python = is_python(outside) && way == FM_OUTSIDE_ANY;
+    if (outside->for_python)
+        way = FM_OUTSIDE_STOPS;
     if (way == FM_OUTSIDE_STOPS || !begin_events(outside, &refused)) {
         if (way == FM_OUTSIDE_EVENTS) {
             g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE, "process %d cannot be sampled: %s",
@@ -129,7 +156,8 @@ static bool begin(struct fm_outside *outside, enum fm_outside_way way, GError **
         if (!begin_stops(outside, refused, error))
             return false;
     }
-    outside->counts = fm_thread_counts_new(&outside->target, outside->live, outside->stops != NULL);
+    outside->counts = fm_thread_counts_new(&outside->target, outside->live, outside->python,
+                                           outside->stops != NULL);
     outside->kernel_ticks = fm_target_kernel_ticks(&outside->target);
     outside->began_ns = clock_ns(CLOCK_MONOTONIC);
     bool in_kernel = outside->events != NULL && fm_events_has_kernel(outside->events);
@@ -156,6 +184,7 @@ void fm_outside_free(struct fm_outside *outside)
     fm_events_free(outside->events);
     fm_stops_free(outside->stops);
     fm_thread_counts_free(outside->counts);
+    fm_python_free(outside->python);
     fm_perf_live_free(outside->live);
     fm_target_close(&outside->target);
     g_free(outside->words);

@@ -49,7 +49,7 @@ void fm_outside_events(struct fm_perf_live *live, const struct perf_event_attr *
 {
     struct perf_event_attr own = {.size = sizeof own,
                                   .type = PERF_TYPE_SOFTWARE,
-                                  .sample_type = SAMPLE_TYPE,
+                                  .sample_type = SAMPLE_TYPE | PERF_SAMPLE_RAW,
                                   .sample_id_all = 1,
                                   .sample_regs_user = FM_OUTSIDE_SP_IP};
     fm_perf_live_event(live, FM_PERF_LIVE_CPU, attr, sizeof *attr);
@@ -89,6 +89,9 @@ GByteArray *fm_outside_record(const struct fm_outside_sample *sample)
     put_u32(record, (uint32_t)sample->tid);
     put_u64(record, 0);
     put_u64(record, sample->ns);
+    put_u32(record, sample->scripts == NULL ? 0 : sample->scripts->len);
+    if (sample->scripts != NULL)
+        g_byte_array_append(record, sample->scripts->data, sample->scripts->len);
     put_u64(record, sample->known != 0 ? PERF_SAMPLE_REGS_ABI_64 : PERF_SAMPLE_REGS_ABI_NONE);
     uint64_t mask = sample->known == 0 ? 0 : cpu ? FM_OUTSIDE_ALL_REGISTERS : FM_OUTSIDE_SP_IP;
     for (unsigned i = 0; i < FM_OUTSIDE_REGISTERS; i++)

@@ -22,7 +22,8 @@ struct fm_outside_sample {
     uint64_t ns;    /* that it stands for */
     uint64_t known; /* registers: bits of perf's numbers; 0 = none, and no stack */
     uint64_t registers[FM_OUTSIDE_REGISTERS];
-    GByteArray *stack; /* from sp on; NULL = none */
+    GByteArray *stack;   /* from sp on; NULL = none */
+    GByteArray *scripts; /* functions of Python, fm_perf_live_script(); NULL = none */
 };
 
 /* The event of samples that the kernel takes of CPU time; kernel: also in it, with its frames. */
@@ -39,6 +40,9 @@ FM_MUST_USE bool fm_outside_name(struct fm_perf_live *live, const struct fm_targ
 /* maps.c: adds the files of code that the process has in memory now, and the kernel. */
 FM_MUST_USE bool fm_outside_maps(struct fm_perf_live *live, const struct fm_target *target,
                                  GError **error);
+/* The path of the file that has Python's interpreter, and where its begin is in memory; NULL: there
+ * is none. g_free() */
+char *fm_outside_python(const struct fm_target *target, uint64_t *ret_start);
 FM_MUST_USE bool fm_outside_kernel(struct fm_perf_live *live, GError **error);
 /* A record of the kernel with its trailing fields, added. type: PERF_RECORD_*. */
 FM_MUST_USE bool fm_outside_add(struct fm_perf_live *live, uint32_t type, uint16_t misc,

@@ -18,7 +18,8 @@ struct fm_stops {
     const struct fm_target *target;
     struct fm_perf_live *live;
     GHashTable *late; /* tids that were asked to stop, and have not yet */
-    GByteArray *stack;
+    struct fm_python *python;
+    GByteArray *stack, *scripts;
     uint64_t ns, count;
 };
 
@@ -151,6 +152,9 @@ static bool copy(struct fm_stops *stops, const struct fm_thread_run *run,
                           (guint)fm_target_copy(stops->target, registers.rsp, stops->stack->data,
                                                 FM_OUTSIDE_STACK_BYTES));
     sample->stack = stops->stack;
+    g_byte_array_set_size(stops->scripts, 0);
+    fm_python_frames(stops->python, sample->tid, stops->scripts);
+    sample->scripts = stops->scripts;
     if (signal == 0)
         repeat_call(stops, sample->tid, &registers);
     return !has_slept(stops, run, &registers);
@@ -188,7 +192,7 @@ static bool stop(struct fm_stops *stops, const struct fm_thread_run *run,
     return copied;
 }
 
-/* Those that have stopped since go on. */
+/* Lets threads go on that have stopped since. */
 static void free_late(struct fm_stops *stops, uint64_t max_ns)
 {
     g_autoptr(GList) tids = g_hash_table_get_keys(stops->late);
@@ -229,14 +233,18 @@ bool fm_stops_take(struct fm_stops *stops, struct fm_thread_counts *counts, cons
 
 /* --- begin and end --- */
 
-struct fm_stops *fm_stops_new(const struct fm_target *target, struct fm_perf_live *live)
+struct fm_stops *fm_stops_new(const struct fm_target *target, struct fm_perf_live *live,
+                              struct fm_python *python)
 {
-    const struct perf_event_attr attr = fm_outside_event(false, 0);
+    struct perf_event_attr attr = fm_outside_event(false, 0);
     struct fm_stops *stops = g_new0(struct fm_stops, 1);
     stops->target = target;
     stops->live = live;
     stops->late = g_hash_table_new(NULL, NULL);
+    stops->python = python;
     stops->stack = g_byte_array_new();
+    stops->scripts = g_byte_array_new();
+    attr.sample_type |= PERF_SAMPLE_RAW;
     fm_outside_events(live, &attr);
     return stops;
 }
@@ -248,6 +256,7 @@ void fm_stops_free(struct fm_stops *stops)
     free_late(stops, WAIT_MAX_NS);
     g_hash_table_unref(stops->late);
     g_byte_array_unref(stops->stack);
+    g_byte_array_unref(stops->scripts);
     g_free(stops);
 }
 

@@ -4,14 +4,17 @@
  * that moment only, so whatever ends fathom, the process goes on, and a debugger may attach. */
 #pragma once
 
+#include "record/outside/python.h"
 #include "record/outside/threads.h"
 
 #define FM_STOPS_HZ 50u
 
 struct fm_stops;
 
-/* Adds the events. Whether it is permitted: fm_target.is_readable and tracer. */
-struct fm_stops *fm_stops_new(const struct fm_target *target, struct fm_perf_live *live);
+/* Adds the events. python: borrowed. Whether it is permitted: fm_target.is_readable and
+ * tracer. */
+struct fm_stops *fm_stops_new(const struct fm_target *target, struct fm_perf_live *live,
+                              struct fm_python *python);
 void fm_stops_free(struct fm_stops *stops); /* NULL is allowed; waits for threads that stop late */
 /* Samples these threads (struct fm_thread_run). */
 FM_MUST_USE bool fm_stops_take(struct fm_stops *stops, struct fm_thread_counts *counts,

@@ -198,7 +198,7 @@ static bool check_program(pid_t pid, const char *file, int failure, GError **err
     return true;
 }
 
-/* Where the process sees other files at the same paths. */
+/* A container sees other files at the same paths. */
 static char *root_of(pid_t pid)
 {
     g_autofree char *own = link_of(getpid(), "ns/mnt"), *other = link_of(pid, "ns/mnt");

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#define ASLEEP_BYTES 16384u /* of a stack: each sleeping thread keeps a copy */
+#define ASLEEP_BYTES 16384u /* each sleeping thread keeps so much of its stack */
 
 struct counts {
     uint64_t ran, queued, turns; /* ns, ns, how often it was given a CPU */
@@ -25,6 +25,7 @@ struct thread {
 struct fm_thread_counts {
     const struct fm_target *target;
     struct fm_perf_live *live;
+    struct fm_python *python;
     GHashTable *threads; /* tid -> struct thread * */
     unsigned look;
     bool with_cpu;
@@ -46,11 +47,13 @@ static uint64_t now_ns(void)
 }
 
 struct fm_thread_counts *fm_thread_counts_new(const struct fm_target *target,
-                                              struct fm_perf_live *live, bool with_cpu)
+                                              struct fm_perf_live *live, struct fm_python *python,
+                                              bool with_cpu)
 {
     struct fm_thread_counts *counts = g_new0(struct fm_thread_counts, 1);
     counts->target = target;
     counts->live = live;
+    counts->python = python;
     counts->with_cpu = with_cpu;
     counts->threads = g_hash_table_new_full(NULL, NULL, NULL, thread_free);
     return counts;
@@ -137,6 +140,9 @@ static GByteArray *read_sleep(struct fm_thread_counts *of, const struct thread *
     sample.registers[FM_OUTSIDE_SP] = sp;
     sample.registers[FM_OUTSIDE_IP] = ip;
     sample.stack = stack;
+    g_autoptr(GByteArray) scripts = g_byte_array_new();
+    fm_python_frames(of->python, thread->tid, scripts);
+    sample.scripts = scripts;
     if (!read_counts(of->target, thread->tid, &after) || after.turns != thread->counts.turns)
         return NULL;
     return fm_outside_record(&sample);
@@ -181,11 +187,11 @@ static bool look_at(struct fm_thread_counts *of, pid_t tid, GArray *running, GEr
     if (!read_counts(of->target, tid, &now))
         return true;
     bool same = now.turns == thread->counts.turns;
-    if (same && thread->sleep != NULL) { /* the same sleep */
+    if (same && thread->sleep != NULL) { /* it still sleeps */
         take_times(thread, &now, is_new);
         return true;
     }
-    /* What was slept since belongs to the sleep that is over, if its place is known. */
+    /* Time asleep since belongs to the sleep that is over, if its place is known. */
     bool had_sleep = thread->sleep != NULL;
     if (had_sleep) {
         take_times(thread, &now, is_new);

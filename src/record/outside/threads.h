@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the kernel counts of each thread: CPU time, time asleep, and time ready to run; and where
+/* The kernel's counts of each thread: CPU time, time asleep, and time ready to run; and where
  * threads sleep, read from the memory of a thread that is not stopped for it. */
 #pragma once
 
+#include "record/outside/python.h"
 #include "record/outside/sample.h"
 
-struct fm_thread_counts; /* of all threads */
+struct fm_thread_counts;
 
 struct fm_thread_run {
     pid_t tid;
@@ -13,9 +14,11 @@ struct fm_thread_run {
     uint64_t ran_ns; /* CPU time that no sample stands for yet */
 };
 
-/* with_cpu: CPU time that no sample stands for is added to its thread, when that has ended. */
+/* python: borrowed. with_cpu: CPU time that no sample stands for is added to its thread,
+ * when that has ended. */
 struct fm_thread_counts *fm_thread_counts_new(const struct fm_target *target,
-                                              struct fm_perf_live *live, bool with_cpu);
+                                              struct fm_perf_live *live, struct fm_python *python,
+                                              bool with_cpu);
 void fm_thread_counts_free(struct fm_thread_counts *counts);
 /* Looks at all threads. running: NULL, or gets those (struct fm_thread_run) that run. */
 FM_MUST_USE bool fm_thread_counts_look(struct fm_thread_counts *counts, GArray *running,

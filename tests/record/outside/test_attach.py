@@ -312,6 +312,80 @@ def javascript(tap, folder, way):
     return None
 
 
+PYTHON = """
+import sys, threading, time
+def inner(n):
+    s = 0
+    for i in range(n):
+        s += i * 3 % 7
+    return s
+def helper(x):
+    return inner(3000)
+def outer():
+    inner(3000)
+    return max([1, 2], key=lambda x: helper(x))
+class Sleeper:
+    def nap(self):
+        time.sleep(0.02)
+    def run(self):
+        while True:
+            self.nap()
+def h\u00fctte(end):
+    while not end:
+        outer()
+end = []
+threading.Thread(target=Sleeper().run, daemon=True).start()
+threading.Thread(target=h\u00fctte, args=[end]).start()
+print("ready", flush=True)
+sys.stdin.readline()
+end.append(1)
+"""
+
+
+def interpreters(folder):
+    """Those of known versions: {version: command}."""
+    found = {}
+    for command in (sys.executable, "python3.11", "python3.12", "python3.13"):
+        try:
+            version = lib.run([command, "-c", "import sys; print(*sys.version_info[:2], sys.implementation.name)"],
+                              folder)
+        except OSError:
+            continue
+        if version.returncode == 0 and version.stdout.split() in (["3", str(n), "cpython"] for n in (11, 12, 13)):
+            found.setdefault(version.stdout.split()[1], command)
+    return found
+
+
+def python(tap, folder):
+    """Functions of Python stand in place of the interpreter's, among those of C; also where a thread sleeps."""
+    (folder / "script.py").write_text(PYTHON)
+    found = interpreters(folder)
+    for version, command in found.items():
+        target = Target(folder, command, "script.py")
+        recorder = Recorder(folder, target, "", name="python")
+        target.work()
+        recorder.end()
+        tap.same(target.end()[1], 0, f"3.{version}: it ends as it does")
+        tap.check("functions of Python" in recorder.said, f"3.{version}: it is told why threads are stopped",
+                  recorder.said)
+        paths, slept = contexts(folder, "python.data", "cpu"), contexts(folder, "python.data", "wait_ns")
+        shown = "\n".join([*paths, "asleep:", *slept])
+        tap.check(below(paths, "Thread.run", "h\u00fctte", "outer") > sum(paths.values()) / 2,
+                  f"3.{version}: functions of a thread", shown)
+        tap.check(below(paths, "outer", "outer.<locals>.<lambda>", "helper", "inner") > 0 and
+                  below(paths, "helper", "outer") == 0, f"3.{version}: a function that C calls is below its caller",
+                  shown)
+        tap.check(below(paths, "_PyEval_EvalFrameDefault") < sum(paths.values()) / 5,
+                  f"3.{version}: they stand in place of the interpreter's", shown)
+        tap.check(below(slept, "Sleeper.run", "Sleeper.nap") > 0, f"3.{version}: where a thread sleeps", shown)
+    (folder / "short.py").write_text(PYTHON.replace("sys.stdin.readline()", "time.sleep(1)"))
+    done = lib.run([lib.FATHOM, "record", "--outside", "-o", "short", "--", next(iter(found.values()), "true"),
+                    "short.py"], folder)
+    tap.check(not found or below(contexts(folder, "short.data", "cpu"), "h\u00fctte", "outer") > 0,
+              "--outside: a program that is started", done.stderr)
+    return None if found else "no CPython 3.11 to 3.13 is here"
+
+
 def ways(folder):
     """Those that the kernel allows here."""
     target = Target(folder)
@@ -340,6 +414,8 @@ def main():
         for way in found:
             for case in (attached, killed, stopped, ended, started, made, javascript):
                 tap.case(case, tap, folder, way, name=f"{way}: {case.__name__}")
+        if "ptrace" in found:
+            tap.case(python, tap, folder)
         for case in (refused, traced, small):
             tap.case(case, tap, folder)
     return tap.done()

@@ -95,8 +95,9 @@ void fm_attaching_sample(struct fm_attached *attached, pid_t pid)
         (void)fm_console_fail("record", error);
         return;
     }
+    g_autofree char *program = fm_text_escaped(fm_outside_program(attached->outside));
     if (!attached->quiet)
-        fprintf(stderr, "fathom record: it is %s\n", fm_outside_words(attached->outside));
+        fprintf(stderr, "fathom record: %s is %s\n", program, fm_outside_words(attached->outside));
     if (!fm_outside_run(attached->outside, 0, &never, &error)) {
         (void)fm_console_fail("record", error);
         fm_outside_free(attached->outside);

@@ -8,6 +8,18 @@
 
 struct fm_outside;
 
+/* Entries of a table of options. */
+#define FM_ATTACHING_OPTIONS(number, outside)                                                     \
+    {"pid",     0,                                                                                \
+     0,         G_OPTION_ARG_STRING,                                                              \
+     &(number), "Record the running process N from outside, until it ends, --for or Ctrl-C",      \
+     "N"},                                                                                        \
+    {                                                                                             \
+        "outside", 0, 0, G_OPTION_ARG_NONE, &(outside),                                           \
+            "Sample PROGRAM from outside, as --pid does, with functions of Python in its stacks", \
+            NULL                                                                                  \
+    }
+
 struct fm_attaching {
     const char *pid;    /* as it was given */
     const char *for_;   /* time; NULL = until the process ends, or SIGINT */

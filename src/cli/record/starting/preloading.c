@@ -65,6 +65,10 @@ char **fm_preloading_environment(char **argv, bool children, bool *ret_told, boo
     *ret_told = false;
     if (path == NULL || g_strcmp0(g_environ_getenv(environment, "FATHOM_PRELOAD"), "off") == 0)
         return environment;
+    if (ret_outside != NULL && *ret_outside) { /* as it was asked for */
+        *ret_told = true;
+        return environment;
+    }
     enum fm_preloadable can = fm_toolchain_preloadable(path, &file);
     const char *words = fm_preloadable_words(can);
     const char *before = g_environ_getenv(environment, "LD_PRELOAD");

@@ -170,6 +170,8 @@ struct fm_perf_sample {
     bool has_period, has_ip, has_chain, has_branches;
     uint64_t chain_size;
     const uint8_t *chain; /* u64 each, innermost first */
+    const uint8_t *raw;   /* bytes of its own; NULL: none */
+    uint32_t raw_size;
     uint64_t registers_abi;
     const uint8_t *registers; /* u64 each, by the bits of registers_user; NULL: none */
     const uint8_t *stack;     /* copy of its innermost part; NULL: none */

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define BYTES_MAX ((size_t)256 << 20) /* of the file */
+#define BYTES_MAX ((size_t)256 << 20) /* a file has at most */
 #define BACK_MAX 64u                  /* entries that begin before, and may reach to an address */
 #define NAME_MAX_BYTES 1024u
 

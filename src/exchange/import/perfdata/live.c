@@ -84,6 +84,12 @@ bool fm_perf_live_add(struct fm_perf_live *live, const uint8_t *record, size_t s
     return done;
 }
 
+void fm_perf_live_script(struct fm_perf_live *live, uint64_t low, uint64_t high)
+{
+    live->reader.script_low = low;
+    live->reader.script_high = high;
+}
+
 bool fm_perf_live_is_mapped(struct fm_perf_live *live, int32_t pid, uint64_t address)
 {
     struct fm_perf_processes *processes = &live->reader.processes;

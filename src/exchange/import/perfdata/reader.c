@@ -92,6 +92,24 @@ static void unwind(struct fm_perf_reader *in, struct fm_perf_process *process,
     g_array_append_vals(in->frames, frames->data, frames->len);
 }
 
+static bool runs_script(const struct fm_perf_reader *in, const struct fm_perf_frame *frame)
+{
+    return frame->mode == FM_PERF_IN_USER && frame->address >= in->script_low &&
+           frame->address < in->script_high;
+}
+
+/* Whether the frame belongs to the interpreter's own file. Its functions call each other in
+ * recursions, one for each call of a script's function by C: they are shown within the innermost
+ * function alone, else recursion would separate the script's functions from their callers. */
+static bool is_of_interpreter(const struct fm_perf_reader *in,
+                              const struct fm_perf_process *process,
+                              const struct fm_perf_frame *frame)
+{
+    const struct fm_perf_mapping *own = fm_perf_mapping_at(process, in->script_low);
+    const struct fm_perf_mapping *of = fm_perf_mapping_at(process, frame->address);
+    return frame->mode == FM_PERF_IN_USER && own != NULL && of != NULL && own->image == of->image;
+}
+
 /* From the outermost frame on. Whether the innermost has a name. */
 static bool push_frames(struct fm_perf_reader *in, struct fm_perf_process *process,
                         const char *thread)
@@ -100,8 +118,25 @@ static bool push_frames(struct fm_perf_reader *in, struct fm_perf_process *proce
     bool named = false;
     fm_stacks_cut(in->stacks, 0);
     fm_stacks_push_outside(in->stacks, thread, strlen(thread));
+    unsigned interpreters = 0;
+    guint innermost = 0; /* frame that runs a script, + 1 */
+    for (guint i = 0; i < in->frames->len && in->scripts->len > 0; i++) {
+        bool runs = runs_script(in, &g_array_index(in->frames, struct fm_perf_frame, i));
+        interpreters += runs;
+        innermost = runs && innermost == 0 ? i + 1 : innermost;
+    }
+    /* The outer part of the stack may be cut. */
+    for (unsigned groups = fm_perf_script_groups(in); groups > interpreters; groups--)
+        fm_perf_push_script(in);
     for (guint i = in->frames->len; i > 0; i--) {
         const struct fm_perf_frame *frame = &g_array_index(in->frames, struct fm_perf_frame, i - 1);
+        if (runs_script(in, frame) && fm_perf_push_script(in)) {
+            line = 0;
+            named = true;
+            continue;
+        }
+        if (innermost > 0 && i > innermost && is_of_interpreter(in, process, frame))
+            continue;
         struct fm_perf_place place = fm_perf_place_of(in->places, process, frame);
         named = place.named;
         for (uint32_t k = 0; k < place.count; k++) {
@@ -147,6 +182,7 @@ static bool add_sample(struct fm_perf_reader *in, const struct fm_perf_sample *s
     }
     if (sample->stack_size > 0)
         unwind(in, process, sample);
+    fm_perf_read_scripts(in, sample);
     bool named = push_frames(in, process, fm_perf_thread_name(&in->processes, sample->tid));
     fm_stacks_add(in->stacks, measure->number, value);
     quality->chains += sample->has_chain;
@@ -183,6 +219,7 @@ bool fm_perf_reader_add(struct fm_perf_reader *in, uint64_t at, GError **error)
 void fm_perf_reader_begin(struct fm_perf_reader *in, const char *program, const char *origin)
 {
     in->frames = g_array_new(FALSE, FALSE, sizeof(struct fm_perf_frame));
+    in->scripts = g_array_new(FALSE, FALSE, sizeof(struct fm_perf_script));
     fm_perf_processes_init(&in->processes, &in->file);
     in->stacks = fm_stacks_new(program, origin);
     in->places = fm_perf_places_new(&in->processes, in->stacks);
@@ -202,6 +239,7 @@ void fm_perf_reader_clear(struct fm_perf_reader *in)
         fm_perf_places_free(in->places);
         fm_perf_processes_clear(&in->processes);
         g_array_unref(in->frames);
+        g_array_unref(in->scripts);
     }
     fm_perf_file_close(&in->file);
     g_free(in->measures);

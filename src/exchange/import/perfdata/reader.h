@@ -13,6 +13,13 @@ struct fm_perf_measure {
     uint64_t sum;
 };
 
+/* A function of a script on a stack; the texts are the record's. */
+struct fm_perf_script {
+    const char *name, *file;
+    uint32_t line;
+    bool entry; /* C called it */
+};
+
 struct fm_perf_reader {
     struct fm_perf_file file;
     struct fm_perf_processes processes;
@@ -21,11 +28,20 @@ struct fm_perf_reader {
     struct fm_perf_measure *measures; /* one for each event */
     guint main;                       /* event */
     GArray *frames;                   /* struct fm_perf_frame, innermost first */
+    uint64_t script_low, script_high; /* fm_perf_live_script(); 0 = none */
+    GArray *scripts;                  /* struct fm_perf_script, innermost first */
     struct fm_perf_quality quality;
 };
 
 /* The file is open. The measures are the caller's to choose, before the first sample. */
 void fm_perf_reader_begin(struct fm_perf_reader *in, const char *program, const char *origin);
+/* scripts.c: reads the functions that a sample tells of. */
+void fm_perf_read_scripts(struct fm_perf_reader *in, const struct fm_perf_sample *sample);
+/* Pushes the group of functions that C called by one call, the outermost of those that are left,
+ * and takes it off. False: there is none. */
+bool fm_perf_push_script(struct fm_perf_reader *in);
+/* How many such groups are left. */
+unsigned fm_perf_script_groups(const struct fm_perf_reader *in);
 /* The record at an offset, as in fm_perf_record. */
 bool fm_perf_reader_add(struct fm_perf_reader *in, uint64_t at, GError **error);
 bool fm_perf_reader_finish(struct fm_perf_reader *in, struct fm_profile **ret, GError **error);

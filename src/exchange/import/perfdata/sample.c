@@ -118,8 +118,10 @@ bool fm_perf_sample_of(const struct fm_perf_file *file, const struct fm_perf_bod
         ret->chain = fields.at;
         skip_words(&fields, ret->chain_size);
     }
-    if ((type & FM_PERF_RAW) != 0)
-        fm_perf_take(&fields, fm_perf_take_u32(&fields));
+    if ((type & FM_PERF_RAW) != 0) {
+        ret->raw_size = fm_perf_take_u32(&fields);
+        ret->raw = fm_perf_take(&fields, ret->raw_size);
+    }
     ret->has_branches = (type & FM_PERF_BRANCH_STACK) != 0;
     if (ret->has_branches)
         skip_branches(&fields, event);
