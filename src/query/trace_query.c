@@ -21,6 +21,7 @@ static const char *const sort_names[] = {
 };
 static const char *const step_names[] = {"next-name",      "previous-name", "next-state",
                                          "previous-state", "next-lane",     "previous-lane"};
+static const char *const order_names[] = {"tree", "name", "number", "busy"};
 static const char *const by_names[] = {"name", "state", "lane", "kind", "stack"};
 static const char *const scope_names[] = {"window", "trace"};
 static const char *const flag_names[] = {"0", "1"};
@@ -44,6 +45,12 @@ const char *fm_trace_sort_name(enum fm_trace_sort sort)
 {
     g_return_val_if_fail((unsigned)sort < G_N_ELEMENTS(sort_names), NULL);
     return sort_names[sort];
+}
+
+const char *fm_trace_order_name(enum fm_trace_order order)
+{
+    g_return_val_if_fail((unsigned)order < G_N_ELEMENTS(order_names), NULL);
+    return order_names[order];
 }
 
 const char *fm_trace_by_name(enum fm_trace_by by)
@@ -139,6 +146,8 @@ void fm_trace_query_init(struct fm_trace_query *query)
         .files = g_ptr_array_new_with_free_func(g_free),
         .hidden = g_ptr_array_new_with_free_func(g_free),
         .chosen = g_ptr_array_new_with_free_func(g_free),
+        .pinned = g_ptr_array_new_with_free_func(g_free),
+        .folded = g_ptr_array_new_with_free_func(g_free),
         .area_start = FM_TRACE_TIME_UNSET,
         .area_end = FM_TRACE_TIME_UNSET,
         .least = FM_TRACE_TIME_UNSET,
@@ -155,6 +164,8 @@ void fm_trace_query_done(struct fm_trace_query *query)
     g_clear_pointer(&query->files, g_ptr_array_unref);
     g_clear_pointer(&query->hidden, g_ptr_array_unref);
     g_clear_pointer(&query->chosen, g_ptr_array_unref);
+    g_clear_pointer(&query->pinned, g_ptr_array_unref);
+    g_clear_pointer(&query->folded, g_ptr_array_unref);
     g_free(query->event);
     g_free(query->from);
     g_free(query->until);
@@ -163,6 +174,7 @@ void fm_trace_query_done(struct fm_trace_query *query)
     g_free(query->like);
     g_free(query->selected);
     g_free(query->query);
+    g_free(query->dim);
     *query = (struct fm_trace_query){0};
 }
 
@@ -180,6 +192,8 @@ void fm_trace_query_copy(const struct fm_trace_query *query, struct fm_trace_que
     ret->files = copy_texts(query->files);
     ret->hidden = copy_texts(query->hidden);
     ret->chosen = copy_texts(query->chosen);
+    ret->pinned = copy_texts(query->pinned);
+    ret->folded = copy_texts(query->folded);
     ret->event = g_strdup(query->event);
     ret->from = g_strdup(query->from);
     ret->until = g_strdup(query->until);
@@ -188,6 +202,7 @@ void fm_trace_query_copy(const struct fm_trace_query *query, struct fm_trace_que
     ret->like = g_strdup(query->like);
     ret->selected = g_strdup(query->selected);
     ret->query = g_strdup(query->query);
+    ret->dim = g_strdup(query->dim);
 }
 
 /* --- parsing --- */
@@ -218,6 +233,11 @@ static const struct key keys[] = {
     {"sort", KIND_WORD, AT(sort), FM_TRACE_SORT_KINDS, sort_names},
     {"find", KIND_TEXT, AT(find), 200, NULL},
     {"hide", KIND_LANES, AT(hidden), 0, NULL},
+    {"pin", KIND_LANES, AT(pinned), 0, NULL},
+    {"fold", KIND_LANES, AT(folded), 0, NULL},
+    {"order", KIND_WORD, AT(order), FM_TRACE_ORDER_COUNT, order_names},
+    {"busy", KIND_WORD, AT(busy_only), G_N_ELEMENTS(flag_names), flag_names},
+    {"dim", KIND_TEXT, AT(dim), FM_TRACE_FILTER_BYTES_MAX, NULL},
     {"area_start", KIND_TIME, AT(area_start), 0, NULL},
     {"area_end", KIND_TIME, AT(area_end), 0, NULL},
     {"in", KIND_LANES, AT(chosen), 0, NULL},

@@ -19,6 +19,11 @@
  *   like=TEXT            its name, or state
  *   selected=LANE:T:N    the selected segment: its lane, begin and level (0 = outermost)
  *   query=TEXT           the query of view=query
+ *   pin=LANE,LANE        lanes that come first
+ *   fold=LANE,LANE       lanes whose own lanes are left out
+ *   order=NAME           order of the lanes: tree, name, number, busy
+ *   busy=1               only lanes that work in the window
+ *   dim=FILTER           segments that do not pass it are dimmed
  *   find=TEXT            show only lanes whose name contains the text
  *   hide=LANE,LANE       lanes to hide: TRACE-KIND-KEY
  *   first=N lanes=N      range of the remaining lanes
@@ -84,6 +89,16 @@ enum fm_trace_by {
 };
 const char *fm_trace_by_name(enum fm_trace_by by); /* "name" */
 
+enum fm_trace_order {
+    FM_TRACE_ORDER_TREE, /* with what they belong to */
+    FM_TRACE_ORDER_NAME,
+    FM_TRACE_ORDER_NUMBER,
+    FM_TRACE_ORDER_BUSY,
+    FM_TRACE_ORDER_COUNT
+};
+
+const char *fm_trace_order_name(enum fm_trace_order order); /* "tree" */
+
 enum fm_trace_step {
     FM_TRACE_STEP_NEXT_NAME,
     FM_TRACE_STEP_PREVIOUS_NAME,
@@ -104,18 +119,21 @@ struct fm_trace_query {
     char *filter;                  /* NULL = none */
     char *find;                    /* NULL = none */
     GPtrArray *hidden;             /* char * */
+    GPtrArray *pinned, *folded;    /* char * */
     GPtrArray *chosen;             /* char *: lanes of the area */
     uint64_t area_start, area_end; /* FM_TRACE_TIME_UNSET = the window's */
     uint64_t least, most;          /* FM_TRACE_TIME_UNSET = any */
     enum fm_trace_by by;
     enum fm_trace_step step;
+    enum fm_trace_order order;
     char *like;     /* NULL = none */
     char *selected; /* NULL = none; not checked here */
     char *query;    /* NULL = none; not checked here */
+    char *dim;      /* NULL = none; not checked here */
     enum fm_trace_view view;
     enum fm_trace_sort sort;
     bool whole_trace; /* scope=trace */
-    bool follow, arrows;
+    bool follow, arrows, busy_only;
     unsigned rows, width; /* 0 = the default */
     unsigned first, lanes;
 };

@@ -168,3 +168,32 @@ export async function asksQueries(page, { open, small, shot }) {
   await untilTrue("its answer", async () => /more groups/.test(await panel.innerText()));
   await untilTrue("the address", async () => page.url().includes("view=query") && !page.url().includes("filter="));
 }
+
+export async function ordersLanes(page, { open, small, shot }) {
+  await open(page, [small]);
+  const names = () => page.evaluate(() => globalThis.fathomTrace.timeline.answer.lanes.map((lane) => lane.name).join());
+  const label = (name) => page.locator(".lanes.timeline .label", { hasText: name });
+  await label("process 77").locator("button.fold").click();
+  await untilTrue("its threads are folded", async () => (await names()) === "process 77");
+  await label("process 77").locator("button.fold").click();
+  await untilTrue("they are there", async () => (await names()) === "process 77,thread 1,thread 2");
+  await label("thread 2").hover();
+  await label("thread 2").locator("button", { hasText: "○" }).click();
+  await untilTrue("it is pinned", async () => (await names()) === "thread 2,process 77,thread 1");
+  await untilTrue("the address", async () => /pin=0-1-2/.test(page.url()));
+  await label("thread 2").locator("button.pinned").click();
+  await page.locator(".lane-tools select").selectOption("busy");
+  await untilTrue("the busiest first", async () => (await names()) === "thread 1,thread 2,process 77");
+  await page.locator(".lane-tools button").click();
+  await untilTrue("the idle one is hidden", async () => (await names()) === "thread 1,thread 2");
+  await page.locator('input[name="filter"]').first().fill("segment.duration < 2us");
+  await page.locator('input[name="filter"]').first().press("Enter");
+  await untilTrue("long ones are dimmed", () => page.evaluate(() => globalThis.fathomTrace.timeline.answer.lanes
+    .map((lane) => lane.boxes.map((box) => box[8] & 16).join()).join(";") === "16,0;16"));
+  await shot(page, "lanes");
+  await untilTrue("the address tells", async () => /dim=segment/.test(page.url()));
+  await page.reload();
+  await until(page, () => document.documentElement.dataset.trace === "ready");
+  await untilTrue("the address has it all", async () => (await names()) === "thread 1,thread 2" &&
+    (await page.locator('input[name="filter"]').first().inputValue()) === "segment.duration < 2us");
+}

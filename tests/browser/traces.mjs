@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
-import { asksQueries, drawsFlames, selectsAreas, showsPaths, stepsAlong, tellsDetails } from "./area.mjs";
+import { asksQueries, drawsFlames, ordersLanes, selectsAreas, showsPaths, stepsAlong, tellsDetails } from "./area.mjs";
 import { stacksBands } from "./bands.mjs";
 import { newPage, newTab, painted, shot as shotInto, until, untilTrue, withBrowser } from "./browser.mjs";
 
@@ -428,13 +428,13 @@ async function drawsCounters(page) {
 }
 
 const tools = { open, small, bands: path.join(logs, "bands.eventlog"), canvasOf, xOf, shot };
-const drawsBands = (page) => stacksBands(page, tools), showsAreas = (page) => selectsAreas(page, tools), tellsPaths = (page) => showsPaths(page, tools), findsNext = (page) => stepsAlong(page, tools), showsDetails = (page) => tellsDetails(page, tools), showsFlames = (page) => drawsFlames(page, tools), answersQueries = (page) => asksQueries(page, tools);
+const drawsBands = (page) => stacksBands(page, tools), showsAreas = (page) => selectsAreas(page, tools), tellsPaths = (page) => showsPaths(page, tools), findsNext = (page) => stepsAlong(page, tools), showsDetails = (page) => tellsDetails(page, tools), showsFlames = (page) => drawsFlames(page, tools), answersQueries = (page) => asksQueries(page, tools), choosesLanes = (page) => ordersLanes(page, tools);
 
 async function hidesLanes(page) {
   await open(page, [small]);
   const label = page.locator(".lanes.timeline .label", { hasText: "thread 1" });
   await label.hover();
-  await label.locator("button").click();
+  await label.locator("button", { hasText: "×" }).click();
   await until(page, () => document.querySelectorAll(".lanes.timeline .label").length === 2);
   await untilTrue("the address tells what is hidden", async () => page.url().includes("hide=0-1-1"));
   await page.locator(".legend button").click();
@@ -589,7 +589,7 @@ async function lightAndDark(page) {
 await withBrowser(executablePath, async (browser) => {
   const page = await newPage(browser, { viewport: { width: 1400, height: 950 } });
   for (const step of [showsWhatIsThere, zoomsByWheel, worksByKeyboard, selects, tellsWholeBoxes, explainsColours, choosesByDragging, undoesWholeDrags, filters,
-    listsEvents, tellsStatistics, drawsCounters, drawsBands, showsAreas, tellsPaths, findsNext, showsDetails, showsFlames, answersQueries, hidesLanes, setOfTwo, follows, twoTabs, lightAndDark, closesInMidPass]) {
+    listsEvents, tellsStatistics, drawsCounters, drawsBands, showsAreas, tellsPaths, findsNext, showsDetails, showsFlames, answersQueries, choosesLanes, hidesLanes, setOfTwo, follows, twoTabs, lightAndDark, closesInMidPass]) {
     if (process.env.FATHOM_STEP && !process.env.FATHOM_STEP.split(",").includes(step.name)) continue;
     console.log(step.name);
     await step(page);

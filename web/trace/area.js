@@ -39,7 +39,7 @@ export class Area {
     const { page } = this, { start, end } = page.window, { area } = page;
     return { view: "area", start, end, area_start: area ? area.start : "", area_end: area ? area.end : "",
       in: area?.lanes.join(",") ?? "", by: page.by === "name" ? "" : page.by, least: page.least ?? "", most: page.most ?? "",
-      hide: [...page.hidden].join(",") };
+      hide: [...page.choice.hidden].join(",") };
   }
 
   ask() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list of events. Only rows that were scrolled to are loaded; more are fetched by position, after the last row or
 // before the first.
-import { element, seconds } from "./util.js";
+import { element, parseTime, seconds } from "./util.js";
 
 const ROWS = 80;
 const KEPT = 600;
@@ -27,7 +27,7 @@ export class Events {
       element("button", { type: "submit" }, "Go"), this.state);
     jump.addEventListener("submit", (event) => {
       event.preventDefault();
-      const time = page.readTime(this.at);
+      const time = this.readTime(this.at);
       if (!Number.isNaN(time)) page.setCursor(time);
     });
     this.node = element("div", { className: "panel-events" }, element("div", { className: "events-bar" }, jump, columns),
@@ -65,6 +65,13 @@ export class Events {
   }
 
   // Fetches from the cursor, or from the window's begin.
+  readTime(input) {
+    const time = parseTime(input.value);
+    input.setAttribute("aria-invalid", String(Number.isNaN(time)));
+    if (Number.isNaN(time)) this.page.say("expected a time as 1.5s, 20ms, 300us or 4000 (nanoseconds)");
+    return time;
+  }
+
   ask() {
     this.direction = "anew";
     const { page } = this;

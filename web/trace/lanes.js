@@ -27,7 +27,9 @@ export class Lanes {
       "aria-label": `${viewer}: lanes over time; W and S zoom, A and D move` }, this.canvas, this.spacer);
     this.scroller.style.maxHeight = height;
     this.legend = element("div", { className: "legend" });
-    this.node = element("div", { className: `lanes ${viewer}` }, this.axis, this.scroller, this.legend);
+    const tools = viewer === "timeline" ? page.choice.node : element("div", { className: "lane-tools" });
+    this.node = element("div", { className: `lanes ${viewer}` }, element("div", { className: "axis-row" }, tools, this.axis), this.scroller,
+      this.legend);
     this.listen();
   }
 
@@ -39,11 +41,11 @@ export class Lanes {
     const { start, end } = this.page.window;
     this.page.link.ask(this.viewer, { ...this.page.common(), view: this.viewer, start, end,
       width: Math.min(Math.round(this.plotWidth), 4000), first: this.first || "", lanes: CHUNK,
-      arrows: this.viewer === "timeline" && this.page.arrows ? 1 : "",
-      hide: this.page.hidden.size ? [...this.page.hidden].join(",") : "", find: this.page.find });
+      arrows: this.viewer === "timeline" && this.page.arrows ? 1 : "", ...this.page.choice.parameters(), find: this.page.find });
   }
 
   take(answer) {
+    if (!answer.done && !answer.lanes.length && this.answer?.lanes.length) return; // their order is being found out
     this.answer = answer;
     this.first = answer.first;
     this.arrange();
@@ -77,11 +79,9 @@ export class Lanes {
     if (this.answer.lanes.length < this.answer.lanes_total)
       this.legend.append(element("span", { className: "key" },
         `lanes ${this.first + 1} to ${this.first + lanes.length} of ${this.answer.lanes_total}`));
-    if (this.page.hidden.size)
-      this.legend.append(button(`Show ${this.page.hidden.size} hidden`, "Show all lanes again", () => {
-        this.page.hidden.clear();
-        this.page.changed({ ask: true });
-      }));
+    const { choice } = this.page;
+    if (choice.hidden.size)
+      this.legend.append(button(`Show ${choice.hidden.size} hidden`, "Show all lanes again", () => choice.change(() => choice.hidden.clear())));
     if (this.viewer === "timeline" && !this.answer.arrows_known && !this.page.arrows)
       this.legend.append(button("Show arrows", "Read who wakes whom, of the whole trace (J)", () => this.page.showArrows()));
     this.legend.hidden = !this.legend.children.length;
@@ -94,12 +94,19 @@ export class Lanes {
     row.style.top = `${top}px`;
     row.style.height = `${Math.min(lane.height, 20)}px`;
     row.style.paddingLeft = `${6 + lane.indent * 12}px`;
+    if (lane.busy_ns !== undefined) row.append(element("span", { className: "busy" }, duration(lane.busy_ns)));
     if (lane.busy_percent !== undefined)
       row.append(element("span", { className: "busy" }, `${lane.busy_percent.toFixed(lane.busy_percent < 10 ? 1 : 0)} %`));
-    row.append(button("×", `Hide ${lane.name ?? "this lane"}`, () => {
-      this.page.hidden.add(lane.id);
-      this.page.changed({ ask: true });
-    }));
+    const { choice } = this.page;
+    if (lane.has_own || lane.folded) {
+      const fold = button(lane.folded ? "▸" : "▾", `${lane.folded ? "Show" : "Fold"} what belongs to ${lane.name}`, () => choice.toggle("folded", lane.id));
+      fold.className = "fold";
+      fold.setAttribute("aria-expanded", String(!lane.folded));
+      row.prepend(fold);
+    }
+    const pin = button(lane.pinned ? "●" : "○", `${lane.pinned ? "Unpin" : "Pin"} ${lane.name ?? "this lane"}`, () => choice.toggle("pinned", lane.id));
+    pin.className = lane.pinned ? "pinned" : "";
+    row.append(pin, button("×", `Hide ${lane.name ?? "this lane"}`, () => choice.toggle("hidden", lane.id)));
     return row;
   }
 
@@ -151,14 +158,14 @@ export class Lanes {
 
   paintLane(context, lane, top, width) {
     for (const box of lane.boxes) {
-      const [level, start, end, value, count, share, , load] = box;
+      const [level, start, end, value, count, share, , load, cut] = box, dimmed = (cut & 16) !== 0;
       const left = this.x(start), right = this.x(end);
       if (right < 0 || left > width) continue;
       const from = Math.max(left, -1), to = Math.min(Math.max(right, left + 0.7), width + 1);
       const colour = this.answer.values[value][1];
       const y = top + level * lane.level, high = lane.level - (lane.levels > 1 ? 1 : 0);
       context.fillStyle = colours.box[colour];
-      context.globalAlpha = count > 1 ? 0.12 + 0.8 * load : 1; // share of the box that is filled
+      context.globalAlpha = (count > 1 ? 0.12 + 0.8 * load : 1) * (dimmed ? 0.15 : 1); // share of the box that is filled
       context.fillRect(from, y, to - from, high);
       context.globalAlpha = 1;
       if (to - from > 3 && this.answer.values[value][2] === "span") {
@@ -170,6 +177,7 @@ export class Lanes {
         context.fillRect(from, y, Math.min(to - from, width), 1.5);
       }
       const name = count > 1 && share < 0.9 ? "" : this.answer.values[value][0] ?? "";
+      if (dimmed) continue;
       if (to - from > 44 || (to - from > 20 && context.measureText(name).width < to - from - 8)) {
         context.fillStyle = colours.ink[colour];
         const visible = Math.max(from, 0);

@@ -4,6 +4,7 @@
 // complete without this script, which replaces it as soon as the first picture is ready.
 import { Activity } from "./activity.js";
 import { Area } from "./area.js";
+import { Choice } from "./choice.js";
 import { Counters } from "./counters.js";
 import { Details } from "./details.js";
 import { Events } from "./events.js";
@@ -12,7 +13,7 @@ import { Lanes } from "./lanes.js";
 import { Link } from "./link.js";
 import { Overview } from "./overview.js";
 import { Path } from "./path.js";
-import { isQuery, Query } from "./query.js";
+import { dims, isQuery, Query, selects } from "./query.js";
 import { Statistics } from "./statistics.js";
 import { boxOf, button, duration, element, hideTip, parseTime, readColours, seconds } from "./util.js";
 
@@ -28,7 +29,7 @@ class Page {
     this.window = { start: 0, end: 1 };
     this.unsaved = false; // the address has changes that are not in the history yet
     this.dragging = this.keyDown = false;
-    this.hidden = new Set();
+    this.choice = new Choice(this);
     this.selecting = false; // dragging selects an area
     this.read(new URLSearchParams(location.search));
     this.overview = new Overview(this);
@@ -72,8 +73,7 @@ class Page {
     this.find = parameters.get("find") ?? "";
     this.follow = parameters.get("follow") === "1";
     this.arrows = parameters.get("arrows") === "1";
-    this.hidden.clear();
-    for (const part of parameters.getAll("hide").join(",").split(",")) if (part) this.hidden.add(part);
+    this.choice.read(parameters);
     const from = time("area_start"), to = time("area_end");
     const lanes = parameters.getAll("in").join(",").split(",").filter(Boolean);
     this.area = from !== null || to !== null || lanes.length ? { start: from, end: to, lanes } : null;
@@ -100,7 +100,7 @@ class Page {
     put("filter", this.filter);
     put("find", this.find);
     if (this.panel !== "events") put("view", this.panel);
-    if (this.hidden.size) put("hide", [...this.hidden].join(","));
+    this.choice.write(put);
     if (this.area) {
       put("area_start", this.area.start);
       put("area_end", this.area.end);
@@ -478,7 +478,7 @@ class Page {
   }
 
   showInputs() {
-    this.filterInput.value = this.filter;
+    this.filterInput.value = this.filter || this.choice.dim;
     this.findInput.value = this.find;
   }
 
@@ -506,15 +506,17 @@ class Page {
   // A query in the box for filters is answered in its panel.
   setFilter(filter, find) {
     if (isQuery(filter)) {
-      this.filterInput.value = this.filter;
+      this.showInputs();
       this.query = filter;
       if (this.panel === "query") this.panels.query.ask();
       else this.choosePanel("query");
       this.remember();
-      filter = this.filter;
+      return;
     }
-    if (filter === this.filter && find === this.find) return;
-    this.filter = filter;
+    const dim = dims(filter) ? filter : "", chosen = selects(filter) ? filter : "";
+    if (chosen === this.filter && find === this.find && dim === this.choice.dim) return;
+    this.choice.dim = dim;
+    this.filter = chosen;
     this.find = find;
     this.nothing = "";
     this.setProblem("");
@@ -538,13 +540,6 @@ class Page {
       tab.setAttribute("aria-selected", String(tab.id === `tab-${this.panel}`));
     this.panelNode.setAttribute("aria-labelledby", `tab-${this.panel}`);
     this.panelNode.replaceChildren(this.panels[this.panel].node);
-  }
-
-  readTime(input) {
-    const time = parseTime(input.value);
-    input.setAttribute("aria-invalid", String(Number.isNaN(time)));
-    if (Number.isNaN(time)) this.say("expected a time as 1.5s, 20ms, 300us or 4000 (nanoseconds)");
-    return time;
   }
 
   // --- keys ---

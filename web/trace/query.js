@@ -8,8 +8,10 @@ const EXAMPLES = ["segment.state = waiting | group by segment.name, lane.name | 
 const NOT_RECORDED = "–";
 const ABSOLUTE = /^(segment\.(start|end)|event\.time)/;
 
-// Whether a text in the page's search box is a query, not a filter of events.
-export const isQuery = (text) => /^\s*(segments|events)\b|\|\s*(group\s+by|show|order\s+by|limit|where)\b|\bsegment\.|^\s*(group\s+by|show)\b/i.test(text);
+// Whether a text in the page's search box is a query, not a filter; and whether a filter dims segments, or chooses events.
+export const isQuery = (text) => /^\s*(segments|events)\b|\|\s*(group\s+by|show|order\s+by|limit|where)\b|^\s*(group\s+by|show)\b/i.test(text);
+export const dims = (text) => /\bsegment\./i.test(text) || (/\blane\./i.test(text) && !/\b(event|state|channel|tracefile)\./i.test(text));
+export const selects = (text) => !/\bsegment\./i.test(text);
 
 export class Query {
   constructor(page) {
@@ -42,7 +44,7 @@ export class Query {
   parameters() {
     const { page } = this, { start, end } = page.window, { area } = page;
     return { view: "query", start, end, query: page.query, area_start: area ? area.start : "", area_end: area ? area.end : "",
-      in: area?.lanes.join(",") ?? "", hide: [...page.hidden].join(",") };
+      in: area?.lanes.join(",") ?? "", hide: [...page.choice.hidden].join(",") };
   }
 
   ask() {

@@ -62,7 +62,8 @@ static bool is_settled(const struct page *page)
     enum fm_trace_view view = page->query->view;
     bool wants = view == FM_TRACE_VIEW_AREA || view == FM_TRACE_VIEW_PATH ||
                  view == FM_TRACE_VIEW_DETAILS || view == FM_TRACE_VIEW_QUERY ||
-                 view == FM_TRACE_VIEW_STEP || page->query->arrows;
+                 view == FM_TRACE_VIEW_STEP || page->query->arrows || page->query->busy_only ||
+                 page->query->order == FM_TRACE_ORDER_BUSY;
     for (unsigned i = 0; wants && i < page->set->count; i++) {
         enum fm_request_result result =
             fm_background_request(page->set->engine, page->set->parts[i].trace, "segments");
@@ -170,6 +171,14 @@ static void add_hidden(struct fm_form *form, const struct fm_trace_query *query)
         fm_form_hidden(form, "scope", "trace");
     for (unsigned i = 0; i < query->hidden->len; i++)
         fm_form_hidden(form, "hide", query->hidden->pdata[i]);
+    for (unsigned i = 0; i < query->pinned->len; i++)
+        fm_form_hidden(form, "pin", query->pinned->pdata[i]);
+    for (unsigned i = 0; i < query->folded->len; i++)
+        fm_form_hidden(form, "fold", query->folded->pdata[i]);
+    if (query->order != FM_TRACE_ORDER_TREE)
+        fm_form_hidden(form, "order", fm_trace_order_name(query->order));
+    if (query->busy_only)
+        fm_form_hidden(form, "busy", "1");
 }
 
 static char *time_or_nothing(uint64_t time)
@@ -371,11 +380,10 @@ static void write_display(const struct page *page, const struct fm_display *disp
 {
     static const char *const scripts[] = {"vendor/uplot/uPlot.iife.min.js", "trace/main.js", NULL};
     static const char *const modules[] = {
-        "trace/activity.js",   "trace/area.js",   "trace/counters.js",
-        "trace/details.js",    "trace/events.js", "trace/flame.js",
-        "trace/keys.js",       "trace/lanes.js",  "trace/link.js",
-        "trace/overview.js",   "trace/path.js",   "trace/query.js",
-        "trace/statistics.js", "trace/util.js",   NULL};
+        "trace/activity.js", "trace/choice.js",     "trace/area.js",     "trace/counters.js",
+        "trace/details.js",  "trace/events.js",     "trace/flame.js",    "trace/keys.js",
+        "trace/lanes.js",    "trace/link.js",       "trace/overview.js", "trace/path.js",
+        "trace/query.js",    "trace/statistics.js", "trace/util.js",     NULL};
     static const char *const styles[] = {"vendor/uplot/uPlot.min.css", "trace/trace.css", NULL};
     struct fm_preferences preferences;
     fm_preferences_default(&preferences, true, false);

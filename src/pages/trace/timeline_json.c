@@ -2,6 +2,8 @@
 /* Lanes, their boxes, marks, arrows and times of states as JSON; how many lanes are at work. */
 #include "pages/trace/json.h"
 
+enum { CUT_DIMMED = 16 }; /* beside the bits of fm_box */
+
 struct value {
     unsigned part;
     uint32_t value;
@@ -61,7 +63,9 @@ static void write_boxes(struct fm_json *json, const struct fm_viewer_timeline *t
         fm_json_digits(json, NULL, (double)box->share, 3);
         fm_json_uint(json, NULL, box->detail);
         fm_json_digits(json, NULL, (double)box->load, 3);
-        fm_json_uint(json, NULL, box->cut);
+        fm_json_uint(json, NULL,
+                     box->cut |
+                         (fm_viewer_timeline_is_dimmed(timeline, lane, box) ? CUT_DIMMED : 0));
         fm_json_end(json);
     }
     fm_json_end(json);
@@ -97,6 +101,14 @@ static void write_lane(struct fm_json *json, const struct fm_viewer_timeline *ti
     fm_json_text(json, "kind", fm_lane_kind_name(lane->kind));
     fm_json_text(json, "name", lane->name);
     fm_json_uint(json, "indent", lane->indent);
+    if (lane->has_own)
+        fm_json_bool(json, "has_own", true);
+    if (lane->is_folded)
+        fm_json_bool(json, "folded", true);
+    if (lane->is_pinned)
+        fm_json_bool(json, "pinned", true);
+    if (timeline->busy != NULL)
+        fm_json_uint(json, "busy_ns", lane->busy);
     fm_json_uint(json, "levels", lane->levels);
     write_usage(json, timeline, lane, values);
     write_boxes(json, timeline, lane, values);

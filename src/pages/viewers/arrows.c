@@ -119,12 +119,11 @@ static void look_at(struct fm_viewer_timeline *timeline)
     arrows->part++;
 }
 
-static enum fm_viewer_work work(struct fm_viewer_job *job)
+enum fm_viewer_work fm_viewer_arrows_work(struct fm_viewer_timeline *timeline)
 {
-    struct fm_viewer_timeline *timeline = (struct fm_viewer_timeline *)job;
     struct fm_viewer_arrows *arrows = &timeline->arrows;
     bool waits = false;
-    if (arrows->part == job->set->count) {
+    if (arrows->part == timeline->job.set->count) {
         arrows->known = true;
         return FM_VIEWER_WORK_DONE;
     }
@@ -140,7 +139,7 @@ static enum fm_viewer_work work(struct fm_viewer_job *job)
 }
 
 /* Segments are made when somebody asks for them; a picture alone is no reason. */
-void fm_viewer_arrows_begin(struct fm_viewer_timeline *timeline)
+bool fm_viewer_arrows_are_wanted(struct fm_viewer_timeline *timeline)
 {
     const struct fm_viewer_set *set = timeline->job.set;
     bool any = false, ready = true;
@@ -149,9 +148,6 @@ void fm_viewer_arrows_begin(struct fm_viewer_timeline *timeline)
         ready &= !timeline->boxes[i].from_summary ||
                  fm_background_is_ready(set->parts[i].trace, "segments");
     }
-    if (!any)
-        return;
-    timeline->arrows.known = false;
-    if (ready || timeline->job.query.arrows)
-        fm_viewer_job_work(&timeline->job, work);
+    timeline->arrows.known = !any;
+    return any && (ready || timeline->job.query.arrows);
 }

@@ -63,6 +63,14 @@ static int compare_places(gconstpointer a, gconstpointer b)
     return left->index < right->index ? -1 : left->index > right->index;
 }
 
+static void take_names(struct fm_viewer_lane *lane, const struct fm_state *state,
+                       const struct fm_lane *from)
+{
+    lane->plain = from->name;
+    lane->number = fm_lane_number(from);
+    lane->process = from->parent == FM_LANE_NONE ? NULL : fm_state_lane(state, from->parent)->name;
+}
+
 void fm_viewer_lanes_take(struct fm_viewer_lanes *lanes, unsigned part,
                           const struct fm_state *state)
 {
@@ -80,6 +88,7 @@ void fm_viewer_lanes_take(struct fm_viewer_lanes *lanes, unsigned part,
             lane->parent = from->parent;
             lane->ended = from->ended;
             lane->has_number = from->has_number;
+            take_names(lane, state, from);
             continue;
         }
         struct fm_viewer_lane added = {.part = part,
@@ -96,6 +105,7 @@ void fm_viewer_lanes_take(struct fm_viewer_lanes *lanes, unsigned part,
             lanes->all->len == 0 ||
             compare_places(&g_array_index(lanes->all, struct fm_viewer_lane, lanes->all->len - 1),
                            &added) < 0;
+        take_names(&added, state, from);
         g_array_append_val(lanes->all, added);
     }
     if (!in_order)
@@ -209,20 +219,23 @@ static void sort_part(struct fm_viewer_lanes *lanes, uint32_t first, uint32_t en
 
 struct ordering {
     struct fm_viewer_lanes *lanes;
-    GHashTable *hidden; /* lane ids */
-    char *find;         /* case-folded; NULL = all */
+    GHashTable *hidden, *pinned, *folded; /* lane ids */
+    char *find;                           /* case-folded; NULL = all */
     fm_viewer_lane_test *test;
     /* The forest: lanes by place + 1; 0 = above the roots, and none. */
     uint32_t *parent, *child, *next;
-    bool *shown;
+    bool *shown, *below; /* below: a folded one */
 };
+
+static bool is_in(GHashTable *ids, const struct fm_viewer_lane *lane)
+{
+    g_autofree char *id = g_hash_table_size(ids) == 0 ? NULL : fm_viewer_lane_id(lane);
+    return id != NULL && g_hash_table_contains(ids, id);
+}
 
 static bool is_wanted(const struct ordering *ordering, const struct fm_viewer_lane *lane)
 {
-    if (!ordering->test(lane))
-        return false;
-    g_autofree char *id = g_hash_table_size(ordering->hidden) == 0 ? NULL : fm_viewer_lane_id(lane);
-    if (id != NULL && g_hash_table_contains(ordering->hidden, id))
+    if (!ordering->test(lane) || is_in(ordering->hidden, lane))
         return false;
     if (ordering->find == NULL)
         return true;
@@ -247,12 +260,66 @@ static void visit(struct ordering *ordering)
     for (uint32_t at = ordering->child[0]; at != 0; at = following(ordering, at)) {
         struct fm_viewer_lane *lane = &all[at - 1];
         uint32_t parent = ordering->parent[at];
+        lane->has_own = false;
+        lane->is_pinned = is_in(ordering->pinned, lane);
         lane->indent =
             parent == 0 ? 0 : MIN(all[parent - 1].indent + ordering->shown[parent], INDENT_MAX);
         ordering->shown[at] = is_wanted(ordering, lane);
-        if (ordering->shown[at])
+        bool below = parent != 0 && ordering->below[parent];
+        lane->is_folded = !below && is_in(ordering->folded, lane);
+        ordering->below[at] = below || lane->is_folded;
+        if (parent != 0)
+            all[parent - 1].has_own |= ordering->shown[at];
+        if (ordering->shown[at] && (!below || lane->is_pinned))
             g_ptr_array_add(ordering->lanes->order, lane);
     }
+}
+
+/* --- other orders --- */
+
+static int compare_by(const struct fm_viewer_lane *a, const struct fm_viewer_lane *b,
+                      enum fm_trace_order order)
+{
+    if (order == FM_TRACE_ORDER_BUSY && a->busy != b->busy)
+        return a->busy > b->busy ? -1 : 1;
+    if (order == FM_TRACE_ORDER_NAME)
+        return g_strcmp0(a->name, b->name);
+    if (order == FM_TRACE_ORDER_NUMBER && a->kind != b->kind)
+        return rank_of(a->kind) < rank_of(b->kind) ? -1 : 1;
+    if (order == FM_TRACE_ORDER_NUMBER && a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    return 0;
+}
+
+static int compare_shown(gconstpointer left, gconstpointer right, gpointer user)
+{
+    const struct fm_viewer_lane *a = *(struct fm_viewer_lane *const *)left;
+    const struct fm_viewer_lane *b = *(struct fm_viewer_lane *const *)right;
+    if (a->is_pinned != b->is_pinned)
+        return a->is_pinned ? -1 : 1;
+    return compare_by(a, b, *(const enum fm_trace_order *)user);
+}
+
+/* Equal ones keep their order. */
+static void arrange(struct fm_viewer_lanes *lanes, const struct fm_trace_query *query)
+{
+    enum fm_trace_order order = query->order;
+    if (order == FM_TRACE_ORDER_TREE && query->pinned->len == 0)
+        return;
+    g_ptr_array_sort_with_data(lanes->order, compare_shown, &order);
+    for (guint i = 0; i < lanes->order->len; i++) {
+        struct fm_viewer_lane *lane = lanes->order->pdata[i];
+        if (order != FM_TRACE_ORDER_TREE || lane->is_pinned)
+            lane->indent = 0;
+    }
+}
+
+static GHashTable *set_of(const GPtrArray *ids)
+{
+    GHashTable *set = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint i = 0; i < ids->len; i++)
+        g_hash_table_add(set, ids->pdata[i]);
+    return set;
 }
 
 /* A lane's parent, when that is known and the lane is not its own ancestor. */
@@ -307,24 +374,29 @@ void fm_viewer_lanes_order(struct fm_viewer_lanes *lanes, const struct fm_trace_
     g_autofree uint32_t *sorted = g_new(uint32_t, MAX(count, 1u));
     struct ordering ordering = {
         .lanes = lanes,
-        .hidden = g_hash_table_new(g_str_hash, g_str_equal),
+        .hidden = set_of(query->hidden),
+        .pinned = set_of(query->pinned),
+        .folded = set_of(query->folded),
         .find = query->find == NULL ? NULL : g_utf8_casefold(query->find, -1),
         .test = test,
         .parent = g_new0(uint32_t, count + 1),
         .child = g_new0(uint32_t, count + 1),
         .next = g_new0(uint32_t, count + 1),
         .shown = g_new0(bool, count + 1),
+        .below = g_new0(bool, count + 1),
     };
-    for (unsigned i = 0; i < query->hidden->len; i++)
-        g_hash_table_add(ordering.hidden, query->hidden->pdata[i]);
     g_ptr_array_set_size(lanes->order, 0);
     sort_lanes(lanes, sorted);
     plant(&ordering, sorted, count);
     visit(&ordering);
+    arrange(lanes, query);
     g_hash_table_unref(ordering.hidden);
+    g_hash_table_unref(ordering.pinned);
+    g_hash_table_unref(ordering.folded);
     g_free(ordering.find);
     g_free(ordering.parent);
     g_free(ordering.child);
     g_free(ordering.next);
     g_free(ordering.shown);
+    g_free(ordering.below);
 }

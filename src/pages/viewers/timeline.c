@@ -5,9 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "pages/viewers/viewers.h"
-
 #include "base/hash.h"
+#include "pages/viewers/viewers.h"
 
 /* A window with at most this many events is read, which is exact and shows marks and arrows. */
 #define READ_EVENTS_MAX 50000u
@@ -115,10 +114,13 @@ static void select_lanes(struct fm_viewer_timeline *timeline)
     if (timeline->lanes.fresh) /* with many lanes it takes long */
         return;
     timeline->lanes.fresh = true;
+    fm_viewer_busy_take(timeline);
     fm_viewer_lanes_order(&timeline->lanes, &timeline->job.query, timeline->test);
     for (unsigned i = 0; i < order->len; i++) {
         struct fm_viewer_lane *lane = order->pdata[i];
-        if (is_active(timeline, lane) || !lane->ended)
+        bool is_there = is_active(timeline, lane) || !lane->ended;
+        if (is_there && (timeline->busy == NULL || !timeline->job.query.busy_only ||
+                         lane->busy > 0 || lane->is_pinned))
             order->pdata[kept++] = lane;
     }
     g_ptr_array_set_size(order, (gint)kept);
@@ -365,17 +367,10 @@ static void draw_part(struct fm_viewer_timeline *timeline, unsigned part)
 
 /* --- the viewer --- */
 
-static bool begin_with(struct fm_viewer_timeline *timeline, fm_viewer_lane_test *test)
+static void draw(struct fm_viewer_timeline *timeline)
 {
     struct fm_viewer_job *job = &timeline->job;
     const struct fm_viewer_set *set = job->set;
-    timeline->test = test;
-    fm_viewer_lanes_init(&timeline->lanes);
-    timeline->boxes = g_new0(struct fm_viewer_boxes, set->count);
-    timeline->marks = g_array_new(FALSE, FALSE, sizeof(struct fm_viewer_point));
-    fm_viewer_arrows_init(&timeline->arrows);
-    timeline->paintings = g_ptr_array_new_with_free_func(g_free);
-    timeline->endings = g_ptr_array_new_with_free_func(g_free);
     g_autofree bool *drawn = g_new0(bool, set->count);
     for (unsigned i = 0; i < set->count; i++) {
         const struct fm_summary *summary = fm_viewer_part_summary(&set->parts[i]);
@@ -387,7 +382,6 @@ static bool begin_with(struct fm_viewer_timeline *timeline, fm_viewer_lane_test 
                    fm_summary_events(summary, job->start, job->end) > READ_EVENTS_MAX;
         if (drawn[i] && !reaches)
             job->reaches = MIN(job->reaches, known);
-        timeline->boxes[i].active = g_byte_array_new();
         timeline->boxes[i].from_summary = drawn[i];
         if (drawn[i]) {
             g_autoptr(GArray) active = fm_summary_lanes(summary, job->start, job->end);
@@ -404,26 +398,66 @@ static bool begin_with(struct fm_viewer_timeline *timeline, fm_viewer_lane_test 
         if (drawn[i])
             draw_part(timeline, i);
     }
-    fm_viewer_arrows_begin(timeline);
+}
+
+/* First the lanes' order, where it has to be found out, then the picture, then arrows. */
+static enum fm_viewer_work work(struct fm_viewer_job *job)
+{
+    struct fm_viewer_timeline *timeline = (struct fm_viewer_timeline *)job;
+    if (timeline->busy != NULL && timeline->counting < job->set->count)
+        return fm_viewer_busy_work(timeline);
+    if (!timeline->is_drawn) {
+        timeline->is_drawn = true;
+        draw(timeline);
+        return fm_viewer_arrows_are_wanted(timeline) ? FM_VIEWER_WORK_MORE : FM_VIEWER_WORK_DONE;
+    }
+    return fm_viewer_arrows_work(timeline);
+}
+
+static bool begin_with(struct fm_viewer_timeline *timeline, fm_viewer_lane_test *test,
+                       GError **error)
+{
+    struct fm_viewer_job *job = &timeline->job;
+    const struct fm_viewer_set *set = job->set;
+    timeline->test = test;
+    fm_viewer_lanes_init(&timeline->lanes);
+    timeline->boxes = g_new0(struct fm_viewer_boxes, set->count);
+    timeline->marks = g_array_new(FALSE, FALSE, sizeof(struct fm_viewer_point));
+    fm_viewer_arrows_init(&timeline->arrows);
+    timeline->paintings = g_ptr_array_new_with_free_func(g_free);
+    timeline->endings = g_ptr_array_new_with_free_func(g_free);
+    if (job->query.dim != NULL && !fm_viewer_dims_new(timeline, error))
+        return false;
+    for (unsigned i = 0; i < set->count; i++)
+        timeline->boxes[i].active = g_byte_array_new();
+    if (job->query.busy_only || job->query.order == FM_TRACE_ORDER_BUSY) {
+        timeline->busy = g_new0(GArray *, set->count);
+        for (unsigned i = 0; i < set->count; i++)
+            timeline->busy[i] = g_array_new(FALSE, TRUE, sizeof(uint64_t));
+        fm_viewer_job_work(job, work);
+        return true;
+    }
+    timeline->is_drawn = true;
+    draw(timeline);
+    if (fm_viewer_arrows_are_wanted(timeline))
+        fm_viewer_job_work(job, work);
     return true;
 }
 
 static bool begin_lanes(struct fm_viewer_job *job, GError **error)
 {
-    (void)error;
     struct fm_viewer_timeline *timeline = (struct fm_viewer_timeline *)job;
     timeline->activity = g_new0(struct fm_viewer_activity, job->set->count);
     for (unsigned i = 0; i < job->set->count; i++)
         fm_viewer_activity_init(&timeline->activity[i], job);
-    return begin_with(timeline, fm_viewer_lane_is_timeline);
+    return begin_with(timeline, fm_viewer_lane_is_timeline, error);
 }
 
 static bool begin_resources(struct fm_viewer_job *job, GError **error)
 {
-    (void)error;
     struct fm_viewer_timeline *timeline = (struct fm_viewer_timeline *)job;
     timeline->usage = g_hash_table_new_full(fm_int64_hash, g_int64_equal, NULL, g_free);
-    return begin_with(timeline, fm_viewer_lane_is_resource);
+    return begin_with(timeline, fm_viewer_lane_is_resource, error);
 }
 
 static void clear(struct fm_viewer_job *job)
@@ -445,6 +479,13 @@ static void clear(struct fm_viewer_job *job)
     g_free(timeline->activity);
     g_clear_pointer(&timeline->marks, g_array_unref);
     fm_viewer_arrows_done(&timeline->arrows);
+    for (unsigned i = 0; timeline->busy != NULL && i < job->set->count; i++)
+        g_array_unref(timeline->busy[i]);
+    g_free(timeline->busy);
+    fm_totals_free(timeline->totals);
+    for (unsigned i = 0; timeline->dims != NULL && i < job->set->count; i++)
+        fm_filter_free(timeline->dims[i]);
+    g_free(timeline->dims);
     g_clear_pointer(&timeline->usage, g_hash_table_unref);
     fm_viewer_lanes_done(&timeline->lanes);
 }

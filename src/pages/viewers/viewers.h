@@ -113,7 +113,11 @@ struct fm_viewer_lane {
     char *name;
     /* Filled in by fm_viewer_lanes_order(). */
     unsigned indent;
-    unsigned levels; /* deepest box + 1 */
+    unsigned levels;                    /* deepest box + 1 */
+    bool has_own, is_folded, is_pinned; /* has_own: lanes that belong to it are shown, or folded */
+    uint64_t busy;                      /* ns of work in the window, where the order asks for it */
+    const char *plain, *process; /* names without numbers, of the trace; process: NULL = none */
+    uint64_t number;
 };
 
 struct fm_viewer_lanes {
@@ -129,8 +133,9 @@ void fm_viewer_lanes_take(struct fm_viewer_lanes *lanes, unsigned part,
                           const struct fm_state *state);
 /* Whether a viewer shows this kind of lane. */
 typedef bool fm_viewer_lane_test(const struct fm_viewer_lane *lane);
-/* Orders lanes: by trace, then as trees by kind, key and creation. Omits hidden lanes and those
- * whose name does not contain the text. */
+/* Orders lanes: by trace, then as trees by kind, key and creation, or as the query says; pinned
+ * ones first. Omits hidden lanes, those below folded ones, and those whose name does not contain
+ * the text. */
 void fm_viewer_lanes_order(struct fm_viewer_lanes *lanes, const struct fm_trace_query *query,
                            fm_viewer_lane_test *test);
 /* "0-1-12": trace, kind, key. Caller frees. */
@@ -314,11 +319,17 @@ void fm_viewer_arrows_add(struct fm_viewer_arrows *arrows, const struct fm_viewe
                           unsigned part, const struct fm_arrow *added);
 /* The most joined ones first. */
 const GPtrArray *fm_viewer_arrows_sorted(struct fm_viewer_arrows *arrows);
-/* Has them read for the parts that are drawn from the summary. */
-void fm_viewer_arrows_begin(struct fm_viewer_timeline *timeline);
+/* Whether they have to be read for parts that are drawn from the summary; and some of that. */
+bool fm_viewer_arrows_are_wanted(struct fm_viewer_timeline *timeline);
+enum fm_viewer_work fm_viewer_arrows_work(struct fm_viewer_timeline *timeline);
 
 struct fm_viewer_timeline {
     struct fm_viewer_job job;
+    struct fm_totals
+        *totals;       /* a part's lanes are counted, for their order; NULL = not begun, or done */
+    GArray **busy;     /* one a part, uint64_t by lane: ns of work; NULL = not asked for */
+    unsigned counting; /* this part */
+    struct fm_filter **dims; /* one a part; NULL = nothing is dimmed */
     fm_viewer_lane_test *test;
     struct fm_viewer_lanes lanes;
     struct fm_viewer_boxes *boxes; /* one a part */
@@ -328,8 +339,16 @@ struct fm_viewer_timeline {
     struct fm_viewer_activity *activity; /* one a part; NULL of resources */
     GPtrArray *paintings;
     GPtrArray *endings; /* ends.c: readings behind the window */
-    bool clipped;
+    bool clipped, is_drawn;
 };
+/* choice.c: some of the counting, part by part, and what it came to for the lanes. */
+enum fm_viewer_work fm_viewer_busy_work(struct fm_viewer_timeline *timeline);
+void fm_viewer_busy_take(struct fm_viewer_timeline *timeline);
+/* The filters of the query's `dim`, which is there. */
+FM_MUST_USE bool fm_viewer_dims_new(struct fm_viewer_timeline *timeline, GError **error);
+/* Whether the filter of what is not dimmed refuses the box. */
+bool fm_viewer_timeline_is_dimmed(const struct fm_viewer_timeline *timeline,
+                                  const struct fm_viewer_lane *lane, const struct fm_box *box);
 /* Orders the lanes, and returns the range to show: [first, end). */
 void fm_viewer_timeline_arrange(struct fm_viewer_timeline *timeline, unsigned *ret_first,
                                 unsigned *ret_end);
@@ -417,7 +436,7 @@ struct fm_viewer_series {
     char *name;
     enum fm_lane_kind kind;
     double *numbers;              /* minimum, maximum, last: 3 for each column */
-    bool band;                    /* of a heap profile: bytes, which add up with the others */
+    bool band;                    /* a heap profile's: bytes, which add up with the others */
     double least, greatest, last; /* fm_viewer_counters_choose() */
 };
 struct fm_viewer_counters {
@@ -460,7 +479,7 @@ struct fm_viewer_path {
     unsigned part;
     uint32_t lane;
     struct fm_path *path;         /* NULL = not known yet, or there is none */
-    struct fm_segments *segments; /* of the part; NULL as well */
+    struct fm_segments *segments; /* the part's; NULL as well */
     const char *problem;          /* why there is none; NULL = it is there, or will be */
 };
 bool fm_viewer_path_is_known(const struct fm_viewer_path *path);
@@ -494,7 +513,7 @@ struct fm_viewer_step {
     struct fm_viewer_job job;
     unsigned part;               /* the one that is being searched */
     struct fm_search **searches; /* one a part; NULL = not known yet, or nothing to search there */
-    struct fm_segments **segments; /* those that are searched */
+    struct fm_segments **segments; /* the searched ones */
     const char *problem;
 };
 /* NULL = there is none, or it is not known yet. */

@@ -135,6 +135,9 @@ static void count(struct fm_totals *totals, const struct fm_segment *segment)
     group->count++;
     group->total += time;
     group->self += time - MIN(nested, time);
+    if (fm_state_class_is_busy(
+            fm_trace_value_class(fm_segments_trace(totals->view.of), segment->value)))
+        group->busy += time - MIN(nested, time);
     if (!segment->open)
         count_duration(group, segment);
 }

@@ -27,6 +27,7 @@ struct fm_totals_group {
     enum fm_lane_kind kind;
     uint64_t count;       /* segments that are in the area, in part or whole */
     uint64_t total, self; /* ns within the area; self: nested ones taken off */
+    uint64_t busy;        /* the part of self whose class of state is work */
     uint64_t whole;       /* how many of them have a known end; the rest is of those */
     uint64_t longest, longest_at, shortest; /* whole durations; the begin of the longest */
     uint32_t longest_lane;

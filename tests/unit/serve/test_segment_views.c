@@ -182,6 +182,70 @@ static void test_arrows(struct fixture *f, gconstpointer user)
     g_assert_cmpuint(count_arrows(elsewhere, "arrows_elsewhere"), ==, TURNS);
 }
 
+/* The names of the lanes, in order. */
+static char *lanes_of(struct fixture *f, const char *query)
+{
+    g_autofree char *text = g_strdup_printf("view=timeline&%s", query);
+    g_autofree char *body = ask_log(f, "/trace.json", text, 200);
+    assert_has(body, "\"done\": true");
+    GString *names = g_string_new(NULL);
+    for (const char *at = strstr(body, "\"id\": "); at != NULL; at = strstr(at + 1, "\"id\": ")) {
+        g_autofree char *name = between(at, "\"name\": \"", "\"");
+        g_string_append_printf(names, "%s%s", names->len > 0 ? ", " : "", name);
+    }
+    return g_string_free(names, FALSE);
+}
+
+static void test_lanes(struct fixture *f, gconstpointer user)
+{
+    static const struct {
+        const char *query, *lanes;
+    } cases[] = {
+        {"", "process 77, thread 1, thread 2"},
+        {"fold=0-0-77", "process 77"},
+        {"fold=0-0-77&pin=0-1-2", "thread 2, process 77"},
+        {"pin=0-1-2", "thread 2, process 77, thread 1"},
+        {"order=name&pin=0-1-1", "thread 1, process 77, thread 2"},
+        {"order=number", "process 77, thread 1, thread 2"},
+        {"order=busy&start=5us&end=8us", "thread 2, process 77, thread 1"},
+        {"order=busy&start=0&end=3us", "thread 1, process 77, thread 2"},
+        {"busy=1&start=1us&end=3us", "thread 1"},
+        {"busy=1&start=1us&end=3us&pin=0-1-2", "thread 2, thread 1"},
+        {"busy=1&order=busy", "thread 1, thread 2"},
+    };
+    (void)user;
+    g_autofree char *process = ask_log(f, "/trace.json", "view=timeline&find=process", 200);
+    g_autofree char *id = between(process, "\"id\": \"", "\"");
+    for (unsigned i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_auto(GStrv) parts = g_strsplit(cases[i].query, "0-0-77", -1);
+        g_autofree char *query = g_strjoinv(id, parts);
+        g_autofree char *lanes = lanes_of(f, query);
+        g_assert_cmpstr(lanes, ==, cases[i].lanes);
+    }
+    g_free(ask_log(f, "/trace.json", "view=timeline&order=colour", 400));
+    g_autofree char *busy =
+        ask_log(f, "/trace.json", "view=timeline&order=busy&start=1us&end=3us", 200);
+    assert_has(busy, "\"has_own\": true");
+    assert_has(busy, "\"busy_ns\": 2000");
+}
+
+/* A filter dims what does not pass: 16 in the last number of a box. */
+static void test_dimmed(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    g_autofree char *parse =
+        ask_log(f, "/trace.json", "view=timeline&dim=segment.name+%3D+parse", 200);
+    assert_has(parse, "[0, 1000, 5000, 0, 1, 1, 0, 1, 0], [1, 2000, 3000, 1, 1, 1, 0, 1, 16]");
+    assert_has(parse, "[0, 4000, 8000, 2, 1, 1, 0, 1, 16]");
+    g_autofree char *lane =
+        ask_log(f, "/trace.json", "view=timeline&dim=lane.name+%3D+%22*+2%22", 200);
+    assert_has(lane, "[0, 1000, 5000, 0, 1, 1, 0, 1, 16]");
+    assert_has(lane, "[0, 4000, 8000, 2, 1, 1, 0, 1, 0]");
+    g_autofree char *wrong = ask_log(f, "/trace.json", "view=timeline&dim=event.name+%3D+x", 400);
+    assert_has(wrong, "a field of segments");
+    g_free(ask_log(f, "/trace.json", "view=timeline&dim=segment.self+%3E+1us", 400));
+}
+
 static void test_query(struct fixture *f, gconstpointer user)
 {
     (void)user;
@@ -253,8 +317,8 @@ int main(int argc, char **argv)
 {
     static const struct traces_test tests[] = {
         {"area", test_area},       {"stacks", test_stacks}, {"path", test_path},
-        {"details", test_details}, {"arrows", test_arrows}, {"query", test_query},
-        {"step", test_step},
+        {"details", test_details}, {"arrows", test_arrows}, {"lanes", test_lanes},
+        {"dimmed", test_dimmed},   {"query", test_query},   {"step", test_step},
     };
     return traces_run(argc, argv, tests, G_N_ELEMENTS(tests));
 }
