@@ -417,13 +417,17 @@ def test_names():
 # --- files of others ---
 
 def by_file():
-    """{file of the program: own value}, whether its functions have names or not"""
+    """{file of the program: own value of the first event}, whether its functions have names or not"""
+    told = json.loads(run(fathom, "dump", "--json", "out.data").stdout)
+    statics = {ps["id"]: (ps["decl_module"], ps["uq_refined_id"]) for ps in told["ps"]}
+    dynamics = {pd["id"]: pd["ps"] for pd in told["pd"]}
+    first = list(told["csd"][0])[list(told["csd"][0]).index("excps") + 1]
     found = collections.Counter()
-    for cells in rows():
-        unit, name = cells["proc"].split(":", 1) if ":" in cells["proc"] else ("", cells["proc"])
-        key = "[kernel.kallsyms]" if name == "[kernel]" or unit == "[kernel.kallsyms]" else name if name[0] == "[" else f"[{unit}]"
-        column = next(column for column in cells if column.startswith("time_self") and "percent" not in column)
-        found[key] += round(cells[column] * (1e9 if column.endswith("seconds") else 1))
+    for call in told["csd"]:
+        module, name = statics[dynamics[call["callee"]]]
+        key = "[kernel.kallsyms]" if name == "[kernel]" or module == "[kernel.kallsyms]" else \
+            name if name[:1] == "[" else f"[{os.path.basename(module)}]"
+        found[key] += call[first]
     return found
 
 
