@@ -15,6 +15,8 @@ static char *default_output(const char *path)
                                            ".folded", ".json",       ".txt",      ".perf",
                                            ".out",    ".speedscope", ".callgrind"};
     size_t size = strlen(path);
+    while (size > 1 && path[size - 1] == '/') /* of a folder */
+        size--;
     for (unsigned i = 0; i < G_N_ELEMENTS(suffixes); i++) {
         g_autofree char *rest = g_strndup(path, size);
         if (g_str_has_suffix(rest, suffixes[i]) && size > strlen(suffixes[i]) &&
@@ -78,10 +80,13 @@ static char *description(void)
 
 int fm_cmd_import(int argc, char **argv)
 {
+    gboolean compile_time = FALSE;
     char *format = NULL, *unit = NULL, *output = NULL, *program = NULL, *symfs = NULL;
     const GOptionEntry entries[] = {
         {"from", 0, 0, G_OPTION_ARG_STRING, &format, "Read FORMAT (default: detected from content)",
          "FORMAT"},
+        {"compile-time", 0, 0, G_OPTION_ARG_NONE, &compile_time,
+         "Read all files of clang's -ftime-trace in the folder FILE: what a build took", NULL},
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &output,
          "Write to OUT (default: NAME.data beside FILE)", "OUT"},
         {"program", 0, 0, G_OPTION_ARG_STRING, &program,
@@ -108,8 +113,11 @@ int fm_cmd_import(int argc, char **argv)
     if (given == NULL && strcmp(argv[1], "-") == 0)
         return fm_console_usage("import", "standard input has no name: expected --output=FILE");
     g_autofree char *written = given != NULL ? g_strdup(given) : default_output(argv[1]);
-    const struct fm_import_options options = {
-        .format = asked, .program = named, .symfs = looked_in, .unit = counted};
+    const struct fm_import_options options = {.format = asked,
+                                              .program = named,
+                                              .symfs = looked_in,
+                                              .unit = counted,
+                                              .compile_time = compile_time};
     status = given == NULL ? check_default(written) : FM_EXIT_DONE;
     return status == FM_EXIT_DONE ? import(argv[1], &options, written) : status;
 }

@@ -57,10 +57,11 @@ static const struct fm_import_format formats[] = {
     {"perf", "text of `perf script`"},
     {"folded", "folded stacks: main;parse;term 12"},
     {"uftrace", "a folder of uftrace record"},
+    {"ftime-trace", "a folder with files of clang's -ftime-trace: a build (--compile-time)"},
     {NULL, NULL},
 };
 const struct fm_import_format *const fm_import_formats = formats;
-G_STATIC_ASSERT(G_N_ELEMENTS(formats) == G_N_ELEMENTS(doors) + 2); /* a folder is another door */
+G_STATIC_ASSERT(G_N_ELEMENTS(formats) == G_N_ELEMENTS(doors) + 3); /* folders are other doors */
 
 /* --- recognising --- */
 
@@ -246,6 +247,10 @@ bool fm_import(const char *path, const struct fm_import_options *options, struct
             options->program != NULL ? g_strdup(options->program) : program_of(path);
         return fm_import_uftrace(path, program, ret, error);
     }
+    /* Builds in several folders are the same program's. */
+    if (options->compile_time || fm_import_is_compile_time(path))
+        return fm_import_compile_time(path, options->program != NULL ? options->program : "build",
+                                      ret, error);
     if (refuse_folder(path, error) || !fm_mapped_file_open(path, &file, error))
         return false;
     bool done = fm_import_bytes(path, file->bytes, file->size, options, ret, &of_bytes);
@@ -310,7 +315,7 @@ bool fm_import_recognises(const char *path)
 {
     g_autoptr(FmMappedFile) file = NULL;
     struct head head;
-    if (fm_import_is_uftrace(path))
+    if (fm_import_is_uftrace(path) || fm_import_is_compile_time(path))
         return true;
     if (!fm_mapped_file_open(path, &file, NULL) || file->size == 0)
         return false;

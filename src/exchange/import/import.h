@@ -10,6 +10,7 @@ struct fm_import_options {
     /* name of the profiled program; NULL = from the file's name. gmon: its file */
     const char *program;
     const char *symfs; /* perf.data: folder that the recorded paths lie in; NULL = the root */
+    bool compile_time; /* the path is a build's folder, with files of clang's -ftime-trace in it */
     const char *unit; /* folded: what a number counts: samples, ns, us, ms, bytes; NULL = samples */
 };
 

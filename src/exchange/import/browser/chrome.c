@@ -3,6 +3,8 @@
  * time of the clock. Of a file of clang's -ftime-trace the frames are headers, classes and
  * functions; its rows "Total ..." are sums of what stands beside them, and left out. Where a trace
  * holds no spans, the CPU profiles in it, and the samples of stacks, are what is read. */
+#include "exchange/import/browser/chrome.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -33,6 +35,9 @@ struct chrome {
     GArray *chunks;            /* struct chunk: parts of them */
     struct fm_json_value stack_frames, stack_samples;
     bool build; /* a trace of clang -ftime-trace */
+    /* Of a build: what the file stands for. Measures and notes are those of all files. */
+    const char *part;
+    uint32_t base; /* frames around the lanes */
     uint64_t asynchronous, without_time;
     uint64_t samples;
     unsigned samples_measure, wall_measure;
@@ -120,13 +125,10 @@ static uint32_t function_named(struct chrome *in, const char *name, const char *
                                                                    .unit_size = strlen(unit)});
 }
 
-/* In clang's spans the detail says which header, class or function it was. */
 static uint32_t function_of(struct chrome *in, const struct fm_json_value *of, const char *name)
 {
     if (in->build) {
-        g_autofree char *detail = fm_json_string(fm_json_member(of[ARGS], "detail"));
-        g_autofree char *whole =
-            detail[0] == '\0' ? g_strdup(name) : g_strdup_printf("%s %s", name, detail);
+        g_autofree char *whole = fm_chrome_build_name(name, of[ARGS]);
         return function_named(in, whole, name);
     }
     g_autofree char *category = fm_json_string(of[CAT]);
@@ -296,7 +298,7 @@ static char *unlike(GHashTable *taken, char *name, const struct lane *lane)
 
 static void push_lane(struct chrome *in, const char *name)
 {
-    fm_stacks_cut(in->stacks, 0);
+    fm_stacks_cut(in->stacks, in->base);
     if (name != NULL)
         fm_stacks_push_outside(in->stacks, name, strlen(name));
 }
@@ -421,6 +423,13 @@ static bool add_samples(struct chrome *in, const GPtrArray *names, GError **erro
     return true;
 }
 
+void fm_chrome_tell_granularity(struct fm_build *build)
+{
+    fm_build_note(build,
+                  "spans shorter than clang's -ftime-trace-granularity are not recorded: they "
+                  "are own time of what they were in");
+}
+
 static void tell(const struct chrome *in, const struct fm_spans_found *found)
 {
     struct fm_build *build = fm_stacks_build(in->stacks);
@@ -430,8 +439,7 @@ static void tell(const struct chrome *in, const struct fm_spans_found *found)
     fm_spans_tell_count(build, in->asynchronous, "asynchronous span is not in this tree",
                         "asynchronous spans are not in this tree");
     if (in->build)
-        fm_build_note(build, "spans shorter than clang's -ftime-trace-granularity are not in the "
-                             "file: they are own time of what they were in");
+        fm_chrome_tell_granularity(build);
 }
 
 /* Quanta are the spans' time, or samples where there are no spans. */
@@ -455,30 +463,44 @@ static void choose_measures(struct chrome *in, bool any)
         in->wall_measure = fm_stacks_add_scaled(in->stacks, "sampled_wall_time", "s", 1e-6);
 }
 
-static bool add_all(struct chrome *in, GError **error)
+/* It was compiled once. */
+static void push_part(struct chrome *in)
 {
-    struct fm_spans_found found = {0};
+    g_autofree char *name = g_strdup_printf("File %s", in->part);
+    fm_stacks_cut(in->stacks, 0);
+    fm_stacks_push(in->stacks, function_named(in, name, "File"), 0);
+    fm_stacks_add(in->stacks, FM_EXITS, 1);
+    in->base = 1;
+}
+
+static bool add_all(struct chrome *in, struct fm_spans_found *found, GError **error)
+{
     g_autoptr(GPtrArray) names = names_of_lanes(in);
     bool any = false;
     for (guint i = 0; i < in->lanes->len; i++)
         any = any || !fm_spans_is_empty(in->spans,
                                         ((struct lane *)g_ptr_array_index(in->lanes, i))->spans);
-    choose_measures(in, any);
+    if (in->part == NULL)
+        choose_measures(in, any);
+    else if (any)
+        push_part(in);
     for (guint i = 0; i < in->lanes->len; i++) {
         const struct lane *lane = g_ptr_array_index(in->lanes, i);
         if (fm_spans_is_empty(in->spans, lane->spans))
             continue;
         push_lane(in, g_ptr_array_index(names, i));
-        if (!fm_spans_add(in->spans, lane->spans, in->stacks, &found)) {
+        if (!fm_spans_add(in->spans, lane->spans, in->stacks, found)) {
             g_set_error(error, FM_ERROR, FM_ERROR_LIMIT,
                         "%s: its spans take more than 2^63 ns together", in->input->name);
             return false;
         }
     }
+    if (in->part != NULL)
+        return true;
     if (!add_profiles(in, names, error) || !add_samples(in, names, error))
         return false;
-    tell(in, &found);
-    if (found.spans > 0 || in->samples > 0)
+    tell(in, found);
+    if (found->spans > 0 || in->samples > 0)
         return true;
     g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE, "%s: no span or sample is in it",
                 in->input->name);
@@ -487,7 +509,8 @@ static bool add_all(struct chrome *in, GError **error)
 
 /* --- the file --- */
 
-static bool read_events(struct chrome *in, struct fm_json_value top, GError **error)
+static bool read_events(struct chrome *in, struct fm_json_value top, struct fm_spans_found *found,
+                        GError **error)
 {
     struct fm_json_value events = fm_json_is_array(top) ? top : fm_json_member(top, "traceEvents");
     struct fm_json_items items = fm_json_items(events);
@@ -501,7 +524,44 @@ static bool read_events(struct chrome *in, struct fm_json_value top, GError **er
     }
     in->stack_frames = fm_json_member(top, "stackFrames");
     in->stack_samples = fm_json_member(top, "samples");
-    return take_profiles(in, error) && add_all(in, error);
+    return take_profiles(in, error) && add_all(in, found, error);
+}
+
+static void init(struct chrome *in, const struct fm_import_input *input, struct fm_stacks *stacks)
+{
+    *in = (struct chrome){.input = input, .stacks = stacks};
+    in->spans = fm_spans_new();
+    in->lanes = g_ptr_array_new_with_free_func(free_lane);
+    in->lane_of = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    in->process_names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    in->names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    in->profiles = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_profile);
+    in->chunks = g_array_new(FALSE, FALSE, sizeof(struct chunk));
+}
+
+static void done(struct chrome *in)
+{
+    fm_spans_free(in->spans);
+    g_ptr_array_unref(in->lanes);
+    g_hash_table_unref(in->lane_of);
+    g_hash_table_unref(in->process_names);
+    g_hash_table_unref(in->names);
+    g_hash_table_unref(in->profiles);
+    g_array_unref(in->chunks);
+}
+
+bool fm_chrome_add_part(const struct fm_import_input *input, const char *name,
+                        struct fm_stacks *stacks, struct fm_spans_found *found, GError **error)
+{
+    struct fm_json_value top;
+    struct chrome in;
+    if (!fm_import_json(input, &top, error))
+        return false;
+    init(&in, input, stacks);
+    in.part = name;
+    bool added = read_events(&in, top, found, error);
+    done(&in);
+    return added;
 }
 
 bool fm_import_chrome(const struct fm_import_input *input, struct fm_profile **ret, GError **error)
@@ -521,27 +581,16 @@ bool fm_import_chrome(const struct fm_import_input *input, struct fm_profile **r
             return false;
         }
     }
-    struct chrome in = {.input = &whole, .stacks = fm_stacks_new(input->program, "Chrome's trace")};
-    in.spans = fm_spans_new();
-    in.lanes = g_ptr_array_new_with_free_func(free_lane);
-    in.lane_of = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    in.process_names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-    in.names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    in.profiles = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_profile);
-    in.chunks = g_array_new(FALSE, FALSE, sizeof(struct chunk));
+    struct fm_spans_found found = {0};
+    struct chrome in;
+    init(&in, &whole, fm_stacks_new(input->program, "Chrome's trace"));
     if (text != NULL)
         fm_build_note(fm_stacks_build(in.stacks), FM_NOTE_WARNING
                       "the file does not end as it should: events up to there are shown");
-    bool done = read_events(&in, top, error);
-    if (done)
-        done = fm_stacks_finish(g_steal_pointer(&in.stacks), ret, error);
+    bool read = read_events(&in, top, &found, error);
+    if (read)
+        read = fm_stacks_finish(g_steal_pointer(&in.stacks), ret, error);
     fm_stacks_free(in.stacks);
-    fm_spans_free(in.spans);
-    g_ptr_array_unref(in.lanes);
-    g_hash_table_unref(in.lane_of);
-    g_hash_table_unref(in.process_names);
-    g_hash_table_unref(in.names);
-    g_hash_table_unref(in.profiles);
-    g_array_unref(in.chunks);
-    return done;
+    done(&in);
+    return read;
 }

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/text/demangle.h"
+
 bool fm_chrome_nanoseconds(struct fm_json_value value, int64_t *ret)
 {
     const char *at = value.at, *end = value.end;
@@ -60,4 +62,13 @@ char *fm_chrome_closed(const struct fm_import_input *input)
     text[size] = ']';
     text[size + 1] = '\0';
     return text;
+}
+
+char *fm_chrome_build_name(const char *name, struct fm_json_value args)
+{
+    g_autofree char *detail = fm_json_string(fm_json_member(args, "detail"));
+    g_autofree char *told = strcmp(name, "Source") == 0 && detail[0] == '/'
+                                ? g_canonicalize_filename(detail, "/")
+                                : fm_demangle(detail);
+    return told[0] == '\0' ? g_strdup(name) : g_strdup_printf("%s %s", name, told);
 }
