@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What every import has to hold, for the targets of this folder. */
+/* Checks of each import, for the targets of this folder. */
 #pragma once
 
 #include <string.h>

@@ -51,7 +51,7 @@ struct fm_stacks_name {
 };
 /* Returns the same number for the same function: 0, 1, 2, ... */
 uint32_t fm_stacks_function(struct fm_stacks *stacks, const struct fm_stacks_name *name);
-/* What is no function (fm_stacks_name.outside). */
+/* Likewise of no function (fm_stacks_name.outside). */
 uint32_t fm_stacks_outside(struct fm_stacks *stacks, const char *name, size_t size);
 void fm_stacks_push_outside(struct fm_stacks *stacks, const char *name, size_t size);
 /* The name of all code of a file whose functions are not known by name: "[libx.so.1]" of its path,

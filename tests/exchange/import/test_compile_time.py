@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a build took: folders of files as clang's -ftime-trace writes them, with figures known by construction.
+"""Times of builds: folders of files as clang's -ftime-trace writes them, with figures known by construction.
 
 usage: test_compile_time.py FATHOM"""
 import json

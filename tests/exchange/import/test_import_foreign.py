@@ -25,7 +25,7 @@ REFUSED = {
     "gprof-text/issue88.prof": "gmon.out",
     "hpctoolkit/cpi-database": "HPCToolkit",
 }
-# What an end of no span's name ends is anyone's guess: fathom ends nothing. Totals and calls are compared.
+# An end of no span's name ends nothing in fathom, and something in other readers. Totals and calls are compared.
 # A sample's frames may stand behind an empty line, or be missing.
 AMBIGUOUS = ("chrome-trace/simple_trace.json", "perf-script/empty-line.txt")
 # fathom's column of a measure, by the format and the file's own name for it; a factor to the file's unit.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a build took: the files that clang -ftime-trace writes beside the objects, one for each
+/* Times of a build: the files that clang -ftime-trace writes beside the objects, one for each
  * source file, as one profile. Each has a function "File ..." at the outermost; below it stand what
  * clang did, headers, classes and functions, which are the same functions in all files: so a
  * header's total is what it took in the whole build, and the calls of a class are how often it was
