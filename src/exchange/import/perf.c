@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "exchange/import/internal.h"
+#include "exchange/import/perfdata/jit.h"
 
 #define US_PER_SECOND 1000000u
 #define NS_PER_US 1000u
@@ -26,12 +27,14 @@ struct event {
 
 struct frame {
     struct slice symbol, program_file;
+    uint64_t address;
     uint32_t line;
 };
 
 struct perf {
     struct fm_import_text text;
     struct fm_stacks *stacks;
+    GHashTable *made; /* process -> struct fm_perf_jit *, NULL: it has no file */
     struct event events[1 + MEASURES_FURTHER];
     unsigned event_count;
     uint64_t dropped; /* samples of events that there is no room for */
@@ -245,6 +248,8 @@ static bool parse_frame(struct slice line, struct frame *ret)
     if (digits == 0 || digits < address.size || rest.size == 0)
         return false;
     *ret = (struct frame){.symbol = rest};
+    for (size_t i = 0; i < digits; i++)
+        ret->address = ret->address << 4 | (uint64_t)g_ascii_xdigit_value(address.at[i]);
     /* The file's own name may hold some: "(/tmp/x (deleted))". */
     size_t open = rest.size, within = 0;
     while (rest.at[rest.size - 1] == ')' && open > 0) {
@@ -301,6 +306,39 @@ static void take_line(struct perf *in, struct slice text)
         g_array_index(in->frames, struct frame, in->frames->len - 1).line = (uint32_t)line;
 }
 
+/* "/tmp/perf-12.map", which perf calls the file of code that process 12 made. 0: it is another. */
+static uint32_t maker_of(struct slice file)
+{
+    static const char begins[] = "perf-", ends[] = ".map";
+    const char *slash = file.size == 0 ? NULL : memrchr(file.at, '/', file.size);
+    size_t folder = slash == NULL ? 0 : (size_t)(slash + 1 - file.at), size = file.size - folder;
+    const char *base = file.at + folder;
+    size_t fixed = strlen(begins) + strlen(ends);
+    uint64_t process;
+    if (size <= fixed || memcmp(base, begins, strlen(begins)) != 0 ||
+        memcmp(base + size - strlen(ends), ends, strlen(ends)) != 0 ||
+        !fm_import_number(base + strlen(begins), size - fixed, &process) || process > INT32_MAX)
+        return 0;
+    return (uint32_t)process;
+}
+
+/* The name of such code, where perf did not find the file. */
+static const char *made_name(struct perf *in, const struct frame *frame, bool innermost)
+{
+    static const char unknown[] = "[unknown]";
+    uint32_t number, process = maker_of(frame->program_file);
+    gpointer jit;
+    if (process == 0 || frame->symbol.size != strlen(unknown) ||
+        memcmp(frame->symbol.at, unknown, strlen(unknown)) != 0)
+        return NULL;
+    if (!g_hash_table_lookup_extended(in->made, GUINT_TO_POINTER(process), NULL, &jit)) {
+        jit = strcmp(in->text.name, "-") == 0 ? NULL : fm_perf_jit_beside(in->text.name, process);
+        g_hash_table_insert(in->made, GUINT_TO_POINTER(process), jit);
+    }
+    uint64_t address = frame->address - (!innermost && frame->address > 0);
+    return jit == NULL ? NULL : fm_perf_jit_name(jit, address, &number);
+}
+
 static void push_frames(struct perf *in)
 {
     uint32_t line = 0;
@@ -315,6 +353,11 @@ static void push_frames(struct perf *in)
         /* A body that was inlined has no program file of its own. */
         if (name.unit_size == strlen("inlined") && memcmp(name.unit, "inlined", 7) == 0)
             name.unit_size = 0;
+        const char *made = made_name(in, frame, i == 1);
+        if (made != NULL) {
+            name.name = made;
+            name.size = strlen(made);
+        }
         fm_stacks_push(in->stacks, fm_stacks_function(in->stacks, &name), line);
         line = frame->line;
     }
@@ -496,10 +539,12 @@ bool fm_import_perf(const struct fm_import_input *input, struct fm_profile **ret
 {
     struct perf in = {.stacks = fm_stacks_new(input->program, "text of perf script"),
                       .frames = g_array_new(FALSE, FALSE, sizeof(struct frame))};
+    in.made = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)fm_perf_jit_free);
     fm_import_text_begin(&in.text, input);
     choose_main(&in, input);
     bool done = read_lines(&in, error) && finish(&in, ret, error);
     fm_stacks_free(in.stacks);
+    g_hash_table_unref(in.made);
     g_array_unref(in.frames);
     return done;
 }

@@ -121,6 +121,7 @@ class File:
 
 
 def made(name, content):
+    os.makedirs(os.path.dirname(name) or ".", exist_ok=True)
     with open(name, "wb") as out:
         out.write(content)
     return name
@@ -414,6 +415,48 @@ def test_names():
           "100 % of the stacks end before a thread's begin" in told.stderr, (told, stacks()))
 
 
+def test_run_time():
+    """Code that a program made has names in perf-PID.map; of a call's return address the call counts."""
+    file = File()
+    file.event("cpu-clock")
+    file.features[3] = file.text("elsewhere")
+    file.name(31, "java")
+    file.map(31, 0x400000, 0x1000, "/nowhere/java")
+    file.map(31, 0x7f0000000000, 0x10000, "//anon")
+    file.sample(31, 31, 100, 0x7f0000000010, 5, [USER_MARK, 0x7f0000000010, 0x7f0000000200, 0x400030])
+    file.sample(31, 31, 200, 0x7f0000000310, 3, [USER_MARK, 0x7f0000000310, 0x7f0000000101, 0x400030])
+    file.fork(32, 31, 32, 31, 300)
+    file.sample(32, 32, 400, 0x7f0000000010, 2, [USER_MARK, 0x7f0000000010])
+    content = file.bytes()
+    told = imported(made("run.data", content))
+    check("without perf-PID.map code made at run time is one", stacks() ==
+          {"java;[java];[anon];[anon]": 8, "java;[anon]": 2}, (told, stacks()))
+    made("perf-31.map", b"7f0000000000 100 Lcom/example/Old;::f\n"
+         b"7f0000000000 100 Lcom/example/A;::f\n0x7f0000000100 0x100 Interpreter loop\nwords\n7f000000g000 1 bad\n\n")
+    told = imported("run.data")
+    check("perf-PID.map beside the file names it, the later line for the earlier", told.returncode == 0 and stacks() ==
+          {"java;[java];Interpreter loop;Lcom/example/A:::f": 5, "java;[java];Interpreter loop;[anon]": 3, "java;[anon]": 2},
+          (told, stacks()))
+    agrees("code made at run time")
+    os.makedirs("root/tmp")
+    os.rename("perf-31.map", "root/tmp/perf-31.map")
+    told = imported("run.data", "--symfs=root")
+    check("so does the one below --symfs", "Interpreter loop" in str(stacks()), (told, stacks()))
+    told = imported("run.data")
+    check("one that lies elsewhere does not", "Interpreter loop" not in str(stacks()), (told, stacks()))
+    text = ("java 31 10.5: 7 cycles:\n\t7f0000000010 [unknown] (/tmp/perf-31.map)\n\t7f0000000100 [unknown] "
+            "(/tmp/perf-31.map)\n\t400030 main (/x)\n\njava 31 10.6: 2 cycles:\n\t7f0000000100 known (/tmp/perf-31.map)\n\n")
+    made("script/run.txt", text.encode())
+    told = imported("script/run.txt")
+    check("perf script: without it, too, it is one", stacks() == {"java;main;[unknown];[unknown]": 7, "java;known": 2},
+          (told, stacks()))
+    os.rename("root/tmp/perf-31.map", "script/perf-31.map")
+    told = imported("script/run.txt")
+    check("perf script: named by the one beside the text", told.returncode == 0 and stacks() ==
+          {"java;main;Lcom/example/A:::f": 7, "java;known": 2},
+          (told, stacks()))
+
+
 # --- files of others ---
 
 def by_file():
@@ -476,6 +519,7 @@ with tempfile.TemporaryDirectory() as folder:
     test_compressed()
     test_damaged()
     test_names()
+    test_run_time()
     test_samples()
     os.chdir("/")
 end()

@@ -64,6 +64,13 @@ struct fm_perf_jit *fm_perf_jit_new(const char *path)
     return jit;
 }
 
+struct fm_perf_jit *fm_perf_jit_beside(const char *file, uint32_t pid)
+{
+    g_autofree char *folder = g_path_get_dirname(file);
+    g_autofree char *path = g_strdup_printf("%s/perf-%u.map", folder, pid);
+    return fm_perf_jit_new(path);
+}
+
 void fm_perf_jit_free(struct fm_perf_jit *jit)
 {
     if (jit == NULL)

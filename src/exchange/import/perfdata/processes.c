@@ -266,13 +266,22 @@ static char *jitdump_path(const struct fm_perf_processes *processes,
     return NULL;
 }
 
+/* Kept with the recording, which may be of another machine. */
+static struct fm_perf_jit *beside_file(const struct fm_import_input *input, int32_t pid)
+{
+    bool is_file = input->size > 0 && strcmp(input->name, "-") != 0;
+    return is_file ? fm_perf_jit_beside(input->name, (uint32_t)pid) : NULL;
+}
+
 const char *fm_perf_made_name(const struct fm_perf_processes *processes,
                               struct fm_perf_process *process, uint64_t address,
                               uint32_t *ret_number)
 {
-    if (process == NULL || process == &processes->kernel || !processes->by_path)
+    if (process == NULL || process == &processes->kernel)
         return NULL;
-    if (process->jit == NULL && process->jit_asks++ % JIT_ASKS == 0) {
+    if (process->jit == NULL && process->jit_asks == 0)
+        process->jit = beside_file(processes->file->input, process->pid);
+    if (process->jit == NULL && process->jit_asks++ % JIT_ASKS == 0 && processes->by_path) {
         int32_t pid = processes->inner_pid != 0 ? processes->inner_pid : process->pid;
         g_autofree char *dump = jitdump_path(processes, process);
         g_autofree char *map = g_strdup_printf(
