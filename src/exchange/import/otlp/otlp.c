@@ -33,8 +33,9 @@ struct otlp {
     struct fm_import_columns columns;
     struct fm_import_figures figures; /* of fathom's own exports */
     unsigned resources;
-    uint32_t base; /* depth of the frame of the process */
-    bool adds;     /* the second pass: the first finds the sample types */
+    uint32_t base;     /* depth of the frame of the process */
+    GHashTable *calls; /* of this process: thread's name -> table of calls_of() */
+    bool adds;         /* the second pass: the first finds the sample types */
     /* Nanoseconds that a sample stands for, of a type; 0 = not known, or not always the same. */
     uint64_t periods[FM_MEASURES_MAX];
     uint64_t samples, frames, duration;
@@ -262,6 +263,17 @@ static bool read_sample(const struct otlp *in, const struct fm_field *message, b
     return true;
 }
 
+/* Stacks of a thread of this process that were built before: number -> call in context. */
+static GHashTable *calls_of(struct otlp *in, const char *thread)
+{
+    GHashTable *calls = g_hash_table_lookup(in->calls, thread == NULL ? "" : thread);
+    if (calls == NULL) {
+        calls = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+        g_hash_table_insert(in->calls, g_strdup(thread == NULL ? "" : thread), calls);
+    }
+    return calls;
+}
+
 static bool add_sample(struct otlp *in, const struct fm_field *message,
                        const struct profile *profile, size_t type, GError **error)
 {
@@ -269,11 +281,19 @@ static bool add_sample(struct otlp *in, const struct fm_field *message,
     uint64_t stack, value = 0;
     if (!read_sample(in, message, profile->has_values, &stack, &thread, &value, error))
         return false;
-    fm_stacks_cut(in->stacks, in->base);
-    if (thread != NULL && thread[0] != '\0')
-        fm_stacks_push_outside(in->stacks, thread, strlen(thread));
-    if (!fm_otlp_push_stack(in->dictionary, stack, in->figures.told.told ? thread : NULL, error))
-        return false;
+    GHashTable *calls = calls_of(in, thread);
+    in->columns.call = GPOINTER_TO_UINT(g_hash_table_lookup(calls, &stack));
+    if (in->columns.call == 0) {
+        fm_stacks_cut(in->stacks, in->base);
+        if (thread != NULL && thread[0] != '\0')
+            fm_stacks_push_outside(in->stacks, thread, strlen(thread));
+        if (!fm_otlp_push_stack(in->dictionary, stack, in->figures.told.told ? thread : NULL,
+                                error))
+            return false;
+        uint32_t call = fm_stacks_is_cut(in->stacks) ? 0 : fm_stacks_call(in->stacks);
+        if (call != 0)
+            g_hash_table_insert(calls, g_memdup2(&stack, sizeof stack), GUINT_TO_POINTER(call));
+    }
     in->samples++;
     if ((profile->has_values || !__builtin_mul_overflow(value, profile->period, &value)) &&
         fm_import_columns_add(&in->columns, type, value))
@@ -363,6 +383,7 @@ static bool read_resource(struct otlp *in, const struct fm_field *message, GErro
     if (in->adds && in->resources > 1 && name != NULL && name[0] != '\0')
         fm_stacks_push_outside(in->stacks, name, strlen(name));
     in->base = fm_stacks_depth(in->stacks);
+    g_hash_table_remove_all(in->calls);
     for (fields = fm_fields_in(message); fm_fields_next(&fields, &field);) {
         if (field.number == RESOURCE_PROFILES_SCOPES && !read_scope(in, &field, error))
             return false;
@@ -470,7 +491,9 @@ bool fm_import_otlp(const struct fm_import_input *input, struct fm_profile **ret
         return false;
     struct otlp in = {.input = input,
                       .stacks = fm_stacks_new(input->program, "OpenTelemetry's profiles"),
-                      .texts = g_ptr_array_new_with_free_func(g_free)};
+                      .texts = g_ptr_array_new_with_free_func(g_free),
+                      .calls = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
+                                                     (GDestroyNotify)g_hash_table_unref)};
     in.columns = (struct fm_import_columns){
         .stacks = in.stacks, .types = in.types, .wanted = "cpu", .columns = in.column};
     bool done = read_all(&in, messages, error);
@@ -478,5 +501,6 @@ bool fm_import_otlp(const struct fm_import_input *input, struct fm_profile **ret
         done = fm_stacks_finish(g_steal_pointer(&in.stacks), ret, error);
     fm_stacks_free(in.stacks);
     g_ptr_array_unref(in.texts);
+    g_hash_table_unref(in.calls);
     return done;
 }

@@ -37,8 +37,9 @@ struct pprof {
     struct fm_stacks *stacks;
     GHashTable *functions, *locations, *mappings; /* id -> index + 1 */
     struct fm_import_columns columns;
-    const Location *widest;           /* location with most of them */
-    uint64_t frames;                  /* frames of all samples so far */
+    uint32_t *made;         /* function of a location; UINT32_MAX: not yet, or it has several */
+    const Location *widest; /* location with most of them */
+    uint64_t frames;        /* frames of all samples so far */
     struct fm_import_figures figures; /* for fathom's own exports */
     const char *thread;               /* thread of the current sample, NULL = none */
 };
@@ -124,6 +125,15 @@ static size_t index_find(GHashTable *index, uint64_t id)
     return GPOINTER_TO_SIZE(g_hash_table_lookup(index, &id));
 }
 
+/* Most writers count locations from 1. */
+static size_t find_location(const struct pprof *in, uint64_t id)
+{
+    const Profile *p = in->profile;
+    if (id > 0 && id <= p->n_location && p->location[id - 1]->id == id)
+        return (size_t)id;
+    return index_find(in->locations, id);
+}
+
 static void find_figures(struct pprof *in)
 {
     for (size_t i = 0; i < in->profile->n_comment && !in->figures.told.told; i++) {
@@ -183,6 +193,26 @@ static bool function_of(struct pprof *in, const Location *location, const Fathom
     return true;
 }
 
+/* As above; of a location without inlined bodies it is looked up once. */
+static bool known_function(struct pprof *in, size_t number, const FathomPprof__Line *line,
+                           uint32_t *ret, GError **error)
+{
+    const Location *location = in->profile->location[number];
+    if (in->made == NULL) {
+        in->made = g_new(uint32_t, in->profile->n_location);
+        memset(in->made, 0xff, in->profile->n_location * sizeof in->made[0]);
+    }
+    if (location->n_line == 1 && in->made[number] != UINT32_MAX) {
+        *ret = in->made[number];
+        return true;
+    }
+    if (!function_of(in, location, line, ret, error))
+        return false;
+    if (location->n_line == 1)
+        in->made[number] = *ret;
+    return true;
+}
+
 /* Code that nobody named: its address does. */
 static uint32_t address_of(struct pprof *in, const Location *location)
 {
@@ -200,8 +230,10 @@ static uint32_t address_of(struct pprof *in, const Location *location)
 /* Our own exports have the thread as the outermost function, too. */
 static bool is_thread(const struct pprof *in, uint64_t function)
 {
+    if (in->thread == NULL || fm_stacks_depth(in->stacks) != 1)
+        return false;
     size_t found = index_find(in->functions, function);
-    return in->thread != NULL && fm_stacks_depth(in->stacks) == 1 && found != 0 &&
+    return found != 0 &&
            strcmp(string_at(in, in->profile->function[found - 1]->name), in->thread) == 0;
 }
 
@@ -226,7 +258,7 @@ static bool check_product(struct pprof *in, const Location *location, GError **e
 
 static bool push_location(struct pprof *in, uint64_t id, uint32_t *line, GError **error)
 {
-    size_t found = index_find(in->locations, id);
+    size_t found = find_location(in, id);
     if (found == 0)
         return fm_import_fail(in->input, error,
                               "a sample names location %" G_GUINT64_FORMAT ", which is not there",
@@ -238,7 +270,7 @@ static bool push_location(struct pprof *in, uint64_t id, uint32_t *line, GError 
         const FathomPprof__Line *at = location->line[i - 1];
         uint32_t function = 0;
         if (!is_thread(in, at->function_id)) {
-            if (!function_of(in, location, at, &function, error))
+            if (!known_function(in, found - 1, at, &function, error))
                 return false;
             fm_stacks_push(in->stacks, function, *line);
         }
@@ -371,6 +403,7 @@ bool fm_import_pprof(const struct fm_import_input *input, struct fm_profile **re
     g_hash_table_unref(in.functions);
     g_hash_table_unref(in.locations);
     g_hash_table_unref(in.mappings);
+    g_free(in.made);
     fathom_pprof__profile__free_unpacked(in.profile, NULL);
     return done;
 }

@@ -137,6 +137,14 @@ void fm_import_columns_choose(struct fm_import_columns *c, const struct fm_impor
     }
 }
 
+static void add(const struct fm_import_columns *c, unsigned measure, uint64_t value)
+{
+    if (c->call != 0)
+        fm_stacks_add_to(c->stacks, c->call, measure, value);
+    else
+        fm_stacks_add(c->stacks, measure, value);
+}
+
 bool fm_import_columns_add(struct fm_import_columns *c, size_t i, uint64_t value)
 {
     struct fm_import_column *column = &c->columns[i];
@@ -147,10 +155,10 @@ bool fm_import_columns_add(struct fm_import_columns *c, size_t i, uint64_t value
         return false;
     value /= column->divide;
     if (column->role == FM_IMPORT_COUNTS_CALLS) {
-        fm_stacks_add(c->stacks, FM_EXITS, value);
-        fm_stacks_add(c->stacks, FM_CALLSEQS, value);
+        add(c, FM_EXITS, value);
+        add(c, FM_CALLSEQS, value);
     } else {
-        fm_stacks_add(c->stacks, column->measure, value);
+        add(c, column->measure, value);
     }
     return true;
 }

@@ -27,6 +27,7 @@ struct fm_import_columns {
     struct fm_import_column *columns; /* [count], of the caller */
     size_t main;                      /* the type of quanta; count = none */
     uint32_t known, left_out;         /* left_out: types that there is no room for */
+    uint32_t call; /* that values are added to (fm_stacks_call); 0: the innermost frame */
 };
 
 /* Sets columns, main, known and left_out. figures: of fathom's own exports, or NULL. */
