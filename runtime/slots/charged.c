@@ -45,6 +45,34 @@ const struct fm_rec_frame *fm_slots_interrupted(struct fm_thread *thread,
     return fm_slots_charged(thread);
 }
 
+#define STACK_MAX 4096u
+/* The open calls, outermost first, behind the thread's root, as a shadow stack has them. */
+struct fm_slots_stack {
+    const struct fm_rec_csd *open[STACK_MAX];
+    struct fm_rec_frame frames[STACK_MAX + 1];
+};
+
+void fm_slots_totals(struct fm_thread *thread, const struct fm_rec_frame *top,
+                     const struct fm_unwind_registers *at, const struct fm_rec_csd *charged,
+                     uint64_t quanta)
+{
+    struct fm_slots_thread *own = thread->slots;
+    struct fm_slots_node *node = fm_slots_at((uint32_t)(uintptr_t)top);
+    if (own->stack == NULL)
+        own->stack = fm_private_alloc(sizeof *own->stack);
+    struct fm_slots_stack *stack = own->stack;
+    if (quanta == 0 || stack == NULL)
+        return;
+    uint32_t count = fm_slots_open(thread, node, at, stack->open, STACK_MAX);
+    if (count == 0)
+        return;
+    stack->frames[0].cfa = FM_CFA_GUARD;
+    stack->frames[0].csd = (uint64_t)own->root->csd;
+    for (uint32_t i = 0; i < count; i++)
+        stack->frames[count - i].csd = (uint64_t)stack->open[i];
+    fm_totals_charge(thread, &stack->frames[count], charged, quanta);
+}
+
 uint64_t fm_slots_call_under_way(const struct fm_slots_node *node)
 {
     const struct fm_slots_about *about = node->function;

@@ -130,6 +130,23 @@ static bool r15_by_tables(const struct fm_unwind *walk, uint64_t *ret)
     return true;
 }
 
+/* The node that called the node's function, or that left hooked code for what called it, by the
+ * value of r15 that its frame has kept, and the frame's key (0: not known). */
+static struct fm_slots_node *caller_of(const struct fm_thread *thread,
+                                       const struct fm_slots_node *node, uint64_t saved,
+                                       uint64_t key)
+{
+    const struct fm_slots_entry *entry = NULL;
+    if (!fm_slots_is_node(saved) && key != 0)
+        entry = fm_slots_entry_of(thread->slots, key);
+    saved = entry != NULL ? entry->current : saved;
+    if (!fm_slots_is_node(saved))
+        return NULL;
+    struct fm_slots_node *caller = fm_slots_at((uint32_t)saved);
+    /* Entered while the recording was stopped: what called that is in a stand-in no more. */
+    return (caller->special & FM_SLOTS_STAND_IN) != 0 ? fm_slots_at(node->parent) : caller;
+}
+
 /* Leaves the frame of the node's function that the walk is at. Returns the node of the function
  * that called it, or that left hooked code for what called it; NULL: not known. */
 static struct fm_slots_node *leave_frame(const struct fm_thread *thread,
@@ -151,15 +168,7 @@ static struct fm_slots_node *leave_frame(const struct fm_thread *thread,
     } else if (fm_unwind_step(walk) != FM_UNWIND_FRAME) {
         return NULL;
     }
-    const struct fm_slots_entry *entry = NULL;
-    if (!fm_slots_is_node(saved) && place != 0)
-        entry = fm_slots_entry_of(thread->slots, key);
-    saved = entry != NULL ? entry->current : saved;
-    if (!fm_slots_is_node(saved))
-        return NULL;
-    struct fm_slots_node *caller = fm_slots_at((uint32_t)saved);
-    /* Entered while the recording was stopped: what called that is in a stand-in no more. */
-    return (caller->special & FM_SLOTS_STAND_IN) != 0 ? fm_slots_at(node->parent) : caller;
+    return caller_of(thread, node, saved, place != 0 ? key : 0);
 }
 
 /* The node of an open call of fn; NULL: none. Contexts are those of the open frames: an activation
@@ -187,6 +196,58 @@ static struct fm_slots_node *active(struct fm_thread *thread, struct fm_slots_no
         from = node;
     }
     return active_above(node != NULL ? node : from, fn);
+}
+
+/* As leave_frame(), where a signal has interrupted the function: at any instruction tables alone
+ * tell where its frame is. */
+static struct fm_slots_node *leave_interrupted(const struct fm_thread *thread,
+                                               const struct fm_slots_node *node,
+                                               struct fm_unwind *walk)
+{
+    int32_t place = node->function->place;
+    uint64_t late = walk->bp + (uint64_t)(int64_t)(place & ~1);
+    if (fm_unwind_step_all(walk) != FM_UNWIND_FRAME ||
+        !fm_unwind_register_known(&walk->all, FM_UNWIND_R15))
+        return NULL;
+    return caller_of(thread, node, walk->all.value[FM_UNWIND_R15],
+                     (place & 1) != 0 ? late : walk->sp - 8);
+}
+
+static bool walk_to(struct fm_unwind *walk, const struct fm_slots_node *node)
+{
+    unsigned steps = 0;
+    while (!returns_to(node->function, walk->ip))
+        if (++steps > STEPS_MAX || fm_unwind_step(walk) != FM_UNWIND_FRAME)
+            return false;
+    return true;
+}
+
+uint32_t fm_slots_open(struct fm_thread *thread, struct fm_slots_node *node,
+                       const struct fm_unwind_registers *at, const struct fm_rec_csd **ret,
+                       uint32_t room)
+{
+    struct fm_unwind walk;
+    uint64_t sp = at->value[FM_UNWIND_RSP];
+    const struct fm_stack *stack = fm_stack_of(thread, sp);
+    bool known = !stack->guessed && stack->low <= sp && sp < stack->high, on_stack = true;
+    uint32_t count = 0;
+    if (node->parent == 0 || node == thread->slots->lost || !may_recur(node))
+        return 0;
+    fm_unwind_begin(&walk, at, known ? sp : 0, known ? stack->high : 0);
+    bool own = fm_function_start(walk.ip) == pd_of(node)->fn;
+    while (node->parent != 0 && count < room && fm_slots_revive(thread, node)) {
+        on_stack = on_stack && may_recur(node) && ((count == 0 && own) || walk_to(&walk, node));
+        struct fm_slots_node *caller = NULL;
+        if (on_stack && count == 0 && own)
+            caller = leave_interrupted(thread, node, &walk);
+        else if (on_stack)
+            caller = leave_frame(thread, node, &walk);
+        on_stack = caller != NULL;
+        ret[count++] = node->csd;
+        /* Outside of recursions the way by which a node was made is that of the stack. */
+        node = on_stack ? caller : fm_slots_at(node->parent);
+    }
+    return count;
 }
 
 static struct fm_rec_csd *csd_make(struct fm_thread *thread, const struct fm_rec_csd *like,

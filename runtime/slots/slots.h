@@ -20,6 +20,8 @@ static_assert(offsetof(struct fm_slots_entry, key) == FM_SLOTS_ENTRY_KEY, "slots
 static_assert(offsetof(struct fm_slots_entry, current) == FM_SLOTS_ENTRY_CURRENT, "slots.S");
 static_assert(offsetof(struct fm_slots_entry, signal) == FM_SLOTS_ENTRY_SIGNAL, "slots.S");
 
+struct fm_unwind_registers;
+struct fm_slots_stack;
 struct fm_slots_thread {
     struct fm_slots_entry *entries; /* smaller ones from before stay: a handler may have come
                                        between finding its place and writing there */
@@ -31,8 +33,9 @@ struct fm_slots_thread {
     /* While the recording is stopped: all slots of both refer to the first. The second is for
      * entries by code without hooks. NULL: it was never stopped. */
     struct fm_slots_node *stand_in, *stand_in_open;
-    uint32_t edges;    /* made */
-    unsigned handlers; /* entries of handlers */
+    struct fm_slots_stack *stack; /* of a tick; NULL: none yet */
+    uint32_t edges;               /* made */
+    unsigned handlers;            /* entries of handlers */
 };
 static_assert(offsetof(struct fm_slots_thread, entries) == FM_SLOTS_ENTRIES, "slots.S");
 static_assert(offsetof(struct fm_slots_thread, entry_count) == FM_SLOTS_ENTRY_COUNT, "slots.S");
@@ -94,6 +97,11 @@ struct fm_slots_call {
  * room. */
 struct fm_slots_node *fm_slots_edge(struct fm_thread *thread, struct fm_slots_node *from,
                                     uint32_t slot, const struct fm_slots_call *call);
+/* Edges of the calls that are open where a signal has interrupted the thread in that node,
+ * innermost first; 0: no recursion is among them. */
+uint32_t fm_slots_open(struct fm_thread *thread, struct fm_slots_node *node,
+                       const struct fm_unwind_registers *at, const struct fm_rec_csd **ret,
+                       uint32_t room);
 /* The number of the node's function; 0: entries take the slow path. */
 uint32_t fm_slots_number(const struct fm_slots_node *node);
 /* A node of the parent process gets an edge in this one's file. False: no room. */
@@ -167,4 +175,9 @@ const struct fm_rec_frame *fm_slots_interrupted(struct fm_thread *thread,
 uint64_t fm_slots_call_under_way(const struct fm_slots_node *node);
 /* A hook of another kind has run: says once that its functions are not recorded. */
 void fm_slots_other_hooks(uint64_t hook_pc);
+/* At a tick: charges the functions on the stack once each (ticks/totals.c), if the innermost frame
+ * is the node `top`. */
+void fm_slots_totals(struct fm_thread *thread, const struct fm_rec_frame *top,
+                     const struct fm_unwind_registers *at, const struct fm_rec_csd *charged,
+                     uint64_t quanta);
 void fm_slots_after_fork(struct fm_thread *thread);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Counts by the kernel for a thread (perf_event_open): its CPU clock, or events instead. */
 #include "../files.h"
-#include "../internal.h"
+#include "../slots/slots.h"
+#include "../unwind/unwind.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -204,15 +205,25 @@ uint64_t fm_tick_events_passed(struct fm_thread *thread)
     return passed;
 }
 
+static void charge_totals(struct fm_thread *thread, const struct fm_rec_csd *csd, uint64_t quanta)
+{
+    const struct fm_rec_frame *top = fm_stack_charged(thread, (uint64_t)__builtin_frame_address(0));
+    struct fm_unwind_registers here = {0};
+    fm_unwind_registers_here(&here);
+    if (thread->slots != NULL)
+        fm_slots_totals(thread, top, &here, csd, quanta);
+    else
+        fm_totals_charge(thread, top, csd, quanta);
+}
+
 void fm_ticks_settle(struct fm_thread *thread, struct fm_rec_csd *csd)
 {
     int saved_errno = errno;
     uint64_t mask = fm_block_signals();
     uint64_t quanta = fm_process.stopped ? 0 : fm_tick_events_passed(thread);
     fm_csd_add_quanta(thread, csd, quanta);
-    if (quanta > 0 && thread->slots == NULL)
-        fm_totals_charge(thread, fm_stack_charged(thread, (uint64_t)__builtin_frame_address(0)),
-                         csd, quanta);
+    if (quanta > 0)
+        charge_totals(thread, csd, quanta);
     thread->rec->user_quanta += quanta;
     thread->rec->charges += quanta > 0;
     thread->rec->charge_squares += quanta * quanta;

@@ -9,6 +9,7 @@
  * call, which then fails with EINTR; and the kernel restarts its timer at each context switch. */
 #include "../slots/slots.h"
 #include "../unwind/memory.h"
+#include "../unwind/unwind.h"
 #include "../unwound/unwound.h"
 #include "../valgrind.h"
 
@@ -217,7 +218,12 @@ static void charge(struct fm_thread *thread, const mcontext_t *registers, uint64
     thread->rec->user_quanta += quanta;
     thread->rec->charges += quanta > 0;
     thread->rec->charge_squares += quanta * quanta;
-    if (thread->slots == NULL)
+    struct fm_unwind_registers at;
+    if (thread->slots != NULL)
+        fm_unwind_registers_of(registers, &at);
+    if (thread->slots != NULL)
+        fm_slots_totals(thread, frame, &at, charged, quanta);
+    else
         fm_totals_charge(thread, frame, charged, quanta);
     if (quanta > 0 && charged != thread->lost && unwound != NULL && fm_module_known(pc))
         fm_csd_add_sample(thread, charged, pc, quanta);
@@ -286,8 +292,8 @@ void fm_ticks_prepare(void)
     if (fm_process.tick_source == FM_REC_TICK_EVENT)
         fm_process.quantum_ns = 0;
     fm_process.header->quantum_ns = fm_process.quantum_ns;
-    fm_process.header->totals = (fm_slots_are_used() ? 0 : FM_REC_TOTALS_CHARGED) |
-                                (fm_process.unwinds == NULL ? FM_REC_TOTALS_FOREIGN : 0);
+    fm_process.header->totals =
+        FM_REC_TOTALS_CHARGED | (fm_process.unwinds == NULL ? FM_REC_TOTALS_FOREIGN : 0);
 }
 
 /* 0: stops the timer. */

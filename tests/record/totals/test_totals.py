@@ -110,7 +110,8 @@ def check(folder, seed, options):
 
 
 def main():
-    cases = ((1, ["--grade=deep", "-O1"]), (2, ["--grade=deep", "-O2"]), (3, ["--grade=full", "-O1"]))
+    cases = ((1, ["--grade=deep", "-O1"]), (2, ["--grade=deep", "-O2"]), (3, ["--grade=full", "-O1"]),
+             (1, ["--grade=deep", "--hooks=slots", "-O1"]), (4, ["--grade=deep", "--hooks=slots", "-O2"]))
     tap = lib.Tap()
     with tempfile.TemporaryDirectory() as name:
         for number, (seed, options) in enumerate(cases, 1):
