@@ -175,6 +175,7 @@ void fm_trace_query_done(struct fm_trace_query *query)
     g_free(query->selected);
     g_free(query->query);
     g_free(query->dim);
+    g_free(query->reveal);
     *query = (struct fm_trace_query){0};
 }
 
@@ -202,6 +203,7 @@ void fm_trace_query_copy(const struct fm_trace_query *query, struct fm_trace_que
     ret->like = g_strdup(query->like);
     ret->selected = g_strdup(query->selected);
     ret->query = g_strdup(query->query);
+    ret->reveal = g_strdup(query->reveal);
     ret->dim = g_strdup(query->dim);
 }
 
@@ -237,6 +239,7 @@ static const struct key keys[] = {
     {"fold", KIND_LANES, AT(folded), 0, NULL},
     {"order", KIND_WORD, AT(order), FM_TRACE_ORDER_COUNT, order_names},
     {"busy", KIND_WORD, AT(busy_only), G_N_ELEMENTS(flag_names), flag_names},
+    {"reveal", KIND_TEXT, AT(reveal), 100, NULL},
     {"dim", KIND_TEXT, AT(dim), FM_TRACE_FILTER_BYTES_MAX, NULL},
     {"area_start", KIND_TIME, AT(area_start), 0, NULL},
     {"area_end", KIND_TIME, AT(area_end), 0, NULL},

@@ -26,6 +26,7 @@
  *   dim=FILTER           segments that do not pass it are dimmed
  *   find=TEXT            show only lanes whose name contains the text
  *   hide=LANE,LANE       lanes to hide: TRACE-KIND-KEY
+ *   reveal=LANE          a lane that has to be in that range, which is moved for it
  *   first=N lanes=N      range of the remaining lanes
  *   width=N              columns of the picture
  *   arrows=1             have arrows read also where the window is drawn from the summary
@@ -130,6 +131,7 @@ struct fm_trace_query {
     char *selected; /* NULL = none; not checked here */
     char *query;    /* NULL = none; not checked here */
     char *dim;      /* NULL = none; not checked here */
+    char *reveal;   /* NULL = none; not checked here */
     enum fm_trace_view view;
     enum fm_trace_sort sort;
     bool whole_trace; /* scope=trace */

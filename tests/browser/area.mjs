@@ -158,6 +158,7 @@ export async function asksQueries(page, { open, small, shot }) {
   await shot(page, "query");
   await panel.locator("tr", { hasText: "lex" }).locator("button").click();
   await until(page, () => globalThis.fathomTrace.timeline.selected?.[1] === 2000 && globalThis.fathomTrace.window.end === 4001);
+  assert.match(await panel.innerText(), /from 0\.000000 to 0\.000009 s/, "the table stays as it was asked for");
   await panel.locator("input").fill("group by colour");
   await panel.locator("input").press("Enter");
   await untilTrue("it is refused", async () => /is not a field of segments/.test(await panel.innerText()));

@@ -43,6 +43,9 @@ export class Area {
   }
 
   ask() {
+    const { stays } = this;
+    this.stays = false;
+    if (stays && this.answer) return;
     const parameters = this.parameters();
     const asked = JSON.stringify(this.page.area ? { ...parameters, start: 0, end: 0 } : parameters);
     if (asked === this.asked && this.answer?.done && !this.answer.incomplete) return this.draw();

@@ -41,7 +41,8 @@ export class Lanes {
     const { start, end } = this.page.window;
     this.page.link.ask(this.viewer, { ...this.page.common(), view: this.viewer, start, end,
       width: Math.min(Math.round(this.plotWidth), 4000), first: this.first || "", lanes: CHUNK,
-      arrows: this.viewer === "timeline" && this.page.arrows ? 1 : "", ...this.page.choice.parameters(), find: this.page.find });
+      arrows: this.viewer === "timeline" && this.page.arrows ? 1 : "", ...this.page.choice.parameters(), find: this.page.find,
+      reveal: this.wanted ?? "" });
   }
 
   take(answer) {
@@ -49,6 +50,7 @@ export class Lanes {
     this.answer = answer;
     this.first = answer.first;
     this.arrange();
+    if (this.wanted && answer.done) this.reveal(this.wanted, true);
     this.draw();
   }
 
@@ -477,9 +479,11 @@ export class Lanes {
     this.draw();
   }
 
-  // Scrolls a lane into view, if it has been fetched.
-  reveal(id) {
+  // Scrolls a lane into view; it is fetched first where it is not there.
+  reveal(id, fetched = false) {
     const i = this.answer?.lanes.findIndex((lane) => lane.id === id) ?? -1;
+    this.wanted = i < 0 && !fetched ? id : null;
+    if (this.wanted) this.ask();
     if (i < 0) return;
     const top = this.tops[i], bottom = top + this.answer.lanes[i].height, { scrollTop, clientHeight } = this.scroller;
     if (top < scrollTop || bottom > scrollTop + clientHeight) this.scroller.scrollTop = Math.max(0, top - clientHeight / 2);

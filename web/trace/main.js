@@ -307,6 +307,8 @@ class Page {
   // To the longest of a row.
   goTo(row) {
     const { longest_at_ns: at, longest_ns: length } = row;
+    this.panels[this.panel].stays = true; // its table stays as it is
+    if (row.longest_lane) this.timeline.reveal(row.longest_lane);
     this.setCursor(at);
     this.setWindow(at - length - 1, at + 2 * length + 1);
   }

@@ -48,6 +48,9 @@ export class Query {
   }
 
   ask() {
+    const { stays } = this;
+    this.stays = false;
+    if (stays && this.answer) return;
     this.input.value = this.page.query;
     if (!this.page.query) {
       this.answer = this.asked = null;

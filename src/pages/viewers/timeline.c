@@ -106,6 +106,25 @@ static bool is_active(const struct fm_viewer_timeline *timeline, const struct fm
 
 /* --- choice of lanes --- */
 
+/* Moves the range of lanes to the one that has to be seen. */
+static void reveal(struct fm_viewer_timeline *timeline)
+{
+    struct fm_trace_query *query = &timeline->job.query;
+    const GPtrArray *order = timeline->lanes.order;
+    unsigned count = query->lanes == 0 ? TRACE_LANES_DEFAULT : query->lanes;
+    struct fm_viewer_lane wanted;
+    if (query->reveal == NULL || !fm_viewer_lane_parse(query->reveal, &wanted))
+        return;
+    for (unsigned i = 0; i < order->len; i++) {
+        const struct fm_viewer_lane *lane = order->pdata[i];
+        if (lane->part == wanted.part && lane->kind == wanted.kind && lane->key == wanted.key &&
+            (i < query->first || i - query->first >= count)) {
+            query->first = i - MIN(i, count / 2);
+            return;
+        }
+    }
+}
+
 /* Leaves out lanes that have ended and without events in the window. */
 static void select_lanes(struct fm_viewer_timeline *timeline)
 {
@@ -124,6 +143,7 @@ static void select_lanes(struct fm_viewer_timeline *timeline)
             order->pdata[kept++] = lane;
     }
     g_ptr_array_set_size(order, (gint)kept);
+    reveal(timeline);
 }
 
 /* The lanes whose boxes will be written. */

@@ -212,6 +212,10 @@ static void test_lanes(struct fixture *f, gconstpointer user)
         {"busy=1&start=1us&end=3us", "thread 1"},
         {"busy=1&start=1us&end=3us&pin=0-1-2", "thread 2, thread 1"},
         {"busy=1&order=busy", "thread 1, thread 2"},
+        {"lanes=1", "process 77"},
+        {"lanes=1&reveal=0-1-2", "thread 2"},
+        {"lanes=2&reveal=0-1-1", "process 77, thread 1"},
+        {"lanes=1&reveal=0-1-99", "process 77"},
     };
     (void)user;
     g_autofree char *process = ask_log(f, "/trace.json", "view=timeline&find=process", 200);
