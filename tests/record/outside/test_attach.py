@@ -109,9 +109,25 @@ def attached(tap, folder, way):
     dump = lib.must([lib.FATHOM, "dump", "attached.data"], folder).stdout
     tap.check("measure not known = allocs" in dump and "measure not known = callseqs" in dump,
               f"{way}: calls and allocations are not known, rather than 0", dump[:2000])
+    tap.check("perf record" not in dump and "--symfs" not in dump, f"{way}: notes name no options of perf", dump)
     page = lib.must([lib.FATHOM, "report", "menu", "attached.data"], folder).stdout
     tap.check("CPU time in" in page, f"{way}: there is a first page", page)
     lib.must([lib.FATHOM, "check", "attached.data"], folder)
+
+
+def frame_pointers(tap, folder, way):
+    """The kernel tells no frame pointer of a thread that sleeps: it is guessed where a function needs it."""
+    target = Target(folder, folder / "running-O0")
+    recorder = Recorder(folder, target, way, name="pointers")
+    target.work()
+    recorder.end()
+    target.end()
+    slept = contexts(folder, "pointers.data", "wait_ns")
+    known = below(slept, "start_thread", "sleeper", "nap")
+    tap.check(known > 0 and below(slept, "callers not known") < known, f"{way}: who called a sleep",
+              "\n".join(slept))
+    dump = lib.must([lib.FATHOM, "dump", "pointers.data"], folder).stdout
+    tap.check("frame pointer is a guess" in dump, f"{way}: the guesses are told", dump)
 
 
 def killed(tap, folder, way):
@@ -407,12 +423,14 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         lib.must(["gcc", "-O1", "-g", HERE / "running.c", "-o", "running", "-lpthread"], folder)
+        lib.must(["gcc", "-O0", "-g", "-fno-omit-frame-pointer", HERE / "running.c", "-o", "running-O0", "-lpthread"],
+                 folder)
         lib.must(["gcc", "-O1", "-g", "-fno-optimize-sibling-calls", HERE / "made.c", "-o", "made", "-lpthread"], folder)
         found, why = ways(folder)
         for way in why:
             tap.skip(way, f"the kernel refuses it: {why[way]}")
         for way in found:
-            for case in (attached, killed, stopped, ended, started, made, javascript):
+            for case in (attached, frame_pointers, killed, stopped, ended, started, made, javascript):
                 tap.case(case, tap, folder, way, name=f"{way}: {case.__name__}")
         if "ptrace" in found:
             tap.case(python, tap, folder)

@@ -59,7 +59,8 @@ static void note_losses(struct fm_build *build, const struct fm_perf_file *file,
                  quality->no_room);
 }
 
-static void note_stacks(struct fm_build *build, const struct fm_perf_quality *quality)
+static void note_stacks(struct fm_build *build, const struct fm_perf_processes *processes,
+                        const struct fm_perf_quality *quality)
 {
     if (quality->chains == 0 && quality->copies == 0)
         note(build, "call chains were not recorded: who called a function is not known (perf "
@@ -74,7 +75,12 @@ static void note_stacks(struct fm_build *build, const struct fm_perf_quality *qu
                  "with a copy of the stack that could not be unwound, of which only the innermost "
                  "function is known",
                  quality->not_unwound);
-    if (percent(quality->unwound_cut, quality->copies) >= NOTABLE_CUT)
+    if (percent(quality->unwound_cut, quality->copies) >= NOTABLE_CUT && quality->live)
+        note(build,
+             "%.0f %% of the stacks end before a thread's begin: outer callers are missing (code "
+             "without unwind tables and frame pointers, or stacks larger than the copies)",
+             percent(quality->unwound_cut, quality->copies));
+    else if (percent(quality->unwound_cut, quality->copies) >= NOTABLE_CUT)
         note(build,
              "%.0f %% of the stacks end before a thread's begin: outer callers are missing "
              "(%.0f %% of the copies are full: perf record --call-graph dwarf,16384)",
@@ -85,6 +91,10 @@ static void note_stacks(struct fm_build *build, const struct fm_perf_quality *qu
              "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " stacks end before a thread's "
              "begin: outer callers are missing",
              (guint64)quality->unwound_cut, (guint64)quality->copies);
+    note_samples(build,
+                 "of sleeping threads whose frame pointer is a guess, as it led to the thread's "
+                 "begin",
+                 processes->guessed);
     note_samples(build, "with a part of the stack in a later record, which is not read",
                  quality->deferred);
     if (quality->branches > 0)
@@ -125,7 +135,13 @@ static void note_images(struct fm_build *build, const struct fm_perf_processes *
 static void note_names(struct fm_build *build, const struct fm_perf_quality *quality)
 {
     uint64_t outside = quality->unnamed - quality->unnamed_kernel;
-    if (percent(outside, quality->value) >= NOTABLE)
+    if (percent(outside, quality->value) >= NOTABLE && quality->live)
+        note(
+            build,
+            "%.0f %% stand in functions that are not known by name: files without symbols, or code "
+            "that the program makes (node --perf-basic-prof and jcmd PID Compiler.perfmap name it)",
+            percent(outside, quality->value));
+    else if (percent(outside, quality->value) >= NOTABLE)
         note(build,
              "%.0f %% stand in functions that are not known by name: their files are not "
              "on this machine, or have no symbols (--symfs)",
@@ -143,7 +159,7 @@ void fm_perf_add_notes(struct fm_build *build, const struct fm_perf_file *file,
 {
     note_ending(build, file);
     note_losses(build, file, quality);
-    note_stacks(build, quality);
+    note_stacks(build, processes, quality);
     note_names(build, quality);
     note_images(build, processes);
     if (file->aux > 0)

@@ -9,6 +9,7 @@ struct fm_perf_quality {
     uint64_t chains, branches, deferred;
     uint64_t copies, copies_full, not_unwound, unwound_cut; /* of stacks */
     uint64_t damaged, no_event, no_room;
+    bool live; /* samples of a process, not of a file: perf's options are no help */
 };
 
 void fm_perf_add_notes(struct fm_build *build, const struct fm_perf_file *file,

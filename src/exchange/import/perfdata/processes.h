@@ -46,6 +46,7 @@ struct fm_perf_processes {
     int32_t inner_pid; /* number that the one process has where it runs; 0 = the recorded one */
     bool by_path;      /* files without a recorded build id count as the recorded ones */
     struct fm_perf_process kernel;
+    uint64_t guessed;       /* stacks that were followed with a guess of the frame pointer */
     uint64_t kernel_symbol; /* address of kernel_symbol_name in the recorded kernel; 0: not known */
     char *kernel_symbol_name;
 };

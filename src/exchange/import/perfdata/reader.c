@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 
+#define NOT_KNOWN "callers not known"
 #define MARKS_FROM (UINT64_MAX - 4094) /* addresses that are none: whose those behind are */
 
 enum {
@@ -82,9 +83,11 @@ static void unwind(struct fm_perf_reader *in, struct fm_perf_process *process,
     in->quality.copies_full += sample->stack_used == sample->stack_size;
     if (!fm_perf_unwind(&in->processes, process, sample, frames, &cut)) {
         in->quality.not_unwound++;
+        in->cut = true;
         return;
     }
     in->quality.unwound_cut += cut;
+    in->cut = cut;
     while (in->frames->len > 0 &&
            g_array_index(in->frames, struct fm_perf_frame, in->frames->len - 1).mode ==
                FM_PERF_IN_USER)
@@ -118,6 +121,8 @@ static bool push_frames(struct fm_perf_reader *in, struct fm_perf_process *proce
     bool named = false;
     fm_stacks_cut(in->stacks, 0);
     fm_stacks_push_outside(in->stacks, thread, strlen(thread));
+    if (in->cut && in->quality.live) /* else it would look as if the thread began there */
+        fm_stacks_push_outside(in->stacks, NOT_KNOWN, strlen(NOT_KNOWN));
     unsigned interpreters = 0;
     guint innermost = 0; /* frame that runs a script, + 1 */
     for (guint i = 0; i < in->frames->len && in->scripts->len > 0; i++) {
@@ -180,6 +185,7 @@ static bool add_sample(struct fm_perf_reader *in, const struct fm_perf_sample *s
         struct fm_perf_frame frame = {sample->ip, mode, true};
         g_array_append_val(in->frames, frame);
     }
+    in->cut = false;
     if (sample->stack_size > 0)
         unwind(in, process, sample);
     fm_perf_read_scripts(in, sample);

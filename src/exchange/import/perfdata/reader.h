@@ -28,6 +28,7 @@ struct fm_perf_reader {
     struct fm_perf_measure *measures; /* one for each event */
     guint main;                       /* event */
     GArray *frames;                   /* struct fm_perf_frame, innermost first */
+    bool cut;                         /* they end before the thread's begin */
     uint64_t script_low, script_high; /* fm_perf_live_script(); 0 = none */
     GArray *scripts;                  /* struct fm_perf_script, innermost first */
     struct fm_perf_quality quality;

@@ -3,6 +3,7 @@
  * innermost bytes of its stack, followed by elfutils with the unwind tables of the files. Nothing
  * of the copies is kept: they may hold anything. */
 #include <elfutils/libdwfl.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "exchange/import/machine/code.h"
@@ -10,8 +11,11 @@
 
 #define ABI_64_BITS 2u
 #define FRAMES_MAX 4096u
+#define GUESSES_MAX 16u
+#define RETURN_ADDRESS 16 /* column */
 #define X86_REGISTERS 24u
 #define X86_COLUMNS 17u
+#define X86_BP 6u
 #define X86_IP 8u
 #define X86_SP 7u
 #define ARM_SP 31u
@@ -29,7 +33,8 @@ struct unwinder {
     const struct fm_perf_sample *sample;
     uint64_t low; /* address of the first byte that was copied */
     bool is_arm;
-    bool missed; /* something that was not copied was asked for */
+    bool missed;            /* something that was not copied was asked for */
+    uint64_t frame_pointer; /* a guess; 0 = none */
     GArray *frames;
 };
 
@@ -38,6 +43,10 @@ static bool register_of(const struct unwinder *unwinder, unsigned number, uint64
 {
     const struct fm_perf_sample *sample = unwinder->sample;
     uint64_t mask = sample->event->registers_user, bit = (uint64_t)1 << number;
+    if (number == X86_BP && (mask & bit) == 0 && unwinder->frame_pointer != 0) {
+        *ret = unwinder->frame_pointer;
+        return true;
+    }
     if ((mask & bit) == 0)
         return false;
     int before = __builtin_popcountll(mask & (bit - 1));
@@ -203,6 +212,66 @@ static bool attach(struct unwinder *unwinder)
     return dwfl_attach_state(unwinder->dwfl, NULL, 1, &callbacks, unwinder);
 }
 
+static bool walk(struct unwinder *unwinder)
+{
+    unwinder->missed = false;
+    return dwfl_getthread_frames(unwinder->dwfl, 1, take_frame, unwinder) == 0 && !unwinder->missed;
+}
+
+/* --- where the frame pointer is not known --- */
+
+/* Whether the last frame is a thread's first one: its tables say that it has no caller. */
+static bool is_at_end(const struct unwinder *unwinder)
+{
+    const struct fm_perf_frame *last =
+        &g_array_index(unwinder->frames, struct fm_perf_frame, unwinder->frames->len - 1);
+    uint64_t address = last->address - !last->exact;
+    Dwfl_Module *module = dwfl_addrmodule(unwinder->dwfl, address);
+    Dwarf_Addr bias;
+    Dwarf_CFI *tables = module == NULL ? NULL : dwfl_module_eh_cfi(module, &bias);
+    Dwarf_Frame *row = NULL;
+    Dwarf_Op room[3], *how = NULL;
+    size_t count = 1;
+    if (tables == NULL || dwarf_cfi_addrframe(tables, address - bias, &row) != 0)
+        return false;
+    bool undefined = dwarf_frame_register(row, RETURN_ADDRESS, room, &how, &count) == 0 &&
+                     how == room && count == 0;
+    free(row);
+    return undefined;
+}
+
+/* The frame of a function with a frame pointer has its caller's frame pointer, then an address in
+ * code. Tried from the inside on, until one leads to the thread's begin. */
+static bool guess_frame_pointer(struct unwinder *unwinder, guint before)
+{
+    g_autoptr(GArray) found = g_steal_pointer(&unwinder->frames);
+    uint64_t end = unwinder->low + unwinder->sample->stack_used, word, caller;
+    GArray *const all = found;
+    unsigned guesses = 0;
+    bool done = false;
+    unwinder->frames = g_array_new(FALSE, FALSE, sizeof(struct fm_perf_frame));
+    for (uint64_t at = (unwinder->low + 7) & ~(uint64_t)7;
+         !done && at + 16 <= end && guesses < GUESSES_MAX; at += 8) {
+        if (!read_word(NULL, at, &word, unwinder) || !read_word(NULL, at + 8, &caller, unwinder) ||
+            word <= at || word >= end || word % 8 != 0 ||
+            fm_perf_mapping_at(unwinder->process, caller) == NULL)
+            continue;
+        guesses++;
+        unwinder->frame_pointer = at;
+        g_array_set_size(unwinder->frames, 0);
+        done = walk(unwinder) && is_at_end(unwinder);
+    }
+    unwinder->processes->guessed += done;
+    if (done) {
+        g_array_set_size(all, before);
+        g_array_append_vals(all, unwinder->frames->data, unwinder->frames->len);
+    }
+    g_array_unref(unwinder->frames);
+    unwinder->frames = g_steal_pointer(&found);
+    unwinder->frame_pointer = 0;
+    return done;
+}
+
 bool fm_perf_unwind(struct fm_perf_processes *processes, struct fm_perf_process *process,
                     const struct fm_perf_sample *sample, GArray *frames, bool *ret_cut)
 {
@@ -216,15 +285,16 @@ bool fm_perf_unwind(struct fm_perf_processes *processes, struct fm_perf_process 
     unwinder->process = process;
     unwinder->sample = sample;
     unwinder->frames = frames;
-    unwinder->missed = false;
+    unwinder->frame_pointer = 0;
     if (unwinder->dwfl == NULL || !begin(unwinder, processes->file->arch, &ip))
         return false;
     guint before = frames->len;
     if (!report(unwinder, ip))
         return false;
     unwinder->attached = unwinder->attached || attach(unwinder);
-    *ret_cut = !unwinder->attached ||
-               dwfl_getthread_frames(unwinder->dwfl, 1, take_frame, unwinder) != 0 ||
-               unwinder->missed;
+    *ret_cut = !unwinder->attached || !walk(unwinder);
+    bool has_bp = unwinder->is_arm || register_of(unwinder, X86_BP, &ip);
+    if (!has_bp && unwinder->attached && frames->len > before && (*ret_cut || !is_at_end(unwinder)))
+        *ret_cut = !guess_frame_pointer(unwinder, before);
     return frames->len > before;
 }
