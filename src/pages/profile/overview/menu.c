@@ -443,6 +443,21 @@ static void add_links_of_run(struct fm_page *page, const struct fm_wait_digest *
     }
 }
 
+/* Calls lead where time would by chance. */
+static void add_too_few_samples(struct fm_page *page)
+{
+    uint64_t samples = page->profile->run_info.sample_count;
+    g_autofree char *few = samples == 0
+                               ? g_strdup("Too short for samples, so nothing here says")
+                               : g_strdup_printf("%u sample%s too few to say", (unsigned)samples,
+                                                 samples == 1 ? " is" : "s are");
+    g_autofree char *text = g_strdup_printf(
+        "%s where time goes: calls and bytes are exact. Give it more to do, or sample more often: "
+        "`fathom record --tick=cycles`.",
+        few);
+    fm_add_text(page->body, text);
+}
+
 static void add_answers(struct fm_page *page)
 {
     struct fm_measured measured;
@@ -461,10 +476,7 @@ static void add_answers(struct fm_page *page)
     if (waiting)
         fm_add_text(page->body, waiting);
     if (measured.asked == FM_QUERY_BY_CALLS && has_ticks(page->profile))
-        fm_add_text(page->body,
-                    "Too short for samples, so nothing here says where time goes: calls "
-                    "and bytes are exact. Give it more to do, or sample more often: "
-                    "`fathom record --tick=cycles`.");
+        add_too_few_samples(page);
     add_links_of_run(page, digest);
     add_ranks(page);
     if (!fm_page_has_contexts(page)) {
