@@ -16,6 +16,7 @@
 #define STOP_NS (1000000000u / FM_STOPS_HZ)
 #define COST_SHARE 50u /* the next look is that many times as far as this one took */
 #define NS_PER_MS 1000000u
+#define MAPS_NS 1000000000u
 
 struct fm_outside {
     struct fm_target target;
@@ -27,6 +28,7 @@ struct fm_outside {
     char *words;
     uint64_t began_ns, kernel_ticks;
     uint64_t cost_ns; /* the last look took */
+    uint64_t maps_ns; /* time of the last look for libraries */
     bool for_python;  /* why it is sampled by stops */
     bool ended;       /* the process */
 };
@@ -203,13 +205,23 @@ const char *fm_outside_program(const struct fm_outside *outside)
 
 /* --- run --- */
 
+/* The kernel tells of libraries that are loaded later with its own samples alone. */
+static bool look_for_maps(struct fm_outside *outside, GError **error)
+{
+    uint64_t now = clock_ns(CLOCK_MONOTONIC);
+    if (outside->stops == NULL || now - outside->maps_ns < MAPS_NS)
+        return true;
+    outside->maps_ns = now;
+    return fm_outside_maps(outside->live, &outside->target, error);
+}
+
 /* Returns the time of the next look in *next. A look that reads files for names is an exception. */
 static bool look(struct fm_outside *outside, uint64_t *next, GError **error)
 {
     g_autoptr(GArray) running = g_array_new(FALSE, FALSE, sizeof(struct fm_thread_run));
     uint64_t began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     bool done =
-        fm_thread_counts_look(outside->counts, running, error) &&
+        look_for_maps(outside, error) && fm_thread_counts_look(outside->counts, running, error) &&
         (outside->stops == NULL || fm_stops_take(outside->stops, outside->counts, running, error));
     uint64_t cost = clock_ns(CLOCK_THREAD_CPUTIME_ID) - began;
     uint64_t pause = MIN(cost, outside->cost_ns) * COST_SHARE;

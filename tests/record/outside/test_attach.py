@@ -301,6 +301,54 @@ def made(tap, folder, way):
                   f"{way}: the newest name of code that was made: {name}", "\n".join(paths))
 
 
+LATE = r"""
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+static volatile unsigned long work;
+static volatile int over;
+static int spin(void) { for (int i = 0; i < 1000000; i++) work++; return over; }
+static void *worker(void *run) { ((void (*)(int (*)(void)))run)(spin); return NULL; }
+int main(void)
+{
+    char line[8];
+    pthread_t thread;
+    puts("ready");
+    fflush(stdout);
+    char *first = fgets(line, sizeof line, stdin);
+    void *library = dlopen("./liblate.so", RTLD_NOW);
+    void *run = library == NULL ? NULL : dlsym(library, "run_late");
+    if (run == NULL)
+        return 1;
+    pthread_create(&thread, NULL, worker, run);
+    char *second = fgets(line, sizeof line, stdin);
+    over = 1;
+    pthread_join(thread, NULL);
+    return first == NULL || second == NULL;
+}
+"""
+LIBRARY = "int run_late(int (*spin)(void)) { int n = 0; while (!spin()) n++; return n; }"
+
+
+def late(tap, folder, way):
+    """A library that is loaded while the process is recorded, and calls code that was there before."""
+    (folder / "late.c").write_text(LATE)
+    (folder / "liblate.c").write_text(LIBRARY)
+    lib.must(["gcc", "-O1", "-g", "late.c", "-o", "late", "-ldl", "-lpthread"], folder)
+    lib.must(["gcc", "-O1", "-g", "-shared", "-fPIC", "liblate.c", "-o", "liblate.so"], folder)
+    target = Target(folder, folder / "late")
+    recorder = Recorder(folder, target, way, name="late")
+    target.process.stdin.write("go\n")
+    target.process.stdin.flush()
+    for _ in range(3):  # the process's libraries are looked at each second
+        target.work()
+    recorder.end()
+    tap.same(target.end()[1], 0, f"{way}: the process ends as it does")
+    paths = contexts(folder, "late.data", "cpu")
+    tap.check(below(paths, "start_thread", "worker", "run_late", "spin") > 0, f"{way}: a library that was loaded later",
+              "\n".join(paths))
+
+
 SCRIPT = """
 function inner(n) { let s = 0; for (let i = 0; i < n; i++) s += i * 3 % 7; return s; }
 function outer() { for (let i = 0; i < 10; i++) inner(100000); setImmediate(outer); }
@@ -430,7 +478,7 @@ def main():
         for way in why:
             tap.skip(way, f"the kernel refuses it: {why[way]}")
         for way in found:
-            for case in (attached, frame_pointers, killed, stopped, ended, started, made, javascript):
+            for case in (attached, frame_pointers, killed, stopped, ended, started, late, made, javascript):
                 tap.case(case, tap, folder, way, name=f"{way}: {case.__name__}")
         if "ptrace" in found:
             tap.case(python, tap, folder)
