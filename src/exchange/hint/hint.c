@@ -154,7 +154,8 @@ int fm_hint_fail_file(const char *command, const char *path, enum fm_hint_file_k
             fm_console_print_error("%s\n", source);
         else if (known != NULL && strcmp(command, "import") != 0)
             fm_console_print_error("It is %s\n", known);
-        name_profile_beside(path);
+        if (strcmp(command, "import") != 0) /* which may have made that one, of this file */
+            name_profile_beside(path);
         return status;
     }
     if (kind == wanted || (kind == FM_FILE_CTF && wanted == FM_FILE_EVENT_LOG) ||

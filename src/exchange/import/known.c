@@ -92,7 +92,10 @@ static bool find_object(const uint8_t *bytes, size_t size, struct fm_import_know
             return true;
         }
     }
-    *ret = (struct fm_import_known){"JSON of another tool", "of JSON speedscope's can be imported"};
+    *ret = (struct fm_import_known){"JSON of another tool",
+                                    "of JSON Chrome's traces can be imported, profiles of V8, "
+                                    "Firefox and OpenTelemetry, and files "
+                                    "of speedscope and DHAT"};
     return true;
 }
 

@@ -95,6 +95,16 @@ def test_what_does_not_nest():
           "1 asynchronous span is not in this tree" in told.stderr, told)
 
 
+def test_no_time():
+    told = imported({"traceEvents": [span("X", 5, "once", dur=0), span("X", 5, "once", dur=0)]})
+    first = run(fathom, "report", "menu", "out.data").stdout
+    check("a trace without any time says so, in front of all figures", told.returncode == 0 and
+          "warning: all spans have the duration 0" in told.stderr and
+          first.find("All spans have the duration 0") in range(1, first.find("calls of")), (told, first))
+    told = imported({"traceEvents": [span("X", 5, "once", dur=0), span("X", 6, "twice", dur=1)]})
+    check("not where one has", "duration 0" not in told.stderr, told)
+
+
 def test_times():
     told = imported([span("X", 1700000000000000.25, "a", dur=0.125), span("X", "1700000000000001.5", "b", dur="2")])
     check("a fraction of microseconds since 1970 is kept, in strings, too", told.returncode == 0 and
@@ -310,6 +320,7 @@ with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     test_nesting()
     test_what_does_not_nest()
+    test_no_time()
     test_times()
     test_threads()
     test_build()

@@ -214,6 +214,17 @@ def test_pprof_without_ids(folder):
           {"f": 7e-9, "main": 2e-9}.items() and "have no ids" in told.stderr, (told, functions(data)))
 
 
+def test_without_period(folder):
+    said = "does not say how long a sample stands for"
+    told, _ = imported(made(folder, "count.pb", pprof([("samples", "count")], [(["f", "main"], (7,))])))
+    check("samples alone, without a period: that is said", told.returncode == 0 and said in told.stderr, told)
+    told, _ = imported(made(folder, "both.pb", pprof([("samples", "count"), ("cpu", "nanoseconds")],
+                                                     [(["f", "main"], (7, 9))])))
+    check("not where there is a time beside them", told.returncode == 0 and said not in told.stderr, told)
+    told, _ = imported(made(folder, "count.txt", "x 1 10.5: cycles: \n" + FRAMES[0]))
+    check("of perf script as well", said in told.stderr, told)
+
+
 def test_known_folders(folder):
     for file, begins, what, helps in (("experiment.xml", b'<?xml version="1.0"?>', "a database of HPCToolkit", "Hatchet"),
                                       ("meta.db", b"HPCTOOLKITmeta", "a database of HPCToolkit", "hpcviewer"),
@@ -306,6 +317,11 @@ def test_known(folder):
         told, _ = imported(made(folder, "file.gz", gzip.compress(content)))
         check(f"within gzip, it is {what}", told.returncode == 1 and what in told.stderr and
               "within gzip" in told.stderr and "gunzip" in told.stderr, told)
+    path = made(folder, "again.txt", b"words\n")
+    made(folder, "again.txt.data", b"")
+    told, _ = imported(path)
+    check("import does not send to the profile that it made before", told.returncode == 1 and
+          len(told.stderr.splitlines()) == 1, told)
     told, _ = imported(made(folder, "bad.gz", gzip.compress(b"main 1\n" * 100)[:-30] + b"\xff" * 30))
     check("damaged gzip is called so, not in zlib's words", told.returncode == 1 and
           "damaged gzipped data" in told.stderr, told)
@@ -345,7 +361,7 @@ def test_ctf_2(folder):
 
 def main():
     for test in (test_perf_shapes, test_callgrind_numbers, test_gperftools, test_gperftools_java,
-                 test_folded_fractions, test_pprof_without_ids, test_known_folders, test_what_is_in_use, test_few_samples,
+                 test_folded_fractions, test_pprof_without_ids, test_without_period, test_known_folders, test_what_is_in_use, test_few_samples,
                  test_further_measure_alone, test_documented, test_known, test_nobody_is_sent_round, test_ctf_2):
         folder = tempfile.mkdtemp()
         try:

@@ -273,6 +273,9 @@ void fm_spans_tell(const struct fm_spans_found *found, struct fm_build *build)
                         "spans never ended: they end with their threads here");
     fm_spans_tell_count(build, found->ends_without_begin, "end is of no span that began",
                         "ends are of no span that began");
+    if (found->spans > 0 && found->time_ns == 0)
+        fm_build_note(build, FM_NOTE_WARNING
+                      "all spans have the duration 0: how often they occur is known, no time");
     /* Times in whole microseconds cross a little in good files. */
     if (found->cut * 100 > found->spans)
         fm_spans_tell_count(build, found->cut, "span ends after the one around it: it is cut there",

@@ -153,12 +153,27 @@ static void set_heap_period(struct pprof *in)
         fm_build_nature(fm_stacks_build(in->stacks), FM_NATURE_HEAP_SAMPLED, (uint64_t)p->period);
 }
 
+/* Neither a time nor bytes is among the sample types. */
+static bool counts_alone(const Profile *p, const struct pprof *in)
+{
+    uint64_t per_second;
+    for (size_t i = 0; i < p->n_sample_type; i++) {
+        const char *unit = string_at(in, p->sample_type[i]->unit);
+        if (fm_import_time_unit(unit, &per_second) || strcmp(unit, "bytes") == 0)
+            return false;
+    }
+    return true;
+}
+
 static void set_period(struct pprof *in)
 {
     const Profile *p = in->profile;
     if (p->period_type != NULL && p->period > 0)
         fm_import_columns_period(&in->columns, (uint64_t)p->period,
                                  string_at(in, p->period_type->unit));
+    else if (counts_alone(p, in))
+        fm_build_note(fm_stacks_build(in->stacks),
+                      "the file does not say how long a sample stands for: samples are counted");
 }
 
 /* --- samples --- */
