@@ -168,13 +168,16 @@ def test_refused():
 def test_queries_that_are_printed():
     root = pathlib.Path(ROOT)
     manual = re.findall(r"^fathom log query '([^']+)'", (root / "docs/man/fathom-log.1.scd").read_text(), re.M)
-    tutorial = (root / "docs/traces.md").read_text().split("## Queries", 1)[1].split("```")[1].strip().splitlines()
+    text = (root / "docs/traces.md").read_text()
+    tutorial = text.split("## Queries", 1)[1].split("```")[1].strip().splitlines()
+    stories = text.split("## Three stories", 1)[1].split("## Filters", 1)[0].split("```")[1::2]
+    assert len(stories) == 3, stories
     page = (root / "src/pages/trace/show_query.c").read_text().split("examples[] = {", 1)[1].split("};", 1)[0]
     script = (root / "web/trace/query.js").read_text().split("EXAMPLES = [", 1)[1].split("];", 1)[0]
     of_page, of_script = (re.findall(r'"([^"]+)"', text) for text in (page, script))
     assert of_page == of_script, (of_page, of_script)
     assert min(map(len, (manual, tutorial, of_page))) >= 3, (manual, tutorial, of_page)
-    for query in [*manual, *tutorial, *of_page]:
+    for query in [*manual, *tutorial, *of_page, *map(str.strip, stories)]:
         run("query", query, FOLDER_OF_CALLS)
 
 
