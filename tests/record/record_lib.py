@@ -122,12 +122,12 @@ def at_once(function, items):
         return list(pool.map(function, items))
 
 
-def build(source, folder, compiler, flags, wrapped=True, name="prog", grade="full"):
+def build(source, folder, compiler, flags, wrapped=True, name="prog", grade="full", hooks="frames"):
     """Compiles a program of finish_programs; returns its command line."""
     folder = pathlib.Path(folder)
     cplusplus = source.endswith(".cc")
     real = {"gcc": "g++", "clang": "clang++"}[compiler] if cplusplus else compiler
-    front = [FATHOM, "c++" if cplusplus else "cc", f"--grade={grade}", real] if wrapped else [real]
+    front = [FATHOM, "c++" if cplusplus else "cc", f"--grade={grade}", f"--hooks={hooks}", real] if wrapped else [real]
     arguments = []
     if "PLUGIN" in CASES[source]:
         must(front + flags + ["-shared", "-fPIC", PROGRAMS / "plugin.c", "-o",

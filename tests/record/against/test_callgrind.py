@@ -54,22 +54,25 @@ def compare(tap, source, arguments, folder):
     lib.must(["valgrind", "--tool=callgrind", "--callgrind-out-file=cg.out", "--compress-pos=no",
               "--demangle=yes", "--separate-threads=no"] + plain, folder)
     edges, own = read_callgrind(pathlib.Path(folder) / "cg.out")
-    for flags in (["-O0"], ["-O2"]):
-        command = lib.build(source, folder, "gcc", flags)
+    ways = [("full", "frames", ["-O0"]), ("full", "frames", ["-O2"])]
+    if "PLUGIN" not in arguments: # shared objects cannot have slots
+        ways.append(("deep", "slots", ["-O0", "-Dalways_inline=noinline"]))
+    for grade, hooks, flags in ways:
+        command = lib.build(source, folder, "gcc", flags, grade=grade, hooks=hooks)
         profile = lib.record(command, folder).profile
         # Functions by the names that both use; from outside (libc, threads) only totals compare,
         # as callgrind sees libc's own functions in between.
         inner = {edge: n for edge, n in edges.items() if edge[0] in own and edge[1] in own}
         found = {edge: n for edge, n in profile.edges.items()
                  if edge[0] in own and edge[1] in own and edge in inner}
-        tap.same(found, inner, f"{source} {flags[0]}: calls between its functions")
+        tap.same(found, inner, f"{source} {hooks} {flags[0]}: calls between its functions")
         totals = collections.Counter()
         for (_, callee), n in edges.items():
             if callee in own:
                 totals[callee] += n
         calls = profile.calls()
         tap.same({name: calls.get(name, 0) for name in totals}, dict(totals),
-                 f"{source} {flags[0]}: calls of each function")
+                 f"{source} {hooks} {flags[0]}: calls of each function")
 
 
 def main():
