@@ -238,8 +238,17 @@ static void print_hooks_cause(const struct fm_profile *profile, double own, doub
                 short_number((double)profile->csd_count, number, sizeof number));
     } else if (samples >= ENOUGH_SAMPLES && own > 0 && calls > 0) {
         double each = (hooks - first) * 1e9 / (double)calls;
-        fprintf(stderr, ": about %.1f \u00b1 %.1f ns for each of %s calls a second", each,
-                each * 2 / sqrt(samples), short_number((double)calls / own, number, sizeof number));
+        /* In a program of calls alone the processor does its work between the hooks' instructions,
+         * and samples meet these: 2 ns are told of calls that cost 0.9, and 0.5 s of 2.5. */
+        if (hooks > own)
+            fprintf(stderr,
+                    ": up to %.1f ns for each of %s calls, as the processor does work of the "
+                    "program meanwhile",
+                    each, short_number((double)calls, number, sizeof number));
+        else
+            fprintf(stderr, ": about %.1f \u00b1 %.1f ns for each of %s calls a second", each,
+                    each * 2 / sqrt(samples),
+                    short_number((double)calls / own, number, sizeof number));
     }
 }
 
