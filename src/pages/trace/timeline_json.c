@@ -159,6 +159,8 @@ static struct rows find_rows(const struct fm_viewer_timeline *timeline)
     const GPtrArray *order = timeline->lanes.order;
     unsigned parts = timeline->job.set->count;
     struct rows rows = {g_new0(uint32_t *, parts), g_new0(uint32_t, parts)};
+    if (timeline->arrows.all->len == 0) /* with many lanes it takes long */
+        return rows;
     for (unsigned i = 0; i < order->len; i++) {
         const struct fm_viewer_lane *lane = order->pdata[i];
         rows.counts[lane->part] = MAX(rows.counts[lane->part], lane->index + 1);

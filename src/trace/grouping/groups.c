@@ -260,7 +260,8 @@ static struct group *group_of(struct fm_groups *groups, const struct key *keys)
         g_malloc0(sizeof *group + groups->measured_count * sizeof(struct measure));
     memcpy(group->keys, keys, groups->key_count * sizeof *keys);
     for (unsigned i = 0; i < groups->measured_count; i++)
-        group->measures[i].has_durations = groups->has_percentiles;
+        group->measures[i].has_durations =
+            groups->has_percentiles && groups->groups->len < FM_GROUPS_PERCENTILES_MAX;
     g_ptr_array_add(groups->groups, group);
     *slot = groups->groups->len;
     if (2 * (uint64_t)groups->groups->len > groups->slot_mask)

@@ -5,7 +5,8 @@
 #include "trace/grouping/grouping.h"
 #include "trace/segments/totals.h"
 
-enum { FM_GROUPS_MAX = 200000 };
+/* Groups; and those whose percentiles are known, as they take a KiB and more each. */
+enum { FM_GROUPS_MAX = 200000, FM_GROUPS_PERCENTILES_MAX = 8192 };
 
 struct fm_groups_cell {
     enum {

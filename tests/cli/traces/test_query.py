@@ -131,6 +131,16 @@ def test_against_latency():
     assert compared > 1, found
 
 
+def test_many_groups():
+    """Percentiles are kept of the first 8192 groups alone; all are counted."""
+    found = rows("query", "group by segment.start, segment.name, lane.key, lane.kind | show count, p50, max | limit 1000000",
+                 FOLDER / "made.eventlog")
+    assert len(found) > 8192, len(found)
+    known = [row for row in found if row["p50_segment_duration_seconds"] is not None]
+    assert 8000 < len(known) <= 8192, (len(known), len(found))
+    assert sum(row["count"] for row in found) == rows("query", "show count", FOLDER / "made.eventlog")[0]["count"]
+
+
 def test_forms():
     text = run("query", "group by segment.name", FOLDER_OF_CALLS).stdout
     assert re.search(r"^futex +\|", text, re.M), text
@@ -181,7 +191,7 @@ def test_queries_that_are_printed():
         run("query", query, FOLDER_OF_CALLS)
 
 
-tests = [test_against_sums, test_steps_of_time, test_events, test_against_latency, test_forms, test_refused,
+tests = [test_against_sums, test_steps_of_time, test_events, test_against_latency, test_many_groups, test_forms, test_refused,
          test_queries_that_are_printed]
 tap = Tap()
 for test in tests:
