@@ -147,6 +147,10 @@ static void print_table(const struct fm_profile *profile, const struct fm_analys
     uint32_t count = 0;
     fm_analysis_top(analysis, &query, &top, &count);
     g_assert(count <= SUMMARY_ROWS);
+    if (count == 0 && profile->run_info.origin != NULL) {
+        fputs("no CPU time was sampled: the process slept\n", stderr);
+        return;
+    }
     if (count == 0) {
         fputs("nothing of it was sampled or counted: give it more to do, or sample more often with "
               "fathom record --tick=cycles\n",

@@ -130,6 +130,21 @@ def frame_pointers(tap, folder, way):
     tap.check("frame pointer is a guess" in dump, f"{way}: the guesses are told", dump)
 
 
+def idle(tap, folder, way):
+    """A process that only sleeps."""
+    sleeper = subprocess.Popen(["sleep", "1000"])
+    try:
+        done = subprocess.run([lib.FATHOM, "record", "-o", "idle", "--for", "500ms", "--pid", str(sleeper.pid)],
+                              cwd=folder, text=True, stderr=subprocess.PIPE, env={**os.environ, "FATHOM_ATTACH": way})
+    finally:
+        sleeper.kill()
+        sleeper.wait()
+    slept = contexts(folder, "idle.data", "wait_ns")
+    tap.check(done.returncode == 0 and sum(slept.values()) > 0, f"{way}: a process that sleeps has a profile of that",
+              f"{done.stderr}\n{slept}")
+    tap.check("the process slept" in done.stderr, f"{way}: and it is said", done.stderr)
+
+
 def killed(tap, folder, way):
     """Whatever is being done at the moment when fathom is killed."""
     target = Target(folder)
@@ -183,7 +198,11 @@ def ended(tap, folder, way):
 
 def refused(tap, folder):
     target = Target(folder)
-    thread = max(int(task.name) for task in pathlib.Path(f"/proc/{target.pid}/task").iterdir())
+    looks = []
+    for _ in range(3):  # some threads live for a moment
+        looks.append({int(task.name) for task in pathlib.Path(f"/proc/{target.pid}/task").iterdir()})
+        time.sleep(0.1)
+    thread = next(iter(set.intersection(*looks) - {target.pid}))
     gone = subprocess.Popen(["true"])
     gone.wait()
     zombie = subprocess.Popen(["true"])
@@ -478,7 +497,7 @@ def main():
         for way in why:
             tap.skip(way, f"the kernel refuses it: {why[way]}")
         for way in found:
-            for case in (attached, frame_pointers, killed, stopped, ended, started, late, made, javascript):
+            for case in (attached, frame_pointers, idle, killed, stopped, ended, started, late, made, javascript):
                 tap.case(case, tap, folder, way, name=f"{way}: {case.__name__}")
         if "ptrace" in found:
             tap.case(python, tap, folder)
