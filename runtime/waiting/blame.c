@@ -4,6 +4,7 @@
  * A holder's context is read from its open frames in the file while it runs on. So the result is
  * some context that it was in at about that time, or none. Its frames and records are never
  * freed. */
+#include "../slots/slots.h"
 #include "waiting.h"
 
 #include <errno.h>
@@ -30,9 +31,38 @@ static const struct fm_rec_thread *thread_of(uint32_t tid)
     return rec != NULL && rec->tid == tid && rec->state == FM_REC_THREAD_LIVE ? rec : NULL;
 }
 
+/* The ref of a csd by its address; 0: it is none of the file's. */
+static uint32_t ref_of(uint64_t csd)
+{
+    uint64_t offset = csd - (uint64_t)fm_process.base;
+    return offset % FM_REC_UNIT == 0 && offset >= FM_REC_HEADER_BYTES &&
+                   offset < fm_process.header->bytes_used
+               ? (uint32_t)(offset / FM_REC_UNIT)
+               : 0;
+}
+
+/* Without frames in the file: the holder's node, while it is in the list of threads. */
+static uint32_t context_in_slots(uint32_t tid)
+{
+    uint64_t current = 0, mask = fm_block_signals();
+    if (fm_lock_try(&fm_process.threads_lock)) {
+        for (const struct fm_thread *t = fm_process.threads; t != NULL; t = t->next)
+            if (t->rec->tid == tid && t->rec->state == FM_REC_THREAD_LIVE)
+                current = __atomic_load_n(&t->tls->slot_current, __ATOMIC_RELAXED);
+        fm_lock_give(&fm_process.threads_lock);
+    }
+    fm_restore_signals(mask);
+    if (!fm_slots_is_current(current))
+        return 0;
+    const struct fm_slots_node *node = fm_slots_recorded(fm_slots_at((uint32_t)current));
+    return ref_of((uint64_t)node->csd);
+}
+
 /* The csd of the innermost open frame; 0 = not known. Above the top all is zero. */
 uint32_t fm_holder_context(uint32_t tid)
 {
+    if (fm_slots_are_used())
+        return tid != 0 ? context_in_slots(tid) : 0;
     const struct fm_rec_thread *rec = tid != 0 ? thread_of(tid) : NULL;
     uint32_t ref = rec != NULL ? __atomic_load_n(&rec->current_stack, __ATOMIC_ACQUIRE) : 0;
     if (ref == 0)
@@ -51,12 +81,7 @@ uint32_t fm_holder_context(uint32_t tid)
         else
             high = middle;
     }
-    uint64_t offset =
-        __atomic_load_n(&frames[low].csd, __ATOMIC_RELAXED) - (uint64_t)fm_process.base;
-    return offset % FM_REC_UNIT == 0 && offset >= FM_REC_HEADER_BYTES &&
-                   offset < fm_process.header->bytes_used
-               ? (uint32_t)(offset / FM_REC_UNIT)
-               : 0;
+    return ref_of(__atomic_load_n(&frames[low].csd, __ATOMIC_RELAXED));
 }
 
 static struct fm_rec_blame *blame_make(struct fm_thread *thread, struct fm_rec_wait *record,

@@ -244,6 +244,8 @@ static uint32_t context_of(const struct recording *r, const struct fm_rec_thread
 {
     struct fm_rec_stack stack;
     struct fm_rec_frame frame;
+    if ((r->header.grade_flags & FM_REC_EXITS) != 0) /* its frames are not in the file */
+        return 0;
     if (thread->current_stack == 0)
         return thread->root_csd;
     if (!read_at(r->file, &stack, sizeof stack, bytes_of(thread->current_stack)) ||

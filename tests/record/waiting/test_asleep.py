@@ -116,6 +116,10 @@ def check_alone(tap, folder):
     lib.must(["./asleep", "short"], folder, env={**lib.os.environ, "FATHOM_OUTPUT": str(folder / "alone")})
     lib.must([lib.FATHOM, "finish", "-q", "alone.rec"], folder)
     tap.same(facts(folder, "alone.data")["sleeps"], [], "without `fathom record` nobody looks")
+    lib.must([lib.FATHOM, "cc", "--grade=deep", "--hooks=slots", "gcc", "-O1", SOURCE, "-o", "slots", "-pthread"],
+             folder)
+    lib.record(["./slots"], folder, name="slots")
+    tap.same(facts(folder, "slots.data")["sleeps"], [], "with slots nobody knows where a thread sleeps")
 
 
 def check_sum(tap, folder):

@@ -21,9 +21,9 @@ def names_of(cell):
 def main():
     tap = lib.Tap()
     with tempfile.TemporaryDirectory() as folder:
-        for grade in ("deep", "full"):
-            lib.must([lib.FATHOM, "cc", f"--grade={grade}", "gcc", "-O1", "-g", "-D_GNU_SOURCE", HERE / "holders.c",
-                      "-o", "holders", "-pthread"], folder)
+        for grade, hooks in (("deep", "frames"), ("full", "frames"), ("deep", "slots")):
+            lib.must([lib.FATHOM, "cc", f"--grade={grade}", f"--hooks={hooks}", "gcc", "-O1", "-g", "-D_GNU_SOURCE",
+                      HERE / "holders.c", "-o", "holders", "-pthread"], folder)
             lib.must([lib.FATHOM, "record", "-q", "-o", "out", "./holders"], folder, timeout=PATIENCE)
             page = json.loads(lib.must([lib.FATHOM, "report", "--json", "waits", "out.data"], folder).stdout)
             rows = next(table["rows"] for table in page["tables"] if table["name"] == "lock_holders")
@@ -38,7 +38,7 @@ def main():
                 lock = "rwlock" if kind.startswith("writer") else kind
                 expected[kind, lock, "hold_much"], expected[kind, lock, "hold_little"] = 18, 2
             expected["reader", "rwlock", "not known"] = 20
-            tap.same(dict(found), expected, f"{grade}: each wait is blamed on the function that held the lock")
+            tap.same(dict(found), expected, f"{grade}, {hooks}: each wait is blamed on the function that held the lock")
     return tap.done()
 
 
