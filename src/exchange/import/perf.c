@@ -310,11 +310,13 @@ static void take_line(struct perf *in, struct slice text)
 static uint32_t maker_of(struct slice file)
 {
     static const char begins[] = "perf-", ends[] = ".map";
-    const char *slash = file.size == 0 ? NULL : memrchr(file.at, '/', file.size);
+    const size_t fixed = strlen(begins) + strlen(ends);
+    uint64_t process;
+    if (file.size <= fixed) /* a frame without a file has no text at all */
+        return 0;
+    const char *slash = memrchr(file.at, '/', file.size);
     size_t folder = slash == NULL ? 0 : (size_t)(slash + 1 - file.at), size = file.size - folder;
     const char *base = file.at + folder;
-    size_t fixed = strlen(begins) + strlen(ends);
-    uint64_t process;
     if (size <= fixed || memcmp(base, begins, strlen(begins)) != 0 ||
         memcmp(base + size - strlen(ends), ends, strlen(ends)) != 0 ||
         !fm_import_number(base + strlen(begins), size - fixed, &process) || process > INT32_MAX)
