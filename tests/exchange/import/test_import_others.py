@@ -302,6 +302,16 @@ def test_documented(_folder):
     check("each format is documented", len(listed) > 10 and not missing, (listed, missing))
 
 
+def test_empty(folder):
+    path = made(folder, "empty", b"")
+    for form in re.findall(r"^  ([a-z.]+)  +[^-]", run(fathom, "import", "--help").stdout, re.M):
+        if form in ("uftrace", "ftime-trace"):
+            continue  # folders
+        told, _ = imported(path, f"--from={form}", "--program=/bin/true")
+        check(f"an empty file as {form} is refused", told.returncode == 1 and len(told.stderr.splitlines()) == 1 and
+              told.stderr.startswith(f"fathom import: {path}"), told)
+
+
 def test_known(folder):
     for content, (what, helps) in KNOWN.items():
         path = made(folder, "file", content)
@@ -362,7 +372,7 @@ def test_ctf_2(folder):
 def main():
     for test in (test_perf_shapes, test_callgrind_numbers, test_gperftools, test_gperftools_java,
                  test_folded_fractions, test_pprof_without_ids, test_without_period, test_known_folders, test_what_is_in_use, test_few_samples,
-                 test_further_measure_alone, test_documented, test_known, test_nobody_is_sent_round, test_ctf_2):
+                 test_further_measure_alone, test_documented, test_empty, test_known, test_nobody_is_sent_round, test_ctf_2):
         folder = tempfile.mkdtemp()
         try:
             test(folder)

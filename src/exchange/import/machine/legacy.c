@@ -405,7 +405,9 @@ static bool read_all(struct text *in, GError **error)
 {
     const char *line;
     size_t size;
-    if (!fm_import_text_next(&in->lines, &line, &size) || !read_head(in, line, size, error))
+    if (!fm_import_text_next(&in->lines, &line, &size))
+        return fm_import_fail_at(in->input, 0, FM_ERROR_FORMAT, error, "it is empty");
+    if (!read_head(in, line, size, error))
         return false;
     if (in->kind == JEMALLOC) {
         if (!fm_import_text_next(&in->lines, &line, &size))
