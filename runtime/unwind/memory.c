@@ -12,20 +12,30 @@
 /* The kernel reads the signal set before it rejects the operation. So nothing changes, and no
  * system call is used that the runtime's slow paths do not make anyway. libc's function is not
  * used, since a sanitizer may interpose it. */
-bool fm_unwind_is_readable(uint64_t address)
+static long probe(uint64_t address)
 {
     if (fm_under_valgrind()) /* valgrind would report missing bytes, or bytes never written */
-        return false;
+        return 0;
     long result = SYS_rt_sigprocmask;
     const uint64_t arguments[6] = {(uint64_t)-1, address, 0, 8};
     if (fm_sandbox.on && !fm_sandbox_allows(result, arguments))
-        return false;
+        return 0;
     register long size __asm__("r10") = 8;
     __asm__ volatile("syscall"
                      : "+a"(result)
                      : "D"(-1L), "S"(address), "d"(0L), "r"(size)
                      : "rcx", "r11", "memory");
-    return result == -EINVAL;
+    return result;
+}
+
+bool fm_unwind_is_readable(uint64_t address)
+{
+    return probe(address) == -EINVAL;
+}
+
+bool fm_unwind_is_gone(uint64_t address)
+{
+    return probe(address) == -EFAULT;
 }
 
 bool fm_unwind_word_slowly(struct fm_unwind_memory *memory, uint64_t address, uint64_t *ret)

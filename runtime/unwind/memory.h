@@ -12,6 +12,9 @@ struct fm_unwind_memory {
 
 /* Whether the word at address, a multiple of 8, can be read. Asks the kernel, in 0.1 us. */
 bool fm_unwind_is_readable(uint64_t address);
+/* Whether the kernel says that it cannot be read. Where it cannot be asked it is taken to be there.
+ */
+bool fm_unwind_is_gone(uint64_t address);
 
 bool fm_unwind_word_slowly(struct fm_unwind_memory *memory, uint64_t address, uint64_t *ret);
 

@@ -109,6 +109,9 @@ static bool object_of(uint64_t address, struct object *ret)
     struct dl_find_object found;
     if (_dl_find_object((void *)address, &found) != 0 || found.dlfo_map_start == NULL)
         return own_object(address, ret);
+    /* A signal may come while dlclose() takes it away: the loader tells of it until then. */
+    if (fm_unwind_is_gone((uint64_t)found.dlfo_map_start))
+        return false;
     struct object object = {
         .start = found.dlfo_map_start, .end = found.dlfo_map_end, .header = found.dlfo_eh_frame};
     if (!read_segments(&object) && own_object(address, ret))
