@@ -126,6 +126,8 @@ static int record(struct fm_finishing *how, const char *base, const struct keepi
         return fm_rotating_end(rotating, how->ended_ns) ? FM_EXIT_DONE : FM_EXIT_FAILED;
     if (attached.outside != NULL) {
         g_autoptr(GPtrArray) others = fm_raw_recordings_of_run(base, before);
+        if (others->len == 0)
+            (void)fm_run_take_astray(how, base, others);
         g_autofree char *name = g_path_get_basename(command[0]);
         g_autofree char *own =
             others->len == 0 ? g_strdup(base) : g_strdup_printf("%s.%s", base, name);

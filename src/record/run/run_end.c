@@ -138,9 +138,7 @@ static char *free_name(const char *base, int pid)
     }
 }
 
-/* Recordings of processes that were started without the run's environment get a name of the run.
- * The number of those that began meanwhile and may be of other programs. */
-static guint take_astray(const struct fm_finishing *how, const char *base, GPtrArray *found)
+guint fm_run_take_astray(const struct fm_finishing *how, const char *base, GPtrArray *found)
 {
     g_autofree char *folder = g_get_current_dir();
     g_autofree char *prefix = g_build_filename(folder, "Deep", NULL);
@@ -327,7 +325,7 @@ int fm_run_end(const struct fm_finishing *how, const char *base, GPtrArray *befo
         tell_of_others(how->join, base, found);
     if (found->len > 0)
         tell_of_vanished(base, found);
-    guint others = take_astray(how, base, found);
+    guint others = fm_run_take_astray(how, base, found);
     leave_out_unwound(how, base, found);
     if (found->len == 0) {
         if (begun == 0 && others == 0 && !how->told)
