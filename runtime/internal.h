@@ -404,8 +404,8 @@ bool fm_stack_grow(struct fm_thread *thread);
 void fm_stack_forget(uint64_t low, uint64_t high); /* makecontext is about to use this memory */
 void fm_stack_note(uint64_t low, uint64_t high);
 void fm_stack_publish_current(struct fm_thread *thread);
-/* The stack that contains sp; the current one if none is known to. The program may switch stacks
- * before a hook notices. */
+/* sys.c: the stack that contains sp; the current one if none is known to. The program may switch
+ * stacks before a hook notices. */
 const struct fm_stack *fm_stack_of(const struct fm_thread *thread, uint64_t sp);
 /* The innermost live frame when the stack pointer is sp: the one to charge. */
 const struct fm_rec_frame *fm_stack_charged(const struct fm_thread *thread, uint64_t sp);

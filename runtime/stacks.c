@@ -292,16 +292,6 @@ void fm_stack_forget(uint64_t low, uint64_t high)
     fm_restore_signals(mask);
 }
 
-const struct fm_stack *fm_stack_of(const struct fm_thread *thread, uint64_t sp)
-{
-    if (contains(thread->stack, sp))
-        return thread->stack;
-    for (const struct fm_stack *s = thread->stacks; s != NULL; s = s->next)
-        if (contains(s, sp))
-            return s;
-    return thread->stack;
-}
-
 /* Frames at or below the stack pointer are dead: left by longjmp. */
 const struct fm_rec_frame *fm_stack_charged(const struct fm_thread *thread, uint64_t sp)
 {

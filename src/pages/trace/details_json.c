@@ -1,9 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One segment, and the tree of an area, as JSON. */
+/* One event or segment, and the tree of an area, as JSON. */
 #include "pages/trace/json.h"
+#include "pages/trace/show.h"
 #include "pages/trace/totals.h"
 
 enum { NODES_MAX = 3000, PARTS = 5000 }; /* smaller ones are narrower than a pixel */
+
+void fm_trace_page_json_event(struct fm_json *json, const struct fm_viewer_job *job,
+                              const struct fm_viewer_event_row *row)
+{
+    fm_json_line(json, 2);
+    fm_json_object(json, NULL);
+    fm_json_text(json, "position", row->position);
+    fm_json_uint(json, "time_ns", row->time - job->set->origin);
+    fm_json_uint(json, "trace", row->part);
+    if (row->cpu < 0)
+        fm_json_null(json, "lane");
+    else
+        fm_json_int(json, "lane", row->cpu);
+    fm_json_text(json, "source", row->source);
+    fm_json_text(json, "name", row->name);
+    g_autofree char *context = fm_trace_page_context_url(job->set, row);
+    if (context != NULL)
+        fm_json_text(json, "context_url", context);
+    fm_json_object(json, "fields");
+    for (unsigned i = 0; i + 1 < row->fields->len; i += 2)
+        fm_json_text(json, row->fields->pdata[i], row->fields->pdata[i + 1]);
+    fm_json_end(json);
+    fm_json_end(json);
+}
 
 static const struct fm_trace *trace_of(const struct fm_viewer_details *details)
 {
@@ -129,6 +154,7 @@ static void write_tree(struct fm_json *json, const struct fm_viewer_area *area, 
     fm_json_object(json, NULL);
     fm_json_uint(json, "trace", part);
     fm_json_uint(json, "left_out", left_out);
+    fm_json_uint(json, "lost", fm_flame_lost(flame));
     fm_json_array(json, "nodes");
     json->spaced = false;
     for (guint i = 0; i < nodes->len; i++) {

@@ -25,30 +25,6 @@ static void write_overview(struct fm_json *json, struct fm_viewer_job *job)
     fm_json_end(json);
 }
 
-void fm_trace_page_json_event(struct fm_json *json, const struct fm_viewer_job *job,
-                              const struct fm_viewer_event_row *row)
-{
-    fm_json_line(json, 2);
-    fm_json_object(json, NULL);
-    fm_json_text(json, "position", row->position);
-    fm_json_uint(json, "time_ns", row->time - job->set->origin);
-    fm_json_uint(json, "trace", row->part);
-    if (row->cpu < 0)
-        fm_json_null(json, "lane");
-    else
-        fm_json_int(json, "lane", row->cpu);
-    fm_json_text(json, "source", row->source);
-    fm_json_text(json, "name", row->name);
-    g_autofree char *context = fm_trace_page_context_url(job->set, row);
-    if (context != NULL)
-        fm_json_text(json, "context_url", context);
-    fm_json_object(json, "fields");
-    for (unsigned i = 0; i + 1 < row->fields->len; i += 2)
-        fm_json_text(json, row->fields->pdata[i], row->fields->pdata[i + 1]);
-    fm_json_end(json);
-    fm_json_end(json);
-}
-
 static void write_events(struct fm_json *json, struct fm_viewer_job *job)
 {
     const struct fm_viewer_events *events = (const struct fm_viewer_events *)job;

@@ -34,8 +34,10 @@ void fm_trace_page_show_query(const struct fm_trace_page_show *show, struct fm_v
 /* The page with [start, end) and a margin as its window; user: struct fm_trace_page_show. Caller
  * frees. */
 char *fm_trace_page_link_to(uint64_t start, uint64_t end, void *user);
-/* What a form of a page keeps of its address. */
+/* form.c: hidden fields for the parts of the page's address that a form keeps. */
 void fm_trace_page_form_keep(struct fm_form *form, const struct fm_trace_query *query);
+/* As a field shows it; NULL: it is not set. g_free. */
+char *fm_trace_page_time_or_nothing(uint64_t time);
 /* rows: struct fm_viewer_event_row. */
 void fm_trace_page_show_event_rows(const struct fm_trace_page_show *show, const GPtrArray *rows);
 void fm_trace_page_show_step(const struct fm_trace_page_show *show,

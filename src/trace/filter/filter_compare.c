@@ -105,3 +105,10 @@ bool fm_filter_compare_value(const struct filter_test *test, const struct fm_eve
     }
     return value->text != NULL && fm_filter_compare_text(test, value->text, value->text_length);
 }
+
+void fm_filter_value_text(struct fm_filter_value *ret, const char *text)
+{
+    ret->kind = text == NULL ? FM_FILTER_IS_NOTHING : FM_FILTER_IS_TEXT;
+    ret->text = text;
+    ret->length = text == NULL ? 0 : (uint32_t)strlen(text);
+}

@@ -91,3 +91,11 @@ const char *fm_filter_word(enum filter_source source, unsigned index)
         return NULL;
     }
 }
+
+bool fm_filter_field_is_of(const struct filter_field *field, enum fm_filter_of of)
+{
+    if (field->source >= SOURCE_SEGMENT_NAME)
+        return of == FM_FILTER_OF_SEGMENTS;
+    bool both = field->source >= SOURCE_LANE_NAME || field->source == SOURCE_TRACE_NAME;
+    return both || of == FM_FILTER_OF_EVENTS;
+}

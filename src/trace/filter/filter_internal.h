@@ -133,13 +133,24 @@ void fm_filter_print_value(GString *out, const char *text, bool pattern);
 /* The rest of a path after "event.field.", the same way. */
 void fm_filter_print_path_part(GString *out, const char *text);
 
-/* filter.c: the field of an event that a test or path of event.field means; NULL = it has none. */
+/* filter_event.c: the field of an event that a test or path of event.field means; NULL = it has
+ * none. */
 const struct fm_event_value *fm_filter_event_value(const struct filter_test *test,
                                                    const struct fm_tracefile_context *at,
                                                    struct fm_event_value *values);
+/* By which of the test's paths an event of this type could have the field: bits. */
+uint8_t fm_filter_possible_paths(const struct filter_test *test,
+                                 const struct fm_tracefile_context *at);
+bool fm_filter_test_event_field(const struct filter_test *test,
+                                const struct fm_tracefile_context *at, uint8_t paths);
+bool fm_filter_test_target(const struct filter_test *test, const struct fm_tracefile_context *at,
+                           const struct fm_state *state);
+/* Names are the same for all events of a type. NULL: it has none. */
+const char *fm_filter_event_name(const struct fm_tracefile_context *at);
+bool fm_filter_test_name(const struct filter_test *test, const struct fm_tracefile_context *at);
 bool fm_filter_test_trace(const struct filter_test *test, const struct fm_trace *trace);
 
-/* filter_path.c: a text, or nothing when it is NULL. */
+/* A text, or nothing when it is NULL. */
 void fm_filter_value_text(struct fm_filter_value *ret, const char *text);
 enum filter_memory { MEMORY_NONE, MEMORY_BY_VALUE, MEMORY_BY_LANE };
 enum filter_memory fm_filter_memory(const struct filter_test *test);

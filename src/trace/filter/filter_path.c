@@ -10,14 +10,6 @@ struct fm_filter_path {
     char *text;
 };
 
-bool fm_filter_field_is_of(const struct filter_field *field, enum fm_filter_of of)
-{
-    if (field->source >= SOURCE_SEGMENT_NAME)
-        return of == FM_FILTER_OF_SEGMENTS;
-    bool both = field->source >= SOURCE_LANE_NAME || field->source == SOURCE_TRACE_NAME;
-    return both || of == FM_FILTER_OF_EVENTS;
-}
-
 /* Fields of the state that only tests know. */
 static bool has_values(enum filter_source source)
 {
@@ -162,13 +154,6 @@ bool fm_filter_test_segment(const struct filter_test *test, const struct fm_filt
 }
 
 /* --- of events --- */
-
-void fm_filter_value_text(struct fm_filter_value *ret, const char *text)
-{
-    ret->kind = text == NULL ? FM_FILTER_IS_NOTHING : FM_FILTER_IS_TEXT;
-    ret->text = text;
-    ret->length = text == NULL ? 0 : (uint32_t)strlen(text);
-}
 
 static void take_field(const struct fm_filter_path *path, const struct fm_tracefile_context *at,
                        struct fm_filter_value *ret)
