@@ -5,7 +5,7 @@ import { duration, element } from "./util.js";
 
 const LEVEL = 19;
 const LEVELS_MAX = 60;
-const [PARENT, NAME, COLOUR, COUNT, TOTAL, SELF] = [0, 1, 2, 3, 4, 5];
+const PARENT = 0, TOTAL = 4; // members of a node: parent, name, colour, count, total, self
 
 export class Flame {
   constructor() {
@@ -19,7 +19,7 @@ export class Flame {
     this.node.replaceChildren(...trees.map((tree) => this.tree(tree)));
   }
 
-  tree({ trace, nodes, left_out: leftOut }) {
+  tree({ trace, nodes, left_out: leftOut, lost }) {
     const frame = element("div", { className: "flame-graph", role: "group", "aria-label": "Flame graph of the area" });
     if (nodes.length < 2) return element("p", { className: "area-note" }, "No spans or states here.");
     const top = Math.min(this.chosen.get(trace) ?? 0, nodes.length - 1);
@@ -48,8 +48,10 @@ export class Flame {
     frame.style.height = `${levels * LEVEL}px`;
     frame.append(...boxes);
     const title = this.names.length > 1 ? element("b", {}, this.names[trace]) : "";
-    const note = leftOut ? element("p", { className: "area-note" }, `${leftOut} smaller ones are not drawn`) : "";
-    return element("div", {}, title, frame, note);
+    const notes = [leftOut && `${leftOut} smaller ones are not drawn`,
+      lost && `${lost} spans and states have no box: there are too many different stacks`].filter(Boolean)
+      .map((text) => element("p", { className: "area-note" }, text));
+    return element("div", {}, title, frame, ...notes);
   }
 
   box(trace, nodes, at, left, width, row) {

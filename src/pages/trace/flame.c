@@ -94,5 +94,13 @@ unsigned fm_trace_page_add_flame(struct fm_list *body, const struct fm_flame *fl
         }
         at = following;
     }
+    uint64_t lost = fm_flame_lost(flame);
+    if (lost > 0) {
+        g_autofree char *text = g_strdup_printf(
+            "%" G_GUINT64_FORMAT " spans and states are in no row: there are over %d different "
+            "stacks. Their time is in the rows around them.",
+            (guint64)lost, FM_FLAME_NODES_MAX);
+        fm_add_text(body, text);
+    }
     return left_out;
 }

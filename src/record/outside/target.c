@@ -35,7 +35,8 @@ bool fm_target_read(const struct fm_target *target, pid_t tid, const char *name,
     return got > 0;
 }
 
-int64_t fm_target_status(pid_t pid, const char *field)
+/* A field of /proc/PID/status: "TracerPid". -1: there is none. */
+static int64_t status_of(pid_t pid, const char *field)
 {
     g_autofree char *path = path_of(pid, "status");
     g_autofree char *text = NULL;
@@ -153,7 +154,7 @@ static bool fail(int code, GError **error, const char *format, ...)
 
 static bool check_process(pid_t pid, GError **error)
 {
-    int64_t group = fm_target_status(pid, "Tgid");
+    int64_t group = status_of(pid, "Tgid");
     g_autofree char *path = path_of(pid, "status");
     g_autofree char *text = NULL;
     if (group < 0)
@@ -172,7 +173,7 @@ static bool check_process(pid_t pid, GError **error)
 static bool check_program(pid_t pid, const char *file, int failure, GError **error)
 {
     g_autofree char *path = path_of(pid, "exe");
-    int64_t owner = fm_target_status(pid, "Uid");
+    int64_t owner = status_of(pid, "Uid");
     if (file == NULL && failure == ENOENT)
         return fail(FM_ERROR_UNAVAILABLE, error, "process %d is the kernel's: it has no program",
                     (int)pid);
@@ -245,8 +246,8 @@ bool fm_target_open(pid_t pid, struct fm_target *ret, GError **error)
     ret->root = root_of(pid);
     ret->start_ns = start_of(pid);
     ret->inner_pid = inner_pid_of(pid);
-    ret->parent = (pid_t)fm_target_status(pid, "PPid");
-    ret->tracer = (pid_t)fm_target_status(pid, "TracerPid");
+    ret->parent = (pid_t)status_of(pid, "PPid");
+    ret->tracer = (pid_t)status_of(pid, "TracerPid");
     ret->is_readable = fm_target_read(ret, pid, "syscall", byte, sizeof byte);
     return true;
 }

@@ -34,7 +34,5 @@ bool fm_target_read(const struct fm_target *target, pid_t tid, const char *name,
 /* Copies memory of the process, up to the first page that cannot be read; returns the number of
  * bytes. */
 size_t fm_target_copy(const struct fm_target *target, uint64_t address, void *to, size_t size);
-/* Field of /proc/PID/status: "TracerPid". -1: there is none. */
-int64_t fm_target_status(pid_t pid, const char *field);
 /* Ticks (sysconf(_SC_CLK_TCK)) of CPU time in the kernel. */
 uint64_t fm_target_kernel_ticks(const struct fm_target *target);

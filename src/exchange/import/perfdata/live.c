@@ -97,11 +97,6 @@ bool fm_perf_live_is_mapped(struct fm_perf_live *live, int32_t pid, uint64_t add
     return fm_perf_mapping_at(fm_perf_process_of(processes, pid), address) != NULL;
 }
 
-uint64_t fm_perf_live_samples(const struct fm_perf_live *live)
-{
-    return live->reader.quality.samples;
-}
-
 bool fm_perf_live_finish(struct fm_perf_live *live, struct fm_profile **ret, GError **error)
 {
     return fm_perf_reader_finish(&live->reader, ret, error);

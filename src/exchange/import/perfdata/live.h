@@ -48,7 +48,6 @@ FM_MUST_USE bool fm_perf_live_add(struct fm_perf_live *live, const uint8_t *reco
 bool fm_perf_live_is_mapped(struct fm_perf_live *live, int32_t pid, uint64_t address);
 /* For the header and notes; belongs to live. */
 struct fm_build *fm_perf_live_build(struct fm_perf_live *live);
-uint64_t fm_perf_live_samples(const struct fm_perf_live *live); /* CPU time alone */
 /* live is empty then, also on failure: to be freed. */
 FM_MUST_USE bool fm_perf_live_finish(struct fm_perf_live *live, struct fm_profile **ret,
                                      GError **error);
