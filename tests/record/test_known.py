@@ -18,9 +18,7 @@ def finish(folder, name, **environment):
     done = lib.must([lib.FATHOM, "finish", "--keep", "--quiet", "-o", name, "Deep.rec"], folder,
                     env=dict(DEBUG, **environment))
     said = done.stdout + done.stderr
-    files = {ending: (folder / f"{name}.{ending}").read_bytes()
-             for ending in ("data", "lines") if (folder / f"{name}.{ending}").exists()}
-    return files, said.count(": extracting"), said.count(": known from an earlier run")
+    return (folder / f"{name}.data").read_bytes(), said.count(": extracting"), said.count(": known from an earlier run")
 
 
 def main():
