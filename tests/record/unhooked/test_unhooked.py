@@ -15,6 +15,7 @@ ZLIB = r"""
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
+#include <time.h>
 static unsigned char in[1 << 18], out[1 << 19];
 __attribute__((noinline)) unsigned long pack(int round)
 {
@@ -30,13 +31,14 @@ int main(void)
         seed = seed * 6364136223846793005u + 1442695040888963407u;
         in[i] = (unsigned char)(seed >> 60);
     }
-    for (int round = 0; round < 25; round++)
-        sum += pack(round);
+    for (int round = 0; clock() < CLOCKS_PER_SEC / 2; round++)
+        sum += pack(round % 1000);
     return sum == 0;
 }
 """
 SORT = r"""
 #include <algorithm>
+#include <ctime>
 #include <vector>
 __attribute__((noinline)) void sort_all(std::vector<unsigned> &numbers)
 {
@@ -45,7 +47,7 @@ __attribute__((noinline)) void sort_all(std::vector<unsigned> &numbers)
 int main()
 {
     unsigned long seed = 1;
-    for (int round = 0; round < 4; round++) {
+    while (clock() < CLOCKS_PER_SEC / 2) {
         std::vector<unsigned> numbers;
         for (int i = 0; i < 120000; i++) {
             seed = seed * 6364136223846793005u + 1442695040888963407u;
@@ -56,23 +58,29 @@ int main()
 }
 """
 OWN = r"""
+#include <time.h>
 static volatile unsigned long sink;
 static inline void spin(long rounds)
 {
     for (long i = 0; i < rounds; i++)
         sink += (unsigned long)i * 3;
 }
-__attribute__((noinline)) void work(void) { spin(120000000); }
+__attribute__((noinline)) void work(void)
+{
+    while (clock() < CLOCKS_PER_SEC / 2)
+        spin(12000000);
+}
 int main(void) { work(); return 0; }
 """
 # Half of it in an object of another build.
 PART = r"""
+#include <time.h>
 void other(void);
 static volatile unsigned long sink;
 int main(void)
 {
-    for (int round = 0; round < 10; round++) {
-        for (long i = 0; i < 6000000; i++)
+    while (clock() < CLOCKS_PER_SEC / 2) {
+        for (long i = 0; i < 600000; i++)
             sink += (unsigned long)i;
         other();
     }
@@ -83,7 +91,7 @@ OTHER = r"""
 static volatile unsigned long sink;
 void other(void)
 {
-    for (long i = 0; i < 24000000; i++)
+    for (long i = 0; i < 2400000; i++)
         sink += (unsigned long)i;
 }
 """
