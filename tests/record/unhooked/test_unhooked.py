@@ -72,26 +72,29 @@ __attribute__((noinline)) void work(void)
 }
 int main(void) { work(); return 0; }
 """
-# Half of it in an object of another build.
+# Four fifths of it in an object of another build, in turns of lengths by chance: with equal ones the ticks
+# meet the same place of a turn again and again.
 PART = r"""
 #include <time.h>
-void other(void);
+void other(long turns);
 static volatile unsigned long sink;
 int main(void)
 {
+    unsigned random = 1;
     while (clock() < CLOCKS_PER_SEC / 2) {
-        for (long i = 0; i < 600000; i++)
+        long turns = 200000 + ((random = random * 1103515245 + 12345) >> 16) % 1000 * 1000;
+        for (long i = 0; i < turns; i++)
             sink += (unsigned long)i;
-        other();
+        other(4 * turns);
     }
     return 0;
 }
 """
 OTHER = r"""
 static volatile unsigned long sink;
-void other(void)
+void other(long turns)
 {
-    for (long i = 0; i < 2400000; i++)
+    for (long i = 0; i < turns; i++)
         sink += (unsigned long)i;
 }
 """
