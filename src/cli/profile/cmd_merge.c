@@ -258,8 +258,10 @@ static bool write_profile(const struct fm_profile *profile, const char *output, 
 {
     struct fm_writer *writer;
     if (!is_stdout(output)) {
+        if (!fm_profile_write(profile, output, false, error))
+            return false;
         fm_attached_remove_beside(output);
-        return fm_profile_write(profile, output, false, error);
+        return true;
     }
     return fm_console_output_begin(output, &writer, error) &&
            fm_profile_encode(profile, "standard output", PROFILE_VERSION, false, writer, error) &&

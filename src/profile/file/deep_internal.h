@@ -127,6 +127,9 @@ struct fm_writer;
 void fm_write_owner(struct fm_writer *writer, const struct fm_profile *profile);
 FM_MUST_USE bool fm_read_owner(struct fm_reader *in, const struct fm_profile *profile,
                                const char *what, GError **error);
+/* That line, then the same. */
+FM_MUST_USE bool fm_read_begin(struct fm_reader *in, const char *id_line,
+                               const struct fm_profile *profile, const char *what, GError **error);
 
 /* --- checks after reading or building --- */
 

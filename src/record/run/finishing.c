@@ -113,8 +113,10 @@ bool fm_run_write_profile(const struct fm_finishing *how, struct fm_profile *pro
         keep_code(profile, data_path);
         keep_sources(how, profile);
     }
+    if (!fm_profile_write(profile, data_path, false, error))
+        return false;
     fm_attached_remove_beside(data_path);
-    return fm_profile_write(profile, data_path, false, error);
+    return true;
 }
 
 bool fm_run_part_hash(const struct fm_profile *profile, const char *name,

@@ -19,11 +19,12 @@
 /* Their names in messages, and the endings of the files that older recordings have; the first
  * recordings had their lines under a name that is used for bodies of Mercury's procedures now. */
 static const struct {
-    const char *what, *ending, *older;
+    const char *what, *ending, *older, *begins;
 } kinds[FM_ATTACHED_KINDS] = {
-    [FM_ATTACHED_LINES] = {"source lines", FM_BESIDE_LINES, FM_BESIDE_BODIES},
-    [FM_ATTACHED_CODE] = {"machine code", FM_BESIDE_CODE, NULL},
-    [FM_ATTACHED_SOURCES] = {"sources", FM_BESIDE_SOURCES, NULL},
+    [FM_ATTACHED_LINES] = {"source lines", FM_BESIDE_LINES, FM_BESIDE_BODIES,
+                           "fathom source lines version "},
+    [FM_ATTACHED_CODE] = {"machine code", FM_BESIDE_CODE, NULL, "fathom machine code version "},
+    [FM_ATTACHED_SOURCES] = {"sources", FM_BESIDE_SOURCES, NULL, "fathom sources version "},
 };
 
 void fm_profile_attach(struct fm_profile *profile, enum fm_attachment_kind kind,
@@ -103,6 +104,47 @@ void fm_encode_attached(struct fm_writer *writer, const struct fm_profile *profi
 
 /* --- for their readers --- */
 
+void fm_write_owner(struct fm_writer *writer, const struct fm_profile *profile)
+{
+    fm_writer_string(writer, profile->program_name);
+    fm_writer_fixed(writer, profile->ps_count);
+    fm_writer_fixed(writer, profile->css_count);
+}
+
+bool fm_read_owner(struct fm_reader *in, const struct fm_profile *profile, const char *what,
+                   GError **error)
+{
+    const uint8_t *begin = in->at;
+    const char *program;
+    size_t program_length;
+    uint64_t ps_count, css_count;
+    if (!fm_reader_string(in, "program name", &program, &program_length, error) ||
+        !fm_reader_fixed(in, "number of procedures", &ps_count, error) ||
+        !fm_reader_fixed(in, "number of call sites", &css_count, error))
+        return false;
+    if (strlen(profile->program_name) != program_length ||
+        memcmp(profile->program_name, program, program_length) != 0 ||
+        ps_count != profile->ps_count || css_count != profile->css_count)
+        return fm_reader_fail(in, begin, FM_ERROR_FORMAT, error,
+                              "the %s of another profile: of %.*s, with %" G_GUINT64_FORMAT
+                              " procedures, expected %s with %u",
+                              what, (int)MIN(program_length, 200), program, (guint64)ps_count,
+                              profile->program_name, profile->ps_count);
+    return true;
+}
+
+bool fm_read_begin(struct fm_reader *in, const char *id_line, const struct fm_profile *profile,
+                   const char *what, GError **error)
+{
+    size_t length = strlen(id_line);
+    if (fm_reader_left(in) < length || memcmp(in->at, id_line, length) != 0)
+        return fm_reader_fail(in, in->at, FM_ERROR_FORMAT, error,
+                              "not the %s of a C program: expected \"%.*s\"", what, (int)length - 1,
+                              id_line);
+    in->at += length;
+    return fm_read_owner(in, profile, what, error);
+}
+
 static bool unpack(const struct fm_attachment *from, struct fm_attached_bytes *ret, GError **error)
 {
     ret->size = from->size;
@@ -150,13 +192,6 @@ bool fm_attached_find(const struct fm_roots *roots, const char *data_path,
     return unpack(&profile->attached[kind], ret, error);
 }
 
-bool fm_attached_check(struct fm_attached_bytes *found, GError **error)
-{
-    bool ok = found->file == NULL || fm_mapped_file_check(found->file, error);
-    fm_attached_done(found);
-    return ok;
-}
-
 void fm_attached_done(struct fm_attached_bytes *found)
 {
     g_free(found->name);
@@ -165,10 +200,26 @@ void fm_attached_done(struct fm_attached_bytes *found)
     *found = (struct fm_attached_bytes){0};
 }
 
+bool fm_attached_end(struct fm_attached_bytes *found, bool was_read, GError **error)
+{
+    bool ok = was_read && (found->file == NULL || fm_mapped_file_check(found->file, error));
+    fm_attached_done(found);
+    return ok;
+}
+
+static bool begins_so(const char *path, const char *begins)
+{
+    g_autoptr(FmMappedFile) file = NULL;
+    size_t length = strlen(begins);
+    return fm_mapped_file_find(NULL, path, &file, NULL) && file->size >= length &&
+           memcmp(fm_mapped_file_begin(file), begins, length) == 0;
+}
+
 void fm_attached_remove_beside(const char *data_path)
 {
     for (unsigned kind = 0; kind < FM_ATTACHED_KINDS; kind++) {
         g_autofree char *path = fm_path_beside(data_path, kinds[kind].ending);
-        g_unlink(path);
+        if (begins_so(path, kinds[kind].begins))
+            g_unlink(path);
     }
 }

@@ -30,8 +30,8 @@ struct fm_attached_bytes {
 FM_MUST_USE bool fm_attached_find(const struct fm_roots *roots, const char *data_path,
                                   const struct fm_profile *profile, enum fm_attachment_kind kind,
                                   struct fm_attached_bytes *ret, GError **error);
-/* Ends the use of the bytes. False: the file was changed while it was read. */
-FM_MUST_USE bool fm_attached_check(struct fm_attached_bytes *found, GError **error);
 void fm_attached_done(struct fm_attached_bytes *found);
-/* Removes the files that an older fathom wrote beside data_path. */
+/* The same after they were read. False: they could not be, or the file became shorter meanwhile. */
+FM_MUST_USE bool fm_attached_end(struct fm_attached_bytes *found, bool was_read, GError **error);
+/* Removes the files that an older fathom wrote beside data_path; others of such names stay. */
 void fm_attached_remove_beside(const char *data_path);

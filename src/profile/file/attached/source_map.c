@@ -95,35 +95,6 @@ void fm_source_map_attach(const struct fm_source_map *map, struct fm_profile *pr
     fm_profile_attach(profile, FM_ATTACHED_LINES, writer);
 }
 
-void fm_write_owner(struct fm_writer *writer, const struct fm_profile *profile)
-{
-    fm_writer_string(writer, profile->program_name);
-    fm_writer_fixed(writer, profile->ps_count);
-    fm_writer_fixed(writer, profile->css_count);
-}
-
-bool fm_read_owner(struct fm_reader *in, const struct fm_profile *profile, const char *what,
-                   GError **error)
-{
-    const uint8_t *begin = in->at;
-    const char *program;
-    size_t program_length;
-    uint64_t ps_count, css_count;
-    if (!fm_reader_string(in, "program name", &program, &program_length, error) ||
-        !fm_reader_fixed(in, "number of procedures", &ps_count, error) ||
-        !fm_reader_fixed(in, "number of call sites", &css_count, error))
-        return false;
-    if (strlen(profile->program_name) != program_length ||
-        memcmp(profile->program_name, program, program_length) != 0 ||
-        ps_count != profile->ps_count || css_count != profile->css_count)
-        return fm_reader_fail(in, begin, FM_ERROR_FORMAT, error,
-                              "the %s of another profile: of %.*s, with %" G_GUINT64_FORMAT
-                              " procedures, expected %s with %u",
-                              what, (int)MIN(program_length, 200), program, (guint64)ps_count,
-                              profile->program_name, profile->ps_count);
-    return true;
-}
-
 static bool read_header(struct fm_reader *in, const struct fm_profile *profile, bool *ret_times,
                         GError **error)
 {
@@ -216,16 +187,15 @@ bool fm_source_map_find(const struct fm_roots *roots, const char *data_path,
                         GError **error)
 {
     struct fm_attached_bytes found;
-    if (!fm_attached_find(roots, data_path, profile, FM_ATTACHED_LINES, &found, error))
+    g_autoptr(FmSourceMap) map = NULL;
+    if (!fm_attached_find(roots, data_path, profile, FM_ATTACHED_LINES, &found, error) ||
+        !fm_attached_end(
+            &found,
+            fm_source_map_read_bytes(found.name, found.bytes, found.size, profile, &map, error),
+            error))
         return false;
-    if (!fm_source_map_read_bytes(found.name, found.bytes, found.size, profile, ret, error)) {
-        fm_attached_done(&found);
-        return false;
-    }
-    if (fm_attached_check(&found, error))
-        return true;
-    g_clear_pointer(ret, fm_source_map_free);
-    return false;
+    *ret = g_steal_pointer(&map);
+    return true;
 }
 
 void fm_source_map_free(struct fm_source_map *map)

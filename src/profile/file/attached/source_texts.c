@@ -114,17 +114,6 @@ static void stored_clear(void *data)
     g_free(stored->packed);
 }
 
-static bool read_header(struct fm_reader *in, const struct fm_profile *profile, GError **error)
-{
-    size_t length = strlen(id_line);
-    if (fm_reader_left(in) < length || memcmp(in->at, id_line, length) != 0)
-        return fm_reader_fail(in, in->at, FM_ERROR_FORMAT, error,
-                              "not the sources of a C program: expected \"%.*s\"", (int)length - 1,
-                              id_line);
-    in->at += length;
-    return fm_read_owner(in, profile, "sources", error);
-}
-
 /* False at the end, too; then without an error. */
 static bool read_file(struct fm_reader *in, struct fm_source_texts *texts, GError **error)
 {
@@ -159,7 +148,7 @@ bool fm_source_texts_read_bytes(const char *name, const uint8_t *bytes, size_t s
     texts->files = g_array_new(FALSE, FALSE, sizeof(struct stored));
     g_array_set_clear_func(texts->files, stored_clear);
     texts->index = g_hash_table_new(g_str_hash, g_str_equal);
-    bool ok = read_header(&in, profile, &own);
+    bool ok = fm_read_begin(&in, id_line, profile, "sources", &own);
     while (ok && read_file(&in, texts, &own))
         continue;
     if (own == NULL) {
@@ -176,16 +165,15 @@ bool fm_source_texts_find(const struct fm_roots *roots, const char *data_path,
                           GError **error)
 {
     struct fm_attached_bytes found;
-    if (!fm_attached_find(roots, data_path, profile, FM_ATTACHED_SOURCES, &found, error))
+    g_autoptr(FmSourceTexts) texts = NULL;
+    if (!fm_attached_find(roots, data_path, profile, FM_ATTACHED_SOURCES, &found, error) ||
+        !fm_attached_end(
+            &found,
+            fm_source_texts_read_bytes(found.name, found.bytes, found.size, profile, &texts, error),
+            error))
         return false;
-    if (!fm_source_texts_read_bytes(found.name, found.bytes, found.size, profile, ret, error)) {
-        fm_attached_done(&found);
-        return false;
-    }
-    if (fm_attached_check(&found, error))
-        return true;
-    g_clear_pointer(ret, fm_source_texts_free);
-    return false;
+    *ret = g_steal_pointer(&texts);
+    return true;
 }
 
 void fm_source_texts_free(struct fm_source_texts *texts)

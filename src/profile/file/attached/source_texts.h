@@ -27,6 +27,8 @@ FM_MUST_USE bool fm_source_texts_read_bytes(const char *name, const uint8_t *byt
                                             const struct fm_profile *profile,
                                             struct fm_source_texts **ret, GError **error);
 void fm_source_texts_free(struct fm_source_texts *texts); /* NULL is allowed */
+typedef struct fm_source_texts FmSourceTexts;
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(FmSourceTexts, fm_source_texts_free)
 /* The text of a file, as the profile names it, NUL-terminated; g_free. NULL with no error: it is
  * not stored; with FM_ERROR_FORMAT: it is damaged. Any number of threads may ask. */
 char *fm_source_texts_get(const struct fm_source_texts *texts, const char *file, GError **error);

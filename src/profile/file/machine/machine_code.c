@@ -280,15 +280,9 @@ static bool read_texts(struct fm_reader *in, const char *what, GPtrArray *texts,
 static bool read_header(struct fm_reader *in, const struct fm_profile *profile,
                         struct fm_machine_code *code, GError **error)
 {
-    size_t length = strlen(id_line);
     uint64_t has_samples;
     uint32_t count;
-    if (fm_reader_left(in) < length || memcmp(in->at, id_line, length) != 0)
-        return fm_reader_fail(in, in->at, FM_ERROR_FORMAT, error,
-                              "not the machine code of a C program: expected \"%.*s\"",
-                              (int)length - 1, id_line);
-    in->at += length;
-    if (!fm_read_owner(in, profile, "machine code", error) ||
+    if (!fm_read_begin(in, id_line, profile, "machine code", error) ||
         !fm_reader_num_max(in, "whether there are samples", 1, &has_samples, error) ||
         !read_texts(in, "source files", code->files, error) ||
         !read_texts(in, "names of functions", code->names, error))
@@ -439,14 +433,13 @@ bool fm_machine_code_find(const struct fm_roots *roots, const char *data_path,
                           GError **error)
 {
     struct fm_attached_bytes found;
-    if (!fm_attached_find(roots, data_path, profile, FM_ATTACHED_CODE, &found, error))
+    g_autoptr(FmMachineCode) code = NULL;
+    if (!fm_attached_find(roots, data_path, profile, FM_ATTACHED_CODE, &found, error) ||
+        !fm_attached_end(
+            &found,
+            fm_machine_code_read_bytes(found.name, found.bytes, found.size, profile, &code, error),
+            error))
         return false;
-    if (!fm_machine_code_read_bytes(found.name, found.bytes, found.size, profile, ret, error)) {
-        fm_attached_done(&found);
-        return false;
-    }
-    if (fm_attached_check(&found, error))
-        return true;
-    g_clear_pointer(ret, fm_machine_code_free);
-    return false;
+    *ret = g_steal_pointer(&code);
+    return true;
 }

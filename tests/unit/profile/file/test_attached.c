@@ -25,7 +25,7 @@ static void assert_attached(const struct fm_profile *profile, enum fm_attachment
     g_assert_no_error(error);
     g_assert_cmpuint(found.size, ==, size);
     g_assert_cmpint(memcmp(found.bytes, bytes, size), ==, 0);
-    g_assert_true(fm_attached_check(&found, &error));
+    g_assert_true(fm_attached_end(&found, true, &error));
 }
 
 static void fill(uint8_t bytes[SIZE])

@@ -148,6 +148,9 @@ static void test_beside(void)
     g_assert_true(g_file_set_contents(lines, "another thing", -1, NULL));
     g_assert_true(fm_source_map_find(NULL, data, with, &attached, NULL));
     fm_attached_remove_beside(data);
+    g_assert_true(g_file_test(lines, G_FILE_TEST_EXISTS)); /* it is not ours */
+    put(lines, bytes);
+    fm_attached_remove_beside(data);
     g_assert_false(g_file_test(lines, G_FILE_TEST_EXISTS));
     g_assert_true(g_file_test(procrep, G_FILE_TEST_EXISTS)); /* it may be a Mercury program's */
     g_unlink(procrep);
