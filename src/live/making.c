@@ -85,6 +85,8 @@ static bool make_again(struct fm_making *making, const struct fm_finish_opts *op
         ok = *ret_prepared != NULL;
     } else {
         g_clear_pointer(&making->shape, fm_profile_shape_free);
+        if (notes.recount)
+            fm_source_map_attach(notes.source_map, profile);
         ok = write_all(making, profile, ret_prepared, error);
     }
     *ret_running = notes.live;

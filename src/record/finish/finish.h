@@ -63,8 +63,8 @@ FM_MUST_USE bool fm_finish(const char *path, const struct fm_finish_opts *opts,
 struct fm_joined;
 /* As fm_finish(), and *kept (initially NULL) keeps the joined data. If the recording has no new
  * nodes since then, only counts are read: *ret is a profile with the nodes of the one before
- * (fm_build_new_recount()), and notes->recount is set; otherwise as fm_finish(). opts must be the
- * same each time; what they point to must outlive *kept. */
+ * (fm_build_new_recount()) without its lines attached, and notes->recount is set; otherwise as
+ * fm_finish(). opts must be the same each time; what they point to must outlive *kept. */
 FM_MUST_USE bool fm_finish_again(const char *path, const struct fm_finish_opts *opts,
                                  struct fm_joined **kept, struct fm_profile **ret,
                                  struct fm_finish_notes *notes, GError **error);

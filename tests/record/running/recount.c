@@ -104,6 +104,8 @@ static bool compare(struct made *again, const struct made *whole, const struct m
                                       ? fm_analysis_job_new_recount(shape->analysis, again->profile)
                                       : fm_analysis_job_new(again->profile);
     again->analysis = analyse(job, UINT32_MAX);
+    if (again->notes.recount)
+        fm_source_map_attach(again->notes.source_map, again->profile);
     bool same = same_profiles(again, whole, beside);
     if (!same)
         fprintf(stderr, "profiles differ (%u csds)\n", whole->profile->csd_count);

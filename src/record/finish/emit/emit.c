@@ -522,6 +522,5 @@ bool fm_emit_again(struct fm_raw_recording *recording, struct fm_nodes *nodes, u
     if (!ok)
         return false;
     notes->source_map = fm_coverage_lines(coverage, e.ps_ids, (*ret)->ps_count);
-    fm_source_map_attach(notes->source_map, *ret);
     return true;
 }
