@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/files/build_id.h"
 #include "record/outside/sample.h"
 
 #define ID_MAX 20u
@@ -18,24 +19,13 @@ struct build_id {
 
 static bool take_id(const uint8_t *notes, size_t size, struct build_id *ret)
 {
-    size_t at = 0;
-    while (size - at >= sizeof(Elf64_Nhdr)) {
-        Elf64_Nhdr note;
-        memcpy(&note, notes + at, sizeof note);
-        at += sizeof note;
-        size_t name = ((size_t)note.n_namesz + 3) & ~(size_t)3;
-        size_t text = ((size_t)note.n_descsz + 3) & ~(size_t)3;
-        if (name > size - at || text > size - at - name)
-            return false;
-        if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
-            memcmp(notes + at, "GNU", 4) == 0) {
-            ret->size = (uint8_t)MIN(note.n_descsz, ID_MAX);
-            memcpy(ret->bytes, notes + at + name, ret->size);
-            return ret->size > 0;
-        }
-        at += name + text;
-    }
-    return false;
+    size_t length;
+    const uint8_t *id = fm_build_id_in(notes, size, &length);
+    if (id == NULL)
+        return false;
+    ret->size = (uint8_t)MIN(length, ID_MAX);
+    memcpy(ret->bytes, id, ret->size);
+    return true;
 }
 
 /* start: where the begin of the file is in memory. */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/files/build_id.h"
 
 #define SEGMENTS_MAX 256u
 #define NOTES_BYTES_MAX 65536u
@@ -35,30 +36,6 @@ static bool read_at(const struct fm_binary *binary, uint64_t offset, void *bytes
     return have == size;
 }
 
-/* In hexadecimal, g_free; NULL when the notes have none. */
-static char *build_id_in(const uint8_t *notes, size_t size)
-{
-    size_t at = 0;
-    while (size - at >= sizeof(Elf64_Nhdr)) {
-        Elf64_Nhdr head;
-        memcpy(&head, notes + at, sizeof head);
-        size_t name = at + sizeof head, data = name + ((head.n_namesz + 3u) & ~(size_t)3);
-        if (data > size || head.n_descsz > size - data)
-            return NULL;
-        if (head.n_type == NT_GNU_BUILD_ID && head.n_namesz == 4 &&
-            memcmp(notes + name, "GNU", 4) == 0) {
-            GString *text = g_string_new(NULL);
-            for (size_t i = 0; i < head.n_descsz; i++)
-                g_string_append_printf(text, "%02x", notes[data + i]);
-            return g_string_free(text, FALSE);
-        }
-        at = data + ((head.n_descsz + 3u) & ~(size_t)3);
-        if (at > size)
-            return NULL;
-    }
-    return NULL;
-}
-
 static char *build_id_of(const struct fm_binary *binary)
 {
     char *found = NULL;
@@ -67,8 +44,12 @@ static char *build_id_of(const struct fm_binary *binary)
         if (segment->p_type != PT_NOTE || segment->p_filesz > NOTES_BYTES_MAX)
             continue;
         g_autofree uint8_t *notes = g_malloc(segment->p_filesz + 1);
-        if (read_at(binary, segment->p_offset, notes, segment->p_filesz))
-            found = build_id_in(notes, segment->p_filesz);
+        size_t size;
+        const uint8_t *id = read_at(binary, segment->p_offset, notes, segment->p_filesz)
+                                ? fm_build_id_in(notes, segment->p_filesz, &size)
+                                : NULL;
+        if (id != NULL)
+            found = fm_build_id_text(id, size);
     }
     return found;
 }
