@@ -126,10 +126,7 @@ struct fm_groups *fm_groups_new(struct fm_grouping *grouping, struct fm_segments
     fm_segments_view_init(&groups->view, segments);
     groups->start = area->start;
     groups->end = area->end;
-    if (area->lanes != NULL) {
-        groups->lanes = g_byte_array_new();
-        g_byte_array_append(groups->lanes, area->lanes->data, area->lanes->len);
-    }
+    groups->lanes = fm_lanes_dup(area->lanes);
     groups->needs_self = needs_self(grouping);
     groups->nests = fm_nests_new();
     make_subjects(groups);
@@ -309,8 +306,7 @@ static void count_segment(struct fm_groups *groups, const struct fm_segment *seg
     }
     if (segment->start >= groups->end ||
         (segment->end <= groups->start && segment->start < groups->start) ||
-        (groups->lanes != NULL &&
-         (segment->lane >= groups->lanes->len || groups->lanes->data[segment->lane] == 0)))
+        !fm_lanes_hold(groups->lanes, segment->lane))
         return;
     subject->value = segment->value;
     subject->name = fm_trace_value_name(subject->trace, segment->value);

@@ -162,7 +162,7 @@ static bool read_some(struct fm_details *details, unsigned *blocks)
     bool arrows = details->stage == DETAILS_ARROWS;
     uint32_t all =
         arrows ? fm_segments_arrow_blocks(&details->view) : fm_segments_blocks(&details->view);
-    for (; details->next<all && * blocks> 0; details->next++) {
+    for (; *blocks > 0 && details->next < all; details->next++) {
         struct fm_segments_span span = arrows
                                            ? fm_segments_arrow_span(&details->view, details->next)
                                            : fm_segments_span(&details->view, details->next);

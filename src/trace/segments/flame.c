@@ -30,10 +30,7 @@ struct fm_flame *fm_flame_new(struct fm_segments *segments, const struct fm_tota
     fm_segments_view_init(&flame->view, segments);
     flame->start = area->start;
     flame->end = area->end;
-    if (area->lanes != NULL) {
-        flame->lanes = g_byte_array_new();
-        g_byte_array_append(flame->lanes, area->lanes->data, area->lanes->len);
-    }
+    flame->lanes = fm_lanes_dup(area->lanes);
     flame->nodes = g_array_new(false, false, sizeof(struct fm_flame_node));
     g_array_append_val(flame->nodes, root);
     flame->slot_mask = 1023;
@@ -131,8 +128,7 @@ static void count(struct fm_flame *flame, const struct fm_segment *segment)
     bool instant = segment->start == segment->end && from == segment->start && from < flame->end;
     if (from >= to && !instant)
         return;
-    if (flame->lanes != NULL &&
-        (segment->lane >= flame->lanes->len || flame->lanes->data[segment->lane] == 0))
+    if (!fm_lanes_hold(flame->lanes, segment->lane))
         return;
     uint32_t *nodes = stack_of(flame, segment->lane, segment->depth);
     uint32_t parent = segment->depth == 0 ? 0 : nodes[segment->depth - 1];

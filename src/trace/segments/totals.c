@@ -30,6 +30,12 @@ static void free_group(void *data)
     g_free(group);
 }
 
+GByteArray *fm_lanes_dup(const GByteArray *lanes)
+{
+    GByteArray *own = lanes == NULL ? NULL : g_byte_array_sized_new(lanes->len);
+    return own == NULL ? NULL : g_byte_array_append(own, lanes->data, lanes->len);
+}
+
 struct fm_totals *fm_totals_new(struct fm_segments *segments, const struct fm_totals_area *area)
 {
     struct fm_totals *totals = g_new0(struct fm_totals, 1);
@@ -37,10 +43,7 @@ struct fm_totals *fm_totals_new(struct fm_segments *segments, const struct fm_to
     totals->area = *area;
     totals->groups = g_ptr_array_new_with_free_func(free_group);
     totals->nests = fm_nests_new();
-    if (area->lanes != NULL) {
-        totals->lanes = g_byte_array_new();
-        g_byte_array_append(totals->lanes, area->lanes->data, area->lanes->len);
-    }
+    totals->lanes = fm_lanes_dup(area->lanes);
     for (unsigned i = 0; i < FM_LANE_KIND_COUNT; i++)
         totals->by_number[i] = g_ptr_array_new();
     return totals;
@@ -123,8 +126,7 @@ static void count(struct fm_totals *totals, const struct fm_segment *segment)
         segment->start == segment->end && from == segment->start && to == from && from < area->end;
     if (from >= to && !instant)
         return;
-    if (totals->lanes != NULL &&
-        (segment->lane >= totals->lanes->len || totals->lanes->data[segment->lane] == 0))
+    if (!fm_lanes_hold(totals->lanes, segment->lane))
         return;
     uint64_t time = to - from;
     uint64_t nested = fm_nests_take(totals->nests, segment->lane, segment->depth, time);

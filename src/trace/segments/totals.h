@@ -14,6 +14,13 @@ enum fm_totals_by {
 };
 const char *fm_totals_by_name(enum fm_totals_by by); /* "name" */
 
+/* Chosen lanes, by index: 1 = chosen; NULL = all. */
+static inline bool fm_lanes_hold(const GByteArray *lanes, uint32_t lane)
+{
+    return lanes == NULL || (lane < lanes->len && lanes->data[lane] != 0);
+}
+GByteArray *fm_lanes_dup(const GByteArray *lanes); /* NULL of NULL */
+
 struct fm_totals_area {
     uint64_t start, end; /* [start, end) */
     enum fm_totals_by by;
