@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/process.h"
 #include "eventlog/input/live_internal.h"
 
 static bool failed(GError **error, const char *path, const char *what)
@@ -22,17 +23,12 @@ static bool failed(GError **error, const char *path, const char *what)
 /* Whether the process that wrote it still runs: same boot, same start time of the process. */
 static bool process_runs(const struct fm_live_head *head)
 {
-    g_autofree char *stat = NULL;
-    char path[64];
-    g_snprintf(path, sizeof path, "/proc/%u/stat", head->pid);
-    if (!fm_live_same_boot(head) || !g_file_get_contents(path, &stat, NULL, NULL))
-        return false;
-    const char *p = strrchr(stat, ')');
-    if (p == NULL || p[1] != ' ' || p[2] == 'Z' || p[2] == 'X')
-        return false;
-    for (int field = 2; p != NULL && field < 22; field++)
-        p = strchr(p + 1, ' ');
-    return p != NULL && g_ascii_strtoull(p, NULL, 10) == head->pid_start;
+    g_autofree char *stat =
+        fm_live_same_boot(head) ? fm_process_text((int)head->pid, "stat") : NULL;
+    const char *state = stat == NULL ? NULL : fm_process_field(stat, FM_PROCESS_STATE);
+    const char *start = stat == NULL ? NULL : fm_process_field(stat, FM_PROCESS_START);
+    return start != NULL && *state != 'Z' && *state != 'X' &&
+           g_ascii_strtoull(start, NULL, 10) == head->pid_start;
 }
 
 bool fm_live_same_boot(const struct fm_live_head *head)

@@ -33,13 +33,6 @@ struct fm_outside {
     bool ended;       /* the process */
 };
 
-static uint64_t clock_ns(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 /* --- how --- */
 
 static int read_setting(const char *path)
@@ -161,7 +154,7 @@ static bool begin(struct fm_outside *outside, enum fm_outside_way way, GError **
     outside->counts = fm_thread_counts_new(&outside->target, outside->live, outside->python,
                                            outside->stops != NULL);
     outside->kernel_ticks = fm_target_kernel_ticks(&outside->target);
-    outside->began_ns = clock_ns(CLOCK_MONOTONIC);
+    outside->began_ns = fm_outside_clock_ns(CLOCK_MONOTONIC);
     bool in_kernel = outside->events != NULL && fm_events_has_kernel(outside->events);
     return (!in_kernel || fm_outside_kernel(outside->live, error)) &&
            fm_outside_maps(outside->live, &outside->target, error) &&
@@ -208,7 +201,7 @@ const char *fm_outside_program(const struct fm_outside *outside)
 /* The kernel tells of libraries that are loaded later with its own samples alone. */
 static bool look_for_maps(struct fm_outside *outside, GError **error)
 {
-    uint64_t now = clock_ns(CLOCK_MONOTONIC);
+    uint64_t now = fm_outside_clock_ns(CLOCK_MONOTONIC);
     if (outside->stops == NULL || now - outside->maps_ns < MAPS_NS)
         return true;
     outside->maps_ns = now;
@@ -219,20 +212,21 @@ static bool look_for_maps(struct fm_outside *outside, GError **error)
 static bool look(struct fm_outside *outside, uint64_t *next, GError **error)
 {
     g_autoptr(GArray) running = g_array_new(FALSE, FALSE, sizeof(struct fm_thread_run));
-    uint64_t began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    uint64_t began = fm_outside_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     bool done =
         look_for_maps(outside, error) && fm_thread_counts_look(outside->counts, running, error) &&
         (outside->stops == NULL || fm_stops_take(outside->stops, outside->counts, running, error));
-    uint64_t cost = clock_ns(CLOCK_THREAD_CPUTIME_ID) - began;
+    uint64_t cost = fm_outside_clock_ns(CLOCK_THREAD_CPUTIME_ID) - began;
     uint64_t pause = MIN(cost, outside->cost_ns) * COST_SHARE;
     outside->cost_ns = cost;
-    *next = clock_ns(CLOCK_MONOTONIC) + MAX(pause, outside->stops != NULL ? STOP_NS : LOOK_NS);
+    *next = fm_outside_clock_ns(CLOCK_MONOTONIC) +
+            MAX(pause, outside->stops != NULL ? STOP_NS : LOOK_NS);
     return done;
 }
 
 static bool wait_until(const struct fm_outside *outside, uint64_t moment)
 {
-    uint64_t now = clock_ns(CLOCK_MONOTONIC);
+    uint64_t now = fm_outside_clock_ns(CLOCK_MONOTONIC);
     int ms = moment <= now ? 0 : (int)MIN((moment - now) / NS_PER_MS + 1, 1000);
     struct pollfd ended = {.fd = outside->target.pidfd, .events = POLLIN};
     if (outside->events != NULL)
@@ -244,11 +238,12 @@ bool fm_outside_run(struct fm_outside *outside, uint64_t for_ns, const volatile 
                     GError **error)
 {
     uint64_t next = outside->began_ns, end = for_ns == 0 ? UINT64_MAX : outside->began_ns + for_ns;
-    while (!outside->ended && !*asked && clock_ns(CLOCK_MONOTONIC) < end) {
+    while (!outside->ended && !*asked && fm_outside_clock_ns(CLOCK_MONOTONIC) < end) {
         outside->ended = wait_until(outside, MIN(next, end));
         if (outside->events != NULL && !fm_events_take(outside->events, error))
             return false;
-        if (!outside->ended && clock_ns(CLOCK_MONOTONIC) >= next && !look(outside, &next, error))
+        if (!outside->ended && fm_outside_clock_ns(CLOCK_MONOTONIC) >= next &&
+            !look(outside, &next, error))
             return false;
     }
     uint64_t last;
@@ -301,7 +296,7 @@ bool fm_outside_finish(struct fm_outside *outside, struct fm_profile **ret, char
                                             .pid = (uint32_t)target->pid,
                                             .parent_pid = (uint32_t)MAX(target->parent, 0),
                                             .start_ns = target->start_ns};
-    fm_build_header(build)->duration_ns = clock_ns(CLOCK_MONOTONIC) - outside->began_ns;
+    fm_build_header(build)->duration_ns = fm_outside_clock_ns(CLOCK_MONOTONIC) - outside->began_ns;
     fm_build_process(build, &process);
     *ret_cost = cost_of(outside);
     add_notes(outside, *ret_cost);

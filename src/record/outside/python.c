@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/process.h"
 #include "record/outside/sample.h"
 
 #define FRAMES_MAX 512u
@@ -221,7 +222,7 @@ static uint64_t inner_number(const struct fm_target *target, pid_t tid)
     char text[4096];
     if (target->inner_pid == target->pid)
         return (uint64_t)tid;
-    if (!fm_target_read(target, tid, "status", text, sizeof text))
+    if (!fm_process_read(target->pid, tid, "status", text, sizeof text))
         return 0;
     const char *line = strstr(text, "\nNSpid:");
     if (line == NULL)

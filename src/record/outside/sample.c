@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/process.h"
+
 #define HEADER sizeof(struct perf_event_header)
 #define TRAILING (3 * sizeof(uint64_t)) /* ids and time, behind records that are no samples */
 #define IDS_FROM (UINT64_C(1) << 62)    /* above the kernel's */
@@ -130,7 +132,7 @@ bool fm_outside_name(struct fm_perf_live *live, const struct fm_target *target, 
 {
     char name[64];
     g_autoptr(GByteArray) body = g_byte_array_new();
-    if (!fm_target_read(target, tid, "comm", name, sizeof name))
+    if (!fm_process_read(target->pid, tid, "comm", name, sizeof name))
         return true;
     name[strcspn(name, "\n")] = '\0';
     put_u32(body, (uint32_t)target->pid);

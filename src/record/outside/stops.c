@@ -10,6 +10,8 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "base/process.h"
+
 #define WAIT_NS 20000        /* from one look whether it has stopped to the next */
 #define WAIT_MAX_NS 20000000 /* then it is looked at again by the next sample */
 #define CALL_BYTES 2u        /* the instruction syscall is that long */
@@ -24,13 +26,6 @@ struct fm_stops {
 };
 
 enum stop { STOPPED, RUNNING, GONE };
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* Looks without taking the event: the signal that stopped the thread stays there, so it is
  * delivered even if fathom is killed at this moment. */
@@ -59,9 +54,10 @@ static enum stop look(const struct fm_stops *stops, pid_t tid, int *ret_signal)
 static enum stop wait_for(const struct fm_stops *stops, pid_t tid, uint64_t max_ns, int *ret_signal)
 {
     const struct timespec moment = {.tv_nsec = WAIT_NS};
-    uint64_t end = now_ns() + max_ns;
+    uint64_t end = fm_outside_clock_ns(CLOCK_MONOTONIC) + max_ns;
     enum stop stop;
-    while ((stop = look(stops, tid, ret_signal)) == RUNNING && now_ns() < end)
+    while ((stop = look(stops, tid, ret_signal)) == RUNNING &&
+           fm_outside_clock_ns(CLOCK_MONOTONIC) < end)
         nanosleep(&moment, NULL);
     return stop;
 }
@@ -89,7 +85,7 @@ static uint64_t mask_of(const char *text, const char *field)
 static bool has_signals(const struct fm_stops *stops, pid_t tid)
 {
     char text[4096];
-    if (!fm_target_read(stops->target, tid, "status", text, sizeof text))
+    if (!fm_process_read(stops->target->pid, tid, "status", text, sizeof text))
         return true;
     uint64_t pending = mask_of(text, "\nSigPnd:") | mask_of(text, "\nShdPnd:");
     return (pending & ~mask_of(text, "\nSigBlk:")) != 0;
@@ -174,7 +170,7 @@ static bool stop(struct fm_stops *stops, const struct fm_thread_run *run,
                  struct fm_outside_sample *sample)
 {
     int signal = 0;
-    uint64_t began = now_ns();
+    uint64_t began = fm_outside_clock_ns(CLOCK_MONOTONIC);
     if (!g_hash_table_contains(stops->late, GINT_TO_POINTER(sample->tid)) &&
         ptrace(PTRACE_SEIZE, sample->tid, NULL, NULL) != 0)
         return false;
@@ -187,7 +183,7 @@ static bool stop(struct fm_stops *stops, const struct fm_thread_run *run,
         return false;
     bool copied = copy(stops, run, sample, signal);
     let_go(stops, sample->tid, signal);
-    stops->ns += now_ns() - began;
+    stops->ns += fm_outside_clock_ns(CLOCK_MONOTONIC) - began;
     stops->count++;
     return copied;
 }

@@ -12,39 +12,24 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/process.h"
 #include "base/text/shell.h"
 
 #define PAGE 4096u
 #define PARTS 32 /* pages copied by one call */
 
-static char *path_of(pid_t pid, const char *name)
-{
-    return g_strdup_printf("/proc/%d/%s", (int)pid, name);
-}
-
-bool fm_target_read(const struct fm_target *target, pid_t tid, const char *name, char *text,
-                    size_t size)
-{
-    char path[96];
-    g_snprintf(path, sizeof path, "/proc/%d/task/%d/%s", (int)target->pid, (int)tid, name);
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t got = file >= 0 ? read(file, text, size - 1) : -1;
-    if (file >= 0)
-        close(file);
-    text[got > 0 ? got : 0] = '\0';
-    return got > 0;
-}
-
 /* A field of /proc/PID/status: "TracerPid". -1: there is none. */
 static int64_t status_of(pid_t pid, const char *field)
 {
-    g_autofree char *path = path_of(pid, "status");
-    g_autofree char *text = NULL;
+    g_autofree char *text = fm_process_text(pid, "status");
     g_autofree char *begin = g_strdup_printf("\n%s:", field);
-    if (!g_file_get_contents(path, &text, NULL, NULL))
-        return -1;
-    const char *at = strstr(text, begin);
+    const char *at = text == NULL ? NULL : strstr(text, begin);
     return at == NULL ? -1 : g_ascii_strtoll(at + strlen(begin), NULL, 10);
+}
+
+static char *path_of(pid_t pid, const char *name)
+{
+    return g_strdup_printf("/proc/%d/%s", (int)pid, name);
 }
 
 static char *link_of(pid_t pid, const char *name)
@@ -93,16 +78,9 @@ size_t fm_target_copy(const struct fm_target *target, uint64_t address, void *to
 
 uint64_t fm_target_kernel_ticks(const struct fm_target *target)
 {
-    g_autofree char *path = path_of(target->pid, "stat");
-    g_autofree char *text = NULL;
-    unsigned long long user, kernel;
-    if (!g_file_get_contents(path, &text, NULL, NULL))
-        return 0;
-    const char *end = strrchr(text, ')'); /* the name may have any in it */
-    return end != NULL && sscanf(end + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu",
-                                 &user, &kernel) == 2
-               ? kernel
-               : 0;
+    g_autofree char *stat = fm_process_text(target->pid, "stat");
+    const char *ticks = stat == NULL ? NULL : fm_process_field(stat, FM_PROCESS_KERNEL_TICKS);
+    return ticks == NULL ? 0 : g_ascii_strtoull(ticks, NULL, 10);
 }
 
 static char *command_of(pid_t pid)
@@ -122,20 +100,16 @@ static char *command_of(pid_t pid)
 
 static uint64_t start_of(pid_t pid)
 {
-    g_autofree char *path = path_of(pid, "stat");
-    g_autofree char *text = NULL, *boot = NULL;
-    unsigned long long ticks;
-    if (!g_file_get_contents(path, &text, NULL, NULL) ||
-        !g_file_get_contents("/proc/stat", &boot, NULL, NULL))
+    g_autofree char *stat = fm_process_text(pid, "stat");
+    g_autofree char *boot = NULL;
+    const char *start = stat == NULL ? NULL : fm_process_field(stat, FM_PROCESS_START);
+    if (start == NULL || !g_file_get_contents("/proc/stat", &boot, NULL, NULL))
         return 0;
-    const char *end = strrchr(text, ')'), *since = strstr(boot, "\nbtime ");
-    if (end == NULL || since == NULL ||
-        sscanf(end + 1,
-               " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-               &ticks) != 1)
+    const char *since = strstr(boot, "\nbtime ");
+    if (since == NULL)
         return 0;
     return (g_ascii_strtoull(since + strlen("\nbtime "), NULL, 10) * 100 +
-            ticks * 100 / (uint64_t)sysconf(_SC_CLK_TCK)) *
+            g_ascii_strtoull(start, NULL, 10) * 100 / (uint64_t)sysconf(_SC_CLK_TCK)) *
            10000000;
 }
 
@@ -155,8 +129,8 @@ static bool fail(int code, GError **error, const char *format, ...)
 static bool check_process(pid_t pid, GError **error)
 {
     int64_t group = status_of(pid, "Tgid");
-    g_autofree char *path = path_of(pid, "status");
-    g_autofree char *text = NULL;
+    g_autofree char *stat = fm_process_text(pid, "stat");
+    const char *state = stat == NULL ? NULL : fm_process_field(stat, FM_PROCESS_STATE);
     if (group < 0)
         return fail(FM_ERROR_UNAVAILABLE, error, "there is no process %d", (int)pid);
     if (group != pid)
@@ -165,7 +139,7 @@ static bool check_process(pid_t pid, GError **error)
                     (int)group);
     if (pid == getpid())
         return fail(FM_ERROR_USAGE, error, "%d is fathom itself", (int)pid);
-    if (g_file_get_contents(path, &text, NULL, NULL) && strstr(text, "\nState:\tZ") != NULL)
+    if (state != NULL && *state == 'Z')
         return fail(FM_ERROR_UNAVAILABLE, error, "process %d has ended", (int)pid);
     return true;
 }
@@ -211,11 +185,8 @@ static char *root_of(pid_t pid)
 /* The last of the numbers that it has, the innermost container's. */
 static int32_t inner_pid_of(pid_t pid)
 {
-    g_autofree char *path = path_of(pid, "status");
-    g_autofree char *text = NULL;
-    const char *at = NULL;
-    if (g_file_get_contents(path, &text, NULL, NULL))
-        at = strstr(text, "\nNSpid:");
+    g_autofree char *text = fm_process_text(pid, "status");
+    const char *at = text == NULL ? NULL : strstr(text, "\nNSpid:");
     if (at == NULL)
         return pid;
     g_autofree char *line = g_strndup(at + 1, strcspn(at + 1, "\n"));
@@ -248,7 +219,7 @@ bool fm_target_open(pid_t pid, struct fm_target *ret, GError **error)
     ret->inner_pid = inner_pid_of(pid);
     ret->parent = (pid_t)status_of(pid, "PPid");
     ret->tracer = (pid_t)status_of(pid, "TracerPid");
-    ret->is_readable = fm_target_read(ret, pid, "syscall", byte, sizeof byte);
+    ret->is_readable = fm_process_read(pid, pid, "syscall", byte, sizeof byte);
     return true;
 }
 

@@ -6,8 +6,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 
 #include "base/compiler.h"
+
+static inline uint64_t fm_outside_clock_ns(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
 
 struct fm_target {
     pid_t pid;
@@ -28,9 +36,6 @@ FM_MUST_USE bool fm_target_open(pid_t pid, struct fm_target *ret, GError **error
 void fm_target_close(struct fm_target *target);
 /* Numbers of its threads (pid_t) now; empty when it has ended. */
 GArray *fm_target_threads(const struct fm_target *target);
-/* Reads a file of a thread in /proc. False: the thread has ended, or reading is not permitted. */
-bool fm_target_read(const struct fm_target *target, pid_t tid, const char *name, char *text,
-                    size_t size);
 /* Copies memory of the process, up to the first page that cannot be read; returns the number of
  * bytes. */
 size_t fm_target_copy(const struct fm_target *target, uint64_t address, void *to, size_t size);

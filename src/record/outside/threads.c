@@ -5,15 +5,13 @@
 #include <string.h>
 #include <time.h>
 
-#define ASLEEP_BYTES 16384u /* each sleeping thread keeps so much of its stack */
+#include "base/process.h"
 
-struct counts {
-    uint64_t ran, queued, turns; /* ns, ns, how often it was given a CPU */
-};
+#define ASLEEP_BYTES 16384u /* each sleeping thread keeps so much of its stack */
 
 struct thread {
     pid_t tid;
-    struct counts counts;
+    struct fm_process_counts counts;
     uint64_t looked_ns;
     uint64_t ran_ns;   /* that no sample stands for yet */
     uint64_t slept_ns; /* in the sleep, or not known where */
@@ -39,13 +37,6 @@ static void thread_free(void *of)
     g_free(thread);
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 struct fm_thread_counts *fm_thread_counts_new(const struct fm_target *target,
                                               struct fm_perf_live *live, struct fm_python *python,
                                               bool with_cpu)
@@ -69,30 +60,10 @@ void fm_thread_counts_free(struct fm_thread_counts *counts)
 
 /* --- what the kernel says --- */
 
-static bool read_counts(const struct fm_target *target, pid_t tid, struct counts *ret)
-{
-    char text[96];
-    unsigned long long ran, queued, turns;
-    if (!fm_target_read(target, tid, "schedstat", text, sizeof text) ||
-        sscanf(text, "%llu %llu %llu", &ran, &queued, &turns) != 3)
-        return false;
-    *ret = (struct counts){ran, queued, turns};
-    return true;
-}
-
 uint64_t fm_thread_turns(const struct fm_target *target, pid_t tid)
 {
-    struct counts now;
-    return read_counts(target, tid, &now) ? now.turns : 0;
-}
-
-static char read_state(const struct fm_thread_counts *of, pid_t tid)
-{
-    char text[512];
-    if (!fm_target_read(of->target, tid, "stat", text, sizeof text))
-        return 0;
-    const char *end = strrchr(text, ')'); /* the name may have any in it */
-    return end != NULL && end[1] == ' ' ? end[2] : 0;
+    struct fm_process_counts now;
+    return fm_process_counts(target->pid, tid, &now) ? now.turns : 0;
 }
 
 /* --- samples --- */
@@ -123,11 +94,11 @@ static bool end_sleep(struct fm_thread_counts *of, struct thread *thread, GError
 static GByteArray *read_sleep(struct fm_thread_counts *of, const struct thread *thread)
 {
     char text[256];
-    struct counts after;
+    struct fm_process_counts after;
     unsigned long long sp, ip;
     struct fm_outside_sample sample = {
         .pid = of->target->pid, .tid = thread->tid, .measure = FM_PERF_LIVE_ASLEEP};
-    if (!fm_target_read(of->target, thread->tid, "syscall", text, sizeof text))
+    if (!fm_process_read(of->target->pid, thread->tid, "syscall", text, sizeof text))
         return NULL;
     int fields = text[0] == '-' ? sscanf(text, "-1 %llx %llx", &sp, &ip)
                                 : sscanf(text, "%*d %*x %*x %*x %*x %*x %*x %llx %llx", &sp, &ip);
@@ -143,7 +114,8 @@ static GByteArray *read_sleep(struct fm_thread_counts *of, const struct thread *
     g_autoptr(GByteArray) scripts = g_byte_array_new();
     fm_python_frames(of->python, thread->tid, scripts);
     sample.scripts = scripts;
-    if (!read_counts(of->target, thread->tid, &after) || after.turns != thread->counts.turns)
+    if (!fm_process_counts(of->target->pid, thread->tid, &after) ||
+        after.turns != thread->counts.turns)
         return NULL;
     return fm_outside_record(&sample);
 }
@@ -160,12 +132,12 @@ static struct thread *begin(struct fm_thread_counts *of, pid_t tid, GError **err
 }
 
 /* Takes the times since the last look. Of a new thread nothing is known before. */
-static void take_times(struct thread *thread, const struct counts *now, bool is_new)
+static void take_times(struct thread *thread, const struct fm_process_counts *now, bool is_new)
 {
-    uint64_t at = now_ns();
+    uint64_t at = fm_outside_clock_ns(CLOCK_MONOTONIC);
     if (!is_new) {
-        uint64_t wall = at - thread->looked_ns, ran = now->ran - thread->counts.ran;
-        uint64_t ready = now->queued - thread->counts.queued;
+        uint64_t wall = at - thread->looked_ns, ran = now->ran_ns - thread->counts.ran_ns;
+        uint64_t ready = now->queued_ns - thread->counts.queued_ns;
         thread->ran_ns += ran;
         thread->ready_ns += ready;
         thread->slept_ns += wall > ran + ready ? wall - ran - ready : 0;
@@ -177,14 +149,14 @@ static void take_times(struct thread *thread, const struct counts *now, bool is_
 static bool look_at(struct fm_thread_counts *of, pid_t tid, GArray *running, GError **error)
 {
     struct thread *thread = g_hash_table_lookup(of->threads, GINT_TO_POINTER(tid));
-    struct counts now;
+    struct fm_process_counts now;
     bool is_new = thread == NULL;
     if (is_new)
         thread = begin(of, tid, error);
     if (thread == NULL)
         return false;
     thread->look = of->look;
-    if (!read_counts(of->target, tid, &now))
+    if (!fm_process_counts(of->target->pid, tid, &now))
         return true;
     bool same = now.turns == thread->counts.turns;
     if (same && thread->sleep != NULL) { /* it still sleeps */
@@ -198,7 +170,7 @@ static bool look_at(struct fm_thread_counts *of, pid_t tid, GArray *running, GEr
         if (!end_sleep(of, thread, error))
             return false;
     }
-    char state = read_state(of, tid);
+    char state = fm_process_state(of->target->pid, tid);
     if (!had_sleep)
         take_times(thread, &now, is_new);
     if (state == 'S' || state == 'D') {

@@ -7,33 +7,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define STATE_FIELD 3u
-#define THREADS_FIELD 20u
-#define START_FIELD 22u
+#include "base/process.h"
 
-/* From the state field, which is at rest, to another; NULL: there are not enough. */
-static const char *field_at(const char *rest, unsigned number)
-{
-    for (unsigned field = STATE_FIELD; field < number && rest != NULL; field++)
-        rest = strchr(rest + 1, ' ');
-    return rest;
-}
-
-/* The command's name may contain anything, so fields are counted from its closing bracket. A
- * process whose first thread called pthread_exit() is a zombie, too, while its other threads
+/* A process whose first thread called pthread_exit() is a zombie, too, while its other threads
  * run. */
 uint64_t fm_raw_process_start(int pid)
 {
-    g_autofree char *path = g_strdup_printf("/proc/%d/stat", pid);
-    g_autofree char *text = NULL;
-    if (!g_file_get_contents(path, &text, NULL, NULL))
-        return 0;
-    const char *rest = strrchr(text, ')');
-    if (rest == NULL || rest[1] != ' ')
-        return 0;
-    rest++;
-    const char *threads = field_at(rest, THREADS_FIELD), *start = field_at(rest, START_FIELD);
-    if (start == NULL || (rest[1] == 'Z' && g_ascii_strtoull(threads, NULL, 10) <= 1))
+    g_autofree char *stat = fm_process_text(pid, "stat");
+    const char *state = stat == NULL ? NULL : fm_process_field(stat, FM_PROCESS_STATE);
+    const char *start = stat == NULL ? NULL : fm_process_field(stat, FM_PROCESS_START);
+    if (start == NULL ||
+        (*state == 'Z' &&
+         g_ascii_strtoull(fm_process_field(stat, FM_PROCESS_THREADS), NULL, 10) <= 1))
         return 0;
     return g_ascii_strtoull(start, NULL, 10);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/process.h"
 #include "base/text/shell.h"
 #include "base/console/say.h"
 #include "record/run/joining.h"
@@ -20,16 +21,12 @@
 #define WHOLE_SUMMARIES 3
 
 /* A child that tells nobody of its end (clone without a signal) is no process of the program's, but
- * a helper in the memory of one: the runtime reads by one, so that the program sees no descriptor.
- */
+ * a helper in the memory of one, as the runtime of older recordings had. */
 static bool is_part_of_another(int pid)
 {
-    g_autofree char *path = g_strdup_printf("/proc/%d/stat", pid);
-    g_autofree char *text = NULL;
-    const char *rest = g_file_get_contents(path, &text, NULL, NULL) ? strrchr(text, ')') : NULL;
-    for (int field = 2; field < 38 && rest != NULL; field++)
-        rest = strchr(rest + 1, ' ');
-    return rest != NULL && atoi(rest + 1) == 0;
+    g_autofree char *stat = fm_process_text(pid, "stat");
+    const char *signal = stat == NULL ? NULL : fm_process_field(stat, FM_PROCESS_EXIT_SIGNAL);
+    return signal != NULL && atoi(signal) == 0;
 }
 
 /* Whether a process lives that has the run's environment, and not that of an earlier run of the

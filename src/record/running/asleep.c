@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/process.h"
 #include "record/raw/of_run.h"
 #include "record/raw/recording.h"
 
@@ -202,40 +203,14 @@ static void find_threads(struct recording *r, gint64 now_us)
 
 /* --- one thread --- */
 
-static bool read_text(const struct recording *r, uint32_t tid, const char *name, char *text,
-                      size_t size)
-{
-    char path[64];
-    g_snprintf(path, sizeof path, "/proc/%u/task/%u/%s", r->header.pid, tid, name);
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t got = file >= 0 ? read(file, text, size - 1) : -1;
-    if (file >= 0)
-        close(file);
-    text[got > 0 ? got : 0] = '\0';
-    return got > 0;
-}
-
-/* Number of times the thread was given a CPU: while it does not change, a sleeping thread still
- * sleeps. */
+/* While it does not change, a sleeping thread still sleeps. */
 static bool turns_of(const struct recording *r, uint32_t tid, uint64_t *ret)
 {
-    char text[96];
-    unsigned long long ran, queued, turns;
-    if (!read_text(r, tid, "schedstat", text, sizeof text) ||
-        sscanf(text, "%llu %llu %llu", &ran, &queued, &turns) != 3 || turns == 0)
+    struct fm_process_counts counts;
+    if (!fm_process_counts((int)r->header.pid, (int)tid, &counts) || counts.turns == 0)
         return false;
-    *ret = turns;
+    *ret = counts.turns;
     return true;
-}
-
-/* 'R', 'S', ...; 0: there is no such thread. */
-static char state_of(const struct recording *r, uint32_t tid)
-{
-    char text[512];
-    if (!read_text(r, tid, "stat", text, sizeof text))
-        return 0;
-    const char *end = strrchr(text, ')'); /* the name may have any in it */
-    return end != NULL && end[1] == ' ' ? end[2] : 0;
 }
 
 /* The csd of the innermost open frame; without one, that of the thread's root. 0 = not known. Above
@@ -319,8 +294,8 @@ static bool look_at(struct recording *r, struct thread *own, gint64 now_us)
     if (is_open(&thread) || since_us <= 0)
         return true;
     if (!turns_of(r, own->tid, &before))
-        return state_of(r, own->tid) != 0;
-    char state = state_of(r, own->tid);
+        return fm_process_state((int)r->header.pid, (int)own->tid) != 0;
+    char state = fm_process_state((int)r->header.pid, (int)own->tid);
     if (state != 'S' && state != 'D')
         return state != 0;
     if (!read_at(r->file, &thread, sizeof thread, bytes_of(own->ref)) || is_open(&thread))

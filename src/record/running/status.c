@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/process.h"
 #include "record/raw/bytes.h"
 #include "record/raw/recording.h"
 #include "record/running/control.h"
@@ -115,12 +116,9 @@ bool fm_control_path(const char *name, char **ret, GError **error)
 
 static char state_of_process(int pid)
 {
-    g_autofree char *path = g_strdup_printf("/proc/%d/stat", pid);
-    g_autofree char *text = NULL;
-    if (!g_file_get_contents(path, &text, NULL, NULL))
-        return 0;
-    const char *rest = strrchr(text, ')');
-    return rest != NULL && rest[1] == ' ' ? rest[2] : 0;
+    g_autofree char *stat = fm_process_text(pid, "stat");
+    const char *state = stat == NULL ? NULL : fm_process_field(stat, FM_PROCESS_STATE);
+    return state == NULL ? 0 : *state;
 }
 
 /* Lists are limited by what fits in the file. */
