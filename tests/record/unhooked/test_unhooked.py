@@ -152,6 +152,7 @@ def sentence(shown):
 
 HEAP = r"""
 #include <stdlib.h>
+#include <time.h>
 static void *kept[60000];
 __attribute__((noinline)) void blocks(unsigned round)
 {
@@ -163,7 +164,7 @@ __attribute__((noinline)) void blocks(unsigned round)
 }
 int main(void)
 {
-    for (unsigned round = 0; round < 60; round++)
+    for (unsigned round = 0; clock() < CLOCKS_PER_SEC / 2; round++)
         blocks(round);
     return 0;
 }
