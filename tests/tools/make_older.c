@@ -18,8 +18,9 @@ static bool take_out(struct fm_profile *profile, const char *in, const char *out
         return true;
     if (!fm_attached_find(NULL, in, profile, kind, &found, error))
         return false;
-    bool ok = g_file_set_contents(path, (const char *)found.bytes, (gssize)found.size, error);
-    fm_attached_done(&found);
+    bool ok = fm_attached_end(
+        &found, g_file_set_contents(path, (const char *)found.bytes, (gssize)found.size, error),
+        error);
     g_free(profile->attached[kind].packed);
     profile->attached[kind] = (struct fm_attachment){0};
     return ok;

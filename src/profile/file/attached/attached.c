@@ -145,6 +145,14 @@ bool fm_read_begin(struct fm_reader *in, const char *id_line, const struct fm_pr
     return fm_read_owner(in, profile, what, error);
 }
 
+static void done(struct fm_attached_bytes *found)
+{
+    g_free(found->name);
+    g_free(found->unpacked);
+    fm_mapped_file_free(found->file);
+    *found = (struct fm_attached_bytes){0};
+}
+
 static bool unpack(const struct fm_attachment *from, struct fm_attached_bytes *ret, GError **error)
 {
     ret->size = from->size;
@@ -156,7 +164,7 @@ static bool unpack(const struct fm_attachment *from, struct fm_attached_bytes *r
     if (!ZSTD_isError(size) && size == from->size)
         return true;
     g_set_error(error, FM_ERROR, FM_ERROR_FORMAT, "%s: the packed bytes are damaged", ret->name);
-    fm_attached_done(ret);
+    done(ret);
     return false;
 }
 
@@ -172,7 +180,7 @@ static bool find_file(const struct fm_roots *roots, const char *data_path,
         }
     }
     if (!fm_mapped_file_find(roots, ret->name, &ret->file, error)) {
-        fm_attached_done(ret);
+        done(ret);
         return false;
     }
     ret->bytes = fm_mapped_file_begin(ret->file);
@@ -192,18 +200,10 @@ bool fm_attached_find(const struct fm_roots *roots, const char *data_path,
     return unpack(&profile->attached[kind], ret, error);
 }
 
-void fm_attached_done(struct fm_attached_bytes *found)
-{
-    g_free(found->name);
-    g_free(found->unpacked);
-    fm_mapped_file_free(found->file);
-    *found = (struct fm_attached_bytes){0};
-}
-
 bool fm_attached_end(struct fm_attached_bytes *found, bool was_read, GError **error)
 {
     bool ok = was_read && (found->file == NULL || fm_mapped_file_check(found->file, error));
-    fm_attached_done(found);
+    done(found);
     return ok;
 }
 

@@ -30,8 +30,7 @@ struct fm_attached_bytes {
 FM_MUST_USE bool fm_attached_find(const struct fm_roots *roots, const char *data_path,
                                   const struct fm_profile *profile, enum fm_attachment_kind kind,
                                   struct fm_attached_bytes *ret, GError **error);
-void fm_attached_done(struct fm_attached_bytes *found);
-/* The same after they were read. False: they could not be, or the file became shorter meanwhile. */
+/* Ends the use of the bytes. False: they could not be read, or the file was changed meanwhile. */
 FM_MUST_USE bool fm_attached_end(struct fm_attached_bytes *found, bool was_read, GError **error);
 /* Removes the files that an older fathom wrote beside data_path; others of such names stay. */
 void fm_attached_remove_beside(const char *data_path);

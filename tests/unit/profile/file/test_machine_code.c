@@ -92,7 +92,7 @@ static void test_damage(void)
     g_assert_true(fm_attached_find(NULL, "x.data", profile, FM_ATTACHED_CODE, &found, NULL));
     gsize size = found.size;
     g_autofree uint8_t *bytes = g_memdup2(found.bytes, size);
-    fm_attached_done(&found);
+    g_assert_true(fm_attached_end(&found, true, NULL));
     for (gsize cut = 0; cut < size; cut++) {
         struct fm_machine_code *read = NULL;
         g_autoptr(GError) error = NULL;

@@ -85,7 +85,7 @@ static GBytes *bytes_of(const struct fm_source_map *map, struct fm_profile *prof
     fm_source_map_attach(map, profile);
     g_assert_true(fm_attached_find(NULL, "x.data", profile, FM_ATTACHED_LINES, &found, NULL));
     GBytes *bytes = g_bytes_new(found.bytes, found.size);
-    fm_attached_done(&found);
+    g_assert_true(fm_attached_end(&found, true, NULL));
     return bytes;
 }
 
