@@ -60,9 +60,10 @@ def place(build):
     shots.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="fathom-browser-") as folder:
         scripts = pathlib.Path(folder, "scripts")
-        scripts.mkdir()
-        for script in SOURCE.glob("*.mjs"):
-            shutil.copy(script, scripts)
+        for script in SOURCE.rglob("*.mjs"):
+            copy = scripts / script.relative_to(SOURCE)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(script, copy)
         (scripts / "node_modules").symlink_to(modules)
         yield Place(folder, browser, str(shots))
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Serves five logs that are made here and runs traces.mjs against them in a headless Chromium: run_traces.py
+"""Serves five logs that are made here and runs traces/traces.mjs against them in a headless Chromium: run_traces.py
 FATHOM MAKE_TRACE BUILD, where FATHOM heeds FATHOM_HOLD (src/engine/hold.h). Skips as browser_lib.py tells."""
 import os
 import subprocess
@@ -26,7 +26,7 @@ def main(fathom, make_trace, build):
         subprocess.run([make_trace, "bands", bands, "40"], check=True)
         # A log that nobody has open for writing is not followed.
         with open(growing, "ab"), browser_lib.serving(fathom, [small, long, growing, haskell, bands]) as address:
-            return place.run("traces.mjs", browser_lib.root_of(address), place.browser, place.shots, make_trace,
+            return place.run("traces/traces.mjs", browser_lib.root_of(address), place.browser, place.shots, make_trace,
                              place.path("logs"), place.path("hold"))
 
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps of traces.mjs: an area of the small log, its totals and durations.
 import assert from "node:assert/strict";
-import { until, untilTrue } from "./browser.mjs";
+import { until, untilTrue } from "../browser.mjs";
 
 // Until the panel has an answer for what the page asks now; its rows by name.
 async function rowsOf(page) {

@@ -8,7 +8,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { asksQueries, drawsFlames, ordersLanes, selectsAreas, showsPaths, stepsAlong, tellsDetails } from "./area.mjs";
 import { stacksBands } from "./bands.mjs";
-import { newPage, newTab, painted, shot as shotInto, until, untilTrue, withBrowser } from "./browser.mjs";
+import { newPage, newTab, painted, shot as shotInto, until, untilTrue, withBrowser } from "../browser.mjs";
 
 const [base, executablePath, shots, makeTrace, logs, hold] = process.argv.slice(2);
 const [small, long, growing, haskell] = ["small", "long", "growing", "haskell"]
