@@ -465,6 +465,15 @@ function takeServed(main) {
 const growingLine = document.querySelector("#main .notice[data-live]");
 const served = growingLine && takeServed(document.getElementById("main"));
 
+// A listing of source that is longer than its frame is scrolled to the line of the address, which a reload forgets, or
+// else to its hottest line.
+function showLine(hottest) {
+  const frame = hottest.closest(".wide");
+  const named = /^#L\d+$/.test(location.hash) && frame.querySelector(location.hash);
+  const at = (named || hottest).getBoundingClientRect(), around = frame.getBoundingClientRect();
+  frame.scrollTop += at.top + at.height / 2 - around.top - frame.clientHeight / 2;
+}
+
 // Pages of traces have their own script (trace/main.js) instead of this one.
 if (!document.body.matches(".trace")) {
   for (const table of document.querySelectorAll("table:not(.source)")) {
@@ -472,6 +481,7 @@ if (!document.body.matches(".trace")) {
     addTools(table);
     addWindow(table);
   }
+  document.querySelectorAll("table.source tr.hottest").forEach(showLine);
   document.addEventListener("keydown", onKey);
   completeSearch(document.getElementById("search"));
   watchLeaving();

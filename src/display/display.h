@@ -92,6 +92,7 @@ struct fm_source_line {
     double below_seconds; /* time of the calls made there; shown beside it where it is known */
     int64_t bytes;        /* allocated by its calls and below */
     unsigned heat;        /* its part of the whole, 1 to 5; 0 = no cost */
+    bool hottest;         /* a script scrolls the listing to it */
     bool runs_known;      /* coverage: how often the code on the line ran */
     uint64_t runs;
     const struct fm_source_callee *callees; /* links behind the text; NULL = none */

@@ -107,9 +107,22 @@ def check_hottest(tap, folder, grade):
     linked = [item["text"] for item in page("proc/busy", folder)["links"] if item["list"] == "Hottest lines:"]
     tap.check(1 <= len(linked) <= 3 and linked[0].startswith("line "), f"{grade}: the function's page links to its hottest lines",
               linked)
+    linked = [item["text"] for item in page("source/work.c", folder)["links"] if item["list"] == "Hottest lines:"]
+    tap.same([int(text.split(":")[0].removeprefix("line ")) for text in linked],
+             [int(place.split(":")[1]) for place in places if place.startswith("work.c:")][:3],
+             f"{grade}: the file's page links to its hottest lines")
     first = {table["name"]: table for table in page("menu", folder)["tables"]}
     tap.check([row["cells"]["place"] for row in first["lines"]["rows"]] == places[:5],
               f"{grade}: the first page has the first of them", first.get("lines"))
+
+
+def check_inlined(tap, folder):
+    """The line that a body was inlined at leads to it, and its page leads back."""
+    call = 1 + next(i for i, line in enumerate(WORK.splitlines()) if "return inner(" in line)
+    callees = by_line(page("proc/busy", folder))[call]["callees"]
+    tap.same([callee["name"] for callee in callees], ["inner"], "a line leads into the body that was inlined there")
+    back = [item for item in page("proc/inner", folder)["links"] if item["list"] == "Inlined at:"]
+    tap.same([item["text"] for item in back], [f"work.c:{call} in busy"], "and its page leads back")
 
 
 def instructions(query, folder):
@@ -252,6 +265,8 @@ def main():
             (folder / "work.c").write_text(WORK)
             check(tap, folder, grade)
             check_hottest(tap, folder, grade)
+            if grade == "deep":
+                check_inlined(tap, folder)
             check_instructions(tap, folder, grade)
         check_program_is_gone(tap, folder)
         check_files(tap, folder)

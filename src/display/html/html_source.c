@@ -87,6 +87,21 @@ static void append_callees(const struct html *html, const struct link *links, un
     g_string_append(html->out, any ? "</small>" : "");
 }
 
+static void begin_row(GString *out, const struct fm_source_line *line, bool never, bool dead)
+{
+    char heat[sizeof "h5"] = "";
+
+    if (line->heat > 0 && !never)
+        g_snprintf(heat, sizeof heat, "h%u", MIN(line->heat, 5u));
+    const char *kind = heat[0] ? heat : never ? "never" : dead ? "dead" : "";
+    if (line->hottest)
+        g_string_append_printf(out, "<tr class=\"%s%shottest\">", kind, kind[0] ? " " : "");
+    else if (kind[0])
+        g_string_append_printf(out, "<tr class=\"%s\">", kind);
+    else
+        g_string_append(out, "<tr>");
+}
+
 void fm_html_source(struct html *html, const struct source *source)
 {
     GString *out = html->out;
@@ -115,12 +130,7 @@ void fm_html_source(struct html *html, const struct source *source)
 
         bool dead = source->has_runs ? !line->runs_known : line->calls < 0;
         bool never = line->runs_known && line->runs == 0;
-        if (line->heat > 0 && !never)
-            g_string_append_printf(out, "<tr class=\"h%u\">", MIN(line->heat, 5u));
-        else
-            g_string_append(out, never  ? "<tr class=\"never\">"
-                                 : dead ? "<tr class=\"dead\">"
-                                        : "<tr>");
+        begin_row(out, line, never, dead);
         g_string_append(out, "<th scope=\"row\"");
         if (anchors)
             g_string_append_printf(out, " id=\"L%u\"", line->line);

@@ -6,15 +6,14 @@
 
 #include "base/files/beside.h"
 #include "profile/digest/lines/source_index.h"
+#include "pages/profile/bodies/source_links.h"
 #include "pages/profile/bodies/source_text.h"
-#include "pages/profile/measured/measure.h"
 #include "pages/profile/parts/names.h"
 #include "pages/profile/parts/page.h"
 #include "pages/profile/parts/preferences.h"
 
 #define LINES_MAX 3000
 #define HEATS 5
-#define HOTTEST_SHOWN 3
 
 /* --- costs by line --- */
 
@@ -44,6 +43,7 @@ static struct fm_source_line line_of(const struct fm_page *page, uint32_t number
                                   .time_known = cost->time_known && rate > 0,
                                   .line_seconds =
                                       rate > 0 ? (double)cost->quanta / (double)rate : 0,
+                                  .hottest = cost->hottest,
                                   .runs_known = cost->runs_known,
                                   .runs = cost->runs};
     if (whole > 0 && amount > 0)
@@ -252,36 +252,19 @@ static void add_file_links(struct fm_page *page, uint32_t ps)
         fm_add_link(list, &code, "Side by side with its instructions");
 }
 
-/* Links to the lines with the most time, as a long function does not fit a window. */
-static void link_hottest(struct fm_page *page, uint32_t ps, struct fm_line_span span,
-                         const struct fm_line_cost *costs)
+/* The line that a long listing is opened at: with the most time of its own, else with the most that
+ * it calls. */
+static void mark_hottest(const struct fm_page *page, struct fm_line_span span,
+                         struct fm_line_cost *costs)
 {
-    struct fm_measured time;
-    struct fm_list *list = NULL;
-    fm_measured_init(&time, page->recording, FM_QUERY_BY_TIME);
-    uint64_t least = 0; /* of the lines linked so far */
-    uint32_t last = 0;
-    for (unsigned shown = 0; time.is_time && shown < HOTTEST_SHOWN; shown++) {
-        uint32_t best = span.count;
-        for (uint32_t i = 0; i < span.count; i++) {
-            bool listed =
-                shown > 0 && (costs[i].quanta > least || (costs[i].quanta == least && i <= last));
-            if (costs[i].quanta > 0 && !listed &&
-                (best == span.count || costs[i].quanta > costs[best].quanta))
-                best = i;
-        }
-        if (best == span.count)
-            return;
-        least = costs[best].quanta;
-        last = best;
-        if (list == NULL)
-            list = fm_add_list(page->body, FM_LIST_HORIZONTAL, "Hottest lines:");
-        struct fm_query link = fm_page_link(page, FM_CMD_PROC, ps);
-        link.line = span.first + best;
-        g_autofree char *amount = fm_measured_text(&time, (int64_t)MIN(least, (uint64_t)INT64_MAX));
-        g_autofree char *label = g_strdup_printf("line %" PRIu32 ": %s", link.line, amount);
-        fm_add_link(list, &link, label);
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < span.count; i++) {
+        bool equal = costs[i].quanta == costs[best].quanta;
+        if (costs[i].quanta > costs[best].quanta ||
+            (equal && amount_of(page, &costs[i]) > amount_of(page, &costs[best])))
+            best = i;
     }
+    costs[best].hottest = span.count > 0 && amount_of(page, &costs[best]) > 0;
 }
 
 void fm_source_add(struct fm_page *page, uint32_t ps, uint32_t pd)
@@ -319,7 +302,10 @@ void fm_source_add(struct fm_page *page, uint32_t ps, uint32_t pd)
     fm_source_add_time_note(page);
     g_autofree struct fm_line_cost *costs = g_new0(struct fm_line_cost, span.count);
     fm_source_add_costs(page, ps, pd, span, costs);
-    link_hottest(page, ps, span, costs);
+    const struct fm_query here = fm_page_link(page, FM_CMD_PROC, ps);
+    fm_source_link_copies(page, ps);
+    fm_source_link_hottest(page, &here, span, costs);
+    mark_hottest(page, span, costs);
     fm_source_add_lines(page, proc->file, span, costs, whole_of(page, &of),
                         start ? text + (start - text) : NULL);
     add_file_links(page, ps);

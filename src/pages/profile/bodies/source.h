@@ -14,6 +14,7 @@ struct fm_line_cost {
     struct fm_cost cost;
     bool time_known;
     uint64_t quanta; /* self time of the line */
+    bool hottest;    /* the listing is opened there; of one line at most */
     bool runs_known;
     uint64_t runs;
     uint32_t callees[FM_SOURCE_CALLEES_MAX]; /* procedures that the line calls, each once */

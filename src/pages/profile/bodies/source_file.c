@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "pages/profile/bodies/bodies.h"
-#include "pages/profile/bodies/source.h"
+#include "pages/profile/bodies/source_links.h"
 #include "pages/profile/bodies/source_text.h"
 #include "pages/profile/parts/controls.h"
 #include "pages/profile/parts/names.h"
@@ -90,6 +90,9 @@ static void add_listing(struct file_view *view)
         if (strcmp(page->profile->ps[ps].file, view->file) == 0)
             fm_source_add_costs(page, ps, 0, span, costs);
     }
+    struct fm_query here = fm_page_link(page, FM_CMD_SOURCE, 0);
+    here.command.name = (char *)(uintptr_t)view->file;
+    fm_source_link_hottest(page, &here, span, costs);
     enum fm_measure_id measure = fm_times_tell(page->profile) ? FM_QUANTA : FM_CALLSEQS;
     uint32_t lines =
         fm_source_add_lines(page, view->file, span, costs, view->cost.own[measure], text);
