@@ -58,3 +58,31 @@ bool fm_process_counts(int pid, int tid, struct fm_process_counts *ret)
     *ret = (struct fm_process_counts){ran, queued, turns};
     return true;
 }
+
+int fm_process_inner(int pid, int tid)
+{
+    char text[4096];
+    if (!fm_process_read(pid, tid, "status", text, sizeof text))
+        return 0;
+    const char *at = strstr(text, "\nNSpid:"); /* of all namespaces, the innermost last */
+    if (at == NULL)
+        return tid;
+    g_autofree char *line = g_strndup(at + 1, strcspn(at + 1, "\n"));
+    const char *last = strrchr(line, '\t');
+    return last == NULL ? tid : (int)g_ascii_strtoll(last + 1, NULL, 10);
+}
+
+static char *link_of(int pid, const char *name)
+{
+    g_autofree char *path = g_strdup_printf("/proc/%d/%s", pid, name);
+    return g_file_read_link(path, NULL);
+}
+
+char *fm_process_root(int pid)
+{
+    g_autofree char *own = link_of((int)getpid(), "ns/mnt"), *other = link_of(pid, "ns/mnt");
+    g_autofree char *root = link_of(pid, "root");
+    if (root == NULL || (g_strcmp0(own, other) == 0 && strcmp(root, "/") == 0))
+        return NULL;
+    return g_strdup_printf("/proc/%d/root", pid);
+}

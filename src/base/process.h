@@ -33,3 +33,10 @@ struct fm_process_counts {
 };
 /* Of a thread. False: not known. */
 bool fm_process_counts(int pid, int tid, struct fm_process_counts *ret);
+
+/* The number that a thread (tid = pid: a process) has in its innermost pid namespace (container);
+ * tid itself where the kernel does not say, 0 where there is no such thread. */
+int fm_process_inner(int pid, int tid);
+/* "/proc/PID/root" where the process sees other files at the same paths, NULL where it sees ours or
+ * may not be looked at. g_free() */
+char *fm_process_root(int pid);

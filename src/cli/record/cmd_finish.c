@@ -51,7 +51,7 @@ static int finish_joined(const struct fm_finishing *how, enum fm_join join, cons
 
 int fm_cmd_finish(int argc, char **argv)
 {
-    g_autofree char *output = NULL, *debug_path = NULL, *when = NULL, *since = NULL;
+    g_autofree char *output = NULL, *root = NULL, *debug_path = NULL, *when = NULL, *since = NULL;
     g_autofree char *join_text = NULL;
     enum fm_join join = FM_JOIN_NONE;
     gboolean keep = FALSE, quiet = FALSE, keep_sources = FALSE;
@@ -71,7 +71,11 @@ int fm_cmd_finish(int argc, char **argv)
         {"since", 0, 0, G_OPTION_ARG_FILENAME, &since,
          "Keep only what was counted since the snapshot NAME.snapN.rec", "NAME.snapN.rec"},
         {"debug-path", 0, 0, G_OPTION_ARG_FILENAME, &debug_path,
-         "Also look for separate debug files in FOLDERS, separated by ':'", "FOLDERS"},
+         "Also look for programs, libraries and debug files in FOLDERS, separated by ':'",
+         "FOLDERS"},
+        {"root", 0, 0, G_OPTION_ARG_FILENAME, &root,
+         "Look for all files below FOLDER: a copy of the file system that the program ran in",
+         "FOLDER"},
         {NULL},
     };
     int status = fm_cli_parse(&argc, &argv, options, "NAME.rec...",
@@ -91,6 +95,7 @@ int fm_cmd_finish(int argc, char **argv)
         return fm_console_usage("finish", "--since needs one recording, and a name (-o)");
     struct fm_known *known = fm_known_new();
     struct fm_finishing how = {.command = "finish",
+                               .root = root,
                                .debug_path = debug_path,
                                .when = when,
                                .since = since,

@@ -17,7 +17,7 @@ struct options {
     gboolean batch;
     double delay;
     int rows, readings;
-    char *sort, *function, *debug_path;
+    char *sort, *function, *root, *debug_path;
 };
 
 static void print_row(const struct fm_top *top, const struct fm_top_row *row)
@@ -45,7 +45,7 @@ static void print_head(const struct fm_top *top)
 {
     const struct fm_rec_header *header = &top->watch->header;
     printf("# process %u\t%s\t%.3f s\t%" G_GUINT64_FORMAT " calls\t%u contexts\t%u threads",
-           header->pid,
+           fm_raw_header_process(header),
            !top->running               ? "ended"
            : header->recording_on == 0 ? "stopped"
                                        : "recording",
@@ -93,7 +93,7 @@ static int run(const char *name, const struct options *options, enum fm_top_orde
     struct fm_top top = {0};
     g_autofree char *path = NULL;
     if (!fm_control_path(name, &path, &error) ||
-        !fm_top_open(&top, path, options->debug_path, &error))
+        !fm_top_open(&top, path, options->root, options->debug_path, &error))
         return fm_console_fail("top", error);
     top.order = order;
     fm_top_arrange(&top);
@@ -125,7 +125,11 @@ int fm_cmd_top(int argc, char **argv)
          "Sort by self (default), total, calls, rate, waiting, allocs, bytes, held or name",
          "ORDER"},
         {"debug-path", 0, 0, G_OPTION_ARG_FILENAME, &options.debug_path,
-         "Also look for separate debug files in FOLDERS, separated by ':'", "FOLDERS"},
+         "Also look for programs, libraries and debug files in FOLDERS, separated by ':'",
+         "FOLDERS"},
+        {"root", 0, 0, G_OPTION_ARG_FILENAME, &options.root,
+         "Look for all files below FOLDER: a copy of the file system that the program ran in",
+         "FOLDER"},
         {NULL},
     };
     int status = fm_cli_parse(&argc, &argv, entries, "pid:N|NAME.rec",
@@ -152,6 +156,7 @@ int fm_cmd_top(int argc, char **argv)
     if (status < 0)
         status = run(argv[1], &options, order);
     g_free(options.sort);
+    g_free(options.root);
     g_free(options.debug_path);
     return status;
 }

@@ -195,10 +195,10 @@ static void draw_head(const struct screen *screen)
     const char *state = !top->running                          ? "ended"
                         : top->watch->header.recording_on == 0 ? "running, recording stopped"
                                                                : "running";
-    g_autofree char *head =
-        g_strdup_printf("%s: process %u %s, %s%.1f s%s", top->watch->path, top->watch->header.pid,
-                        state, top->since != NULL ? "since the mark " : "", fm_top_seconds(top),
-                        screen->paused ? "  PAUSED" : "");
+    g_autofree char *head = g_strdup_printf("%s: process %u %s, %s%.1f s%s", top->watch->path,
+                                            fm_raw_header_process(&top->watch->header), state,
+                                            top->since != NULL ? "since the mark " : "",
+                                            fm_top_seconds(top), screen->paused ? "  PAUSED" : "");
     const char *unit = fm_raw_tick_words(&top->watch->header);
     g_autofree char *waited = waited_text(screen, &top->all);
     g_autofree char *held = held_text(screen, &top->all);

@@ -46,12 +46,13 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-bool fm_top_open(struct fm_top *top, const char *path, const char *debug_path, GError **error)
+bool fm_top_open(struct fm_top *top, const char *path, const char *root, const char *debug_path,
+                 GError **error)
 {
     *top = (struct fm_top){.function = FM_FOLLOWED_NONE};
     if (!fm_followed_open(path, &top->watch, error))
         return false;
-    top->names = fm_followed_names_new(top->watch, debug_path);
+    top->names = fm_followed_names_new(top->watch, root, debug_path);
     top->search = g_strdup("");
     top->rows = g_array_new(FALSE, FALSE, sizeof(struct fm_top_row));
     top->callees = g_array_new(FALSE, FALSE, sizeof(struct fm_top_row));

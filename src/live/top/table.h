@@ -52,8 +52,9 @@ struct fm_top {
     uint64_t before_ns;
 };
 
-FM_MUST_USE bool fm_top_open(struct fm_top *top, const char *path, const char *debug_path,
-                             GError **error);
+/* root, debug_path: as in struct fm_finish_opts, or NULL. */
+FM_MUST_USE bool fm_top_open(struct fm_top *top, const char *path, const char *root,
+                             const char *debug_path, GError **error);
 void fm_top_close(struct fm_top *top);
 /* Reads, and makes the rows. */
 FM_MUST_USE bool fm_top_read(struct fm_top *top, GError **error);

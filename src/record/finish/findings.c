@@ -169,7 +169,7 @@ void fm_findings_of_recording(const struct fm_raw_recording *recording, const ch
         fm_notes_add(notes,
                      "the program still runs (process %u): this is the profile so far; `%s` makes "
                      "it again when it has ended",
-                     header->pid, again != NULL ? again : alone);
+                     fm_raw_header_process(header), again != NULL ? again : alone);
     if (notes->killed && notes->calls > 0)
         fm_notes_add(notes, "the program ended without exit(): open functions count as left by an "
                             "exceptional exit");

@@ -8,7 +8,10 @@
 
 struct fm_known;
 struct fm_finish_opts {
-    const char *debug_path; /* folders of separate debug files, as elfutils takes them; NULL */
+    const char *root; /* the folder that was "/" where the program ran; NULL: "/", or that of its
+                         container while it runs */
+    const char *debug_path; /* folders of separate debug files, as elfutils takes them, and of the
+                               program's files; NULL */
     const char *when;       /* keep only costs within calls of this function; NULL = all */
     const char
         *since; /* an earlier copy of the recording: only what was counted since then; NULL = all */

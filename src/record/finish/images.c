@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/process.h"
 #include "record/finish/notes.h"
 #include "record/known/known.h"
+#include "record/statics/found.h"
 #include "base/text/demangle.h"
 
 struct fm_image *fm_images_at(const struct fm_images *images, uint32_t index)
@@ -26,7 +28,12 @@ static uint32_t image_for(const struct fm_images *images, const struct fm_raw_mo
         if (same_file(fm_images_at(images, i)->raw, module))
             return i;
     }
-    struct fm_image image = {.raw = module, .name = g_path_get_basename(module->path)};
+    const struct fm_loaded_file file = {module->path, module->build_id, module->build_id_size};
+    struct fm_image image = {
+        .raw = module,
+        .name = g_path_get_basename(module->path),
+        .path = fm_statics_find(&file, images->root, images->opts->debug_path),
+    };
     g_array_append_val(images->all, image);
     return images->all->len - 1;
 }
@@ -43,8 +50,8 @@ static void mark_used(const struct fm_images *images, bool *used, uint64_t addre
 static bool extract(const struct fm_images *images, struct fm_image *image,
                     const struct fm_statics_opts *opts, GError **error)
 {
-    image->unreadable = !fm_known_extract(images->opts->known, image->raw->path, opts,
-                                          &image->statics, &image->statics_kept, error);
+    image->unreadable = !fm_known_extract(images->opts->known, image->path, opts, &image->statics,
+                                          &image->statics_kept, error);
     return !image->unreadable;
 }
 
@@ -84,15 +91,15 @@ static void read_unwound(const struct fm_images *images, uint32_t index)
     struct fm_statics_opts opts = {
         .build_id = image->raw->build_id,
         .build_id_size = image->raw->build_id_size,
-        .debug_path = images->opts->debug_path,
+        .debug_path = images->debug_path,
         .only = (const uint64_t *)(const void *)functions->data,
         .only_count = functions->len,
     };
     image->unwound = true;
     image->unreadable = (image->raw->flags & FM_REC_MODULE_VDSO) != 0;
-    if (!image->unreadable && !fm_statics_extract(image->raw->path, &opts, &image->statics, NULL)) {
+    if (!image->unreadable && !fm_statics_extract(image->path, &opts, &image->statics, NULL)) {
         opts.ignore_debug = true;
-        image->unreadable = !fm_statics_extract(image->raw->path, &opts, &image->statics, NULL);
+        image->unreadable = !fm_statics_extract(image->path, &opts, &image->statics, NULL);
     }
     image->nameless = image->unreadable ? functions->len : 0;
     for (uint32_t i = 0; !image->unreadable && i < image->statics->proc_count; i++)
@@ -106,7 +113,7 @@ static void read_image(const struct fm_images *images, struct fm_image *image,
     struct fm_statics_opts opts = {
         .build_id = image->raw->build_id,
         .build_id_size = image->raw->build_id_size,
-        .debug_path = images->opts->debug_path,
+        .debug_path = images->debug_path,
         .coverage = (images->recording->header.grade_flags & FM_REC_COVERAGE) != 0,
         .physical = (images->recording->header.grade_flags & FM_REC_LAZY_EXITS) != 0,
     };
@@ -125,7 +132,7 @@ static void read_image(const struct fm_images *images, struct fm_image *image,
         fm_notes_add(notes,
                      "%s: no debug information (%s): no lines, no parameters, and bodies "
                      "that the compiler inlined have no call site",
-                     image->raw->path,
+                     image->path,
                      image->statics->debug_note == NULL ? "none" : image->statics->debug_note);
         notes->incomplete = true;
     }
@@ -140,6 +147,10 @@ void fm_images_open(struct fm_images *images, const struct fm_raw_recording *rec
         .opts = opts,
         .all = g_array_new(FALSE, TRUE, sizeof(struct fm_image)),
     };
+    images->root = g_strdup(opts->root);
+    if (opts->root == NULL && fm_raw_recording_is_live(recording))
+        images->root = fm_process_root(fm_raw_header_writer(&recording->header));
+    images->debug_path = fm_statics_debug_path(images->root, opts->debug_path);
     images->of_module = g_new(uint32_t, recording->module_count + 1);
     for (uint32_t i = 0; i < recording->module_count; i++)
         images->of_module[i] = image_for(images, &recording->modules[i]);
@@ -166,9 +177,12 @@ void fm_images_close(struct fm_images *images)
             fm_statics_free(image->statics);
         g_clear_pointer(&image->proc_of_name, g_hash_table_unref);
         g_free(image->name);
+        g_free(image->path);
     }
     g_array_unref(images->all);
     g_free(images->of_module);
+    g_free(images->root);
+    g_free(images->debug_path);
 }
 
 uint32_t fm_images_find(const struct fm_images *images, uint64_t address, uint32_t epoch,

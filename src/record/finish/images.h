@@ -16,13 +16,15 @@ struct fm_image {
     bool unreadable;                 /* was tried in vain: the file is gone, or another one */
     GHashTable *proc_of_name;        /* linker's name -> proc + 1; NULL = not asked for yet */
     char *name;                      /* last part of the path */
+    char *path;                      /* where the file is now */
 };
 
 struct fm_images {
     const struct fm_raw_recording *recording;
     const struct fm_finish_opts *opts;
-    GArray *all;         /* struct fm_image */
-    uint32_t *of_module; /* per module of the recording */
+    char *root, *debug_path; /* as in opts, of a container, too */
+    GArray *all;             /* struct fm_image */
+    uint32_t *of_module;     /* per module of the recording */
 };
 
 /* Reads the images with recorded code; notes those that cannot be read. recording and opts must

@@ -89,7 +89,7 @@ static bool find_places(const struct fm_nodes *nodes, uint32_t index, const GArr
     const struct fm_statics_opts opts = {
         .build_id = image->raw->build_id,
         .build_id_size = image->raw->build_id_size,
-        .debug_path = nodes->images->opts->debug_path,
+        .debug_path = nodes->images->debug_path,
     };
     g_autofree struct fm_code_place *unknown = g_new0(struct fm_code_place, all->len + 1u);
     uint32_t count = 0;
@@ -101,8 +101,7 @@ static bool find_places(const struct fm_nodes *nodes, uint32_t index, const GArr
             (count == 0 || unknown[count - 1].address != address))
             unknown[count++].address = address;
     }
-    if (count > 0 &&
-        !fm_statics_places(image->raw->path, &opts, nodes->strings, unknown, count, error))
+    if (count > 0 && !fm_statics_places(image->path, &opts, nodes->strings, unknown, count, error))
         return false;
     for (uint32_t i = 0; i < count; i++) {
         struct fm_code_place *place = g_memdup2(&unknown[i], sizeof *place);

@@ -216,26 +216,11 @@ static bool put_frame(const struct fm_python *python, uint64_t code, bool entry,
     return true;
 }
 
-/* The kernel's number of a thread as the process sees it. */
-static uint64_t inner_number(const struct fm_target *target, pid_t tid)
-{
-    char text[4096];
-    if (target->inner_pid == target->pid)
-        return (uint64_t)tid;
-    if (!fm_process_read(target->pid, tid, "status", text, sizeof text))
-        return 0;
-    const char *line = strstr(text, "\nNSpid:");
-    if (line == NULL)
-        return 0;
-    g_autofree char *numbers = g_strndup(line + 1, strcspn(line + 1, "\n"));
-    return g_ascii_strtoull(strrchr(numbers, '\t') + 1, NULL, 10);
-}
-
 /* PyThreadState of a thread, of any interpreter. 0: it runs no Python. */
 static uint64_t state_of(const struct fm_python *python, pid_t tid)
 {
     const struct layout *layout = python->layout;
-    uint64_t number = inner_number(python->target, tid);
+    uint64_t number = (uint64_t)fm_process_inner(python->target->pid, tid);
     uint64_t of = number == 0 ? 0 : read_word(python, python->runtime + layout->interpreters);
     for (unsigned seen = 0; of != 0 && seen < THREADS_MAX; seen++) {
         uint64_t thread = read_word(python, of + layout->threads);

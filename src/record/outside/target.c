@@ -173,26 +173,6 @@ static bool check_program(pid_t pid, const char *file, int failure, GError **err
     return true;
 }
 
-/* A container sees other files at the same paths. */
-static char *root_of(pid_t pid)
-{
-    g_autofree char *own = link_of(getpid(), "ns/mnt"), *other = link_of(pid, "ns/mnt");
-    g_autofree char *root = link_of(pid, "root");
-    bool same = own != NULL && g_strcmp0(own, other) == 0 && g_strcmp0(root, "/") == 0;
-    return same || root == NULL ? NULL : path_of(pid, "root");
-}
-
-/* The last of the numbers that it has, the innermost container's. */
-static int32_t inner_pid_of(pid_t pid)
-{
-    g_autofree char *text = fm_process_text(pid, "status");
-    const char *at = text == NULL ? NULL : strstr(text, "\nNSpid:");
-    if (at == NULL)
-        return pid;
-    g_autofree char *line = g_strndup(at + 1, strcspn(at + 1, "\n"));
-    return (int32_t)g_ascii_strtoll(strrchr(line, '\t') + 1, NULL, 10);
-}
-
 bool fm_target_open(pid_t pid, struct fm_target *ret, GError **error)
 {
     char byte[2];
@@ -214,9 +194,9 @@ bool fm_target_open(pid_t pid, struct fm_target *ret, GError **error)
     ret->program = g_path_get_basename(file);
     ret->command = command_of(pid);
     ret->folder = link_of(pid, "cwd");
-    ret->root = root_of(pid);
+    ret->root = fm_process_root(pid);
     ret->start_ns = start_of(pid);
-    ret->inner_pid = inner_pid_of(pid);
+    ret->inner_pid = fm_process_inner(pid, pid);
     ret->parent = (pid_t)status_of(pid, "PPid");
     ret->tracer = (pid_t)status_of(pid, "TracerPid");
     ret->is_readable = fm_process_read(pid, pid, "syscall", byte, sizeof byte);

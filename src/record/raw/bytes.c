@@ -56,12 +56,6 @@ const char *fm_raw_bytes_text(const struct fm_raw_bytes *bytes, uint32_t ref)
     return text->bytes;
 }
 
-static bool is_written(const struct fm_rec_header *header)
-{
-    return header->state == FM_REC_RUNNING && header->snapshot_of == 0 &&
-           fm_raw_process_start((int)header->pid) == header->process_start;
-}
-
 /* More of the file, up to size. */
 static bool read_until(struct fm_raw_bytes *bytes, int file, size_t size, bool in_order,
                        GError **error)
@@ -123,10 +117,10 @@ static bool is_begun(const struct fm_rec_header *header, const struct stat *stat
     bool ours = memcmp(header->magic, FM_REC_MAGIC, sizeof header->magic) == 0;
     if (ours ? header->state != 0 : memcmp(header->magic, nothing, sizeof nothing) != 0)
         return false;
-    if (ours && header->pid != 0) {
-        uint64_t start = fm_raw_process_start((int)header->pid);
-        return start != 0 && (header->process_start == 0 || header->process_start == start);
-    }
+    if (ours && header->process_start != 0)
+        return fm_raw_header_writer(header) != 0;
+    if (ours && header->pid != 0)
+        return fm_raw_process_start((int)header->pid) != 0;
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     return now.tv_sec - status->st_mtim.tv_sec < BEGUN_SECONDS;
@@ -184,7 +178,7 @@ static bool read_file(struct fm_raw_bytes *bytes, int file, struct fm_rec_header
     }
     /* Data in the file refers only to data that was written before it. So in a growing file,
      * reading on until the end does not change gives a copy without dangling references. */
-    bool in_order = is_written(&header);
+    bool in_order = fm_raw_header_is_live(&header);
     for (unsigned rounds = 0; rounds < GROWING_ROUNDS; rounds++) {
         /* The file is sparse, and space may be reserved far beyond its contents. */
         uint64_t used = MIN(header.bytes_used, (uint64_t)status.st_size);

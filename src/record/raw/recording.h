@@ -314,6 +314,14 @@ bool fm_raw_recording_is_live(const struct fm_raw_recording *recording);
 /* The number of the process that still writes the recording at path; 0 = none, or no recording. */
 int fm_raw_recording_writer(const char *path);
 
+/* The process of a header, by its number here, also where it is in another pid namespace; 0 = it
+ * has ended, or is in none that is seen from here. */
+int fm_raw_header_writer(const struct fm_rec_header *header);
+/* Number to show: that of fm_raw_header_writer(), else the one it had where it ran. */
+uint32_t fm_raw_header_process(const struct fm_rec_header *header);
+/* Whether that process still writes it. */
+bool fm_raw_header_is_live(const struct fm_rec_header *header);
+
 /* Start time of a process: ticks since boot, as in a recording's header; 0 = there is none, or it
  * has ended. */
 uint64_t fm_raw_process_start(int pid);

@@ -61,7 +61,7 @@ static void keep_sources(const struct fm_finishing *how, struct fm_profile *prof
 {
     const char *folder = profile->run_info.process.folder;
     uint32_t count, left;
-    fm_source_texts_attach(profile, folder ? folder : ".", &count, &left);
+    fm_source_texts_attach(profile, folder ? folder : ".", how->root, &count, &left);
     if (left > 0)
         fprintf(stderr, "fathom %s: note: %u source files are stored, %u could not be read\n",
                 how->command, count, left);
@@ -94,6 +94,7 @@ bool fm_run_finish_profile(const struct fm_finishing *how, const char *rec_path,
                            GError **error)
 {
     struct fm_finish_opts opts = {
+        .root = how->root,
         .debug_path = how->debug_path,
         .when = how->when,
         .since = how->since,
@@ -177,7 +178,8 @@ static bool finish(const struct fm_finishing *how, const char *rec_path, const c
     if (notes.incomplete)
         fprintf(stderr,
                 "fathom %s: note: %s is kept: when the files are available, `fathom finish` makes "
-                "the profile again (--debug-path names folders of debug files)\n",
+                "the profile again (--root names a copy of the file system that it ran in, "
+                "--debug-path folders of programs and of debug files)\n",
                 how->command, rec_path);
     fm_finish_notes_done(&notes);
     return true;

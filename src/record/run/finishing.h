@@ -18,7 +18,8 @@ enum fm_join {
 
 struct fm_finishing {
     const char *command;    /* for messages */
-    const char *debug_path; /* folders of separate debug files; NULL */
+    const char *root;       /* the folder that was "/" where the program ran; NULL */
+    const char *debug_path; /* folders of separate debug files, and of the program's; NULL */
     const char *when;       /* only calls below this function; NULL: all */
     const char *since; /* an earlier copy of the recording: only what came after it; NULL: all */
     const char *again; /* command that makes the profile of a running process again; NULL */

@@ -23,7 +23,7 @@
 
 struct thread {
     uint32_t ref;
-    uint32_t tid;
+    int tid;          /* its number here: in a container it has another */
     gint64 looked_us; /* time of the last sample, or its begin */
 };
 
@@ -33,6 +33,7 @@ struct recording {
     int file;                    /* -1: it could not be opened yet */
     unsigned tries;              /* attempts to read an incomplete header */
     struct fm_rec_header header; /* pid 0: it is not there yet */
+    int writer;                  /* its process, by the number here */
     uint32_t newest;             /* thread that was the first of the list */
     GArray *threads;             /* struct thread */
     struct fm_rec_sleeps *sleeps;
@@ -128,11 +129,6 @@ static void find_recordings(struct fm_asleep *asleep, gint64 now_us)
         asleep->changed = status.st_mtim;
 }
 
-static bool is_alive(const struct fm_rec_header *header)
-{
-    return fm_raw_process_start((int)header->pid) == header->process_start;
-}
-
 /* False: not yet, or never: is_over. A lack of descriptors passes, for example. */
 static bool is_opened(struct recording *r)
 {
@@ -147,8 +143,8 @@ static bool is_opened(struct recording *r)
 static bool is_left(const struct recording *r, const struct fm_rec_header *header)
 {
     struct stat status;
-    return (header->process_start != 0 && !is_alive(header)) || fstat(r->file, &status) != 0 ||
-           status.st_nlink == 0;
+    return (header->process_start != 0 && fm_raw_header_writer(header) == 0) ||
+           fstat(r->file, &status) != 0 || status.st_nlink == 0;
 }
 
 /* False: not yet, or never: is_over. The runtime sets `sleeps` and `wait_clock` some milliseconds
@@ -175,10 +171,29 @@ static bool begin(struct recording *r)
         return false;
     r->header = header;
     r->header.first_thread = 0;
+    r->writer = fm_raw_header_writer(&header);
     for (uint32_t i = 0; i < r->sleeps->count; i++)
         g_hash_table_insert(r->places, GUINT_TO_POINTER(r->sleeps->of[i].csd),
                             GUINT_TO_POINTER(i + 1));
     return true;
+}
+
+/* The number here of a thread, 0 when it has ended. */
+static int tid_here(const struct recording *r, int tid)
+{
+    if (r->writer == (int)r->header.pid)
+        return tid;
+    g_autofree char *path = g_strdup_printf("/proc/%d/task", r->writer);
+    GDir *threads = g_dir_open(path, 0, NULL);
+    int found = 0;
+    for (const char *name;
+         found == 0 && threads != NULL && (name = g_dir_read_name(threads)) != NULL;) {
+        int one = (int)g_ascii_strtoll(name, NULL, 10);
+        found = fm_process_inner(r->writer, one) == tid ? one : 0;
+    }
+    if (threads != NULL)
+        g_dir_close(threads);
+    return found;
 }
 
 /* New threads are at the head. */
@@ -194,7 +209,7 @@ static void find_threads(struct recording *r, gint64 now_us)
         if (thread.state != FM_REC_THREAD_LIVE)
             continue;
         struct thread own = {
-            ref, thread.tid,
+            ref, tid_here(r, (int)thread.tid),
             MAX((gint64)(thread.start_monotonic_ns / 1000), now_us - FM_ASLEEP_PERIOD_US)};
         g_array_append_val(r->threads, own);
     }
@@ -204,10 +219,10 @@ static void find_threads(struct recording *r, gint64 now_us)
 /* --- one thread --- */
 
 /* While it does not change, a sleeping thread still sleeps. */
-static bool turns_of(const struct recording *r, uint32_t tid, uint64_t *ret)
+static bool turns_of(const struct recording *r, int tid, uint64_t *ret)
 {
     struct fm_process_counts counts;
-    if (!fm_process_counts((int)r->header.pid, (int)tid, &counts) || counts.turns == 0)
+    if (!fm_process_counts(r->writer, tid, &counts) || counts.turns == 0)
         return false;
     *ret = counts.turns;
     return true;
@@ -294,8 +309,8 @@ static bool look_at(struct recording *r, struct thread *own, gint64 now_us)
     if (is_open(&thread) || since_us <= 0)
         return true;
     if (!turns_of(r, own->tid, &before))
-        return fm_process_state((int)r->header.pid, (int)own->tid) != 0;
-    char state = fm_process_state((int)r->header.pid, (int)own->tid);
+        return fm_process_state(r->writer, own->tid) != 0;
+    char state = fm_process_state(r->writer, own->tid);
     if (state != 'S' && state != 'D')
         return state != 0;
     if (!read_at(r->file, &thread, sizeof thread, bytes_of(own->ref)) || is_open(&thread))
@@ -326,7 +341,8 @@ static void look_into(struct recording *r)
         else
             g_array_remove_index_fast(r->threads, i);
     }
-    if (r->sleeps->looks++ % ALIVE_LOOKS == 0 && !is_alive(&r->header)) /* it was killed */
+    if (r->sleeps->looks++ % ALIVE_LOOKS == 0 &&
+        fm_raw_header_writer(&r->header) == 0) /* it was killed */
         r->is_over = true;
     if (pwrite(r->file, &r->sleeps->looks, sizeof r->sleeps->looks,
                (off_t)(bytes_of(r->header.sleeps) + offsetof(struct fm_rec_sleeps, looks))) < 0)

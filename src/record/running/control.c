@@ -33,12 +33,6 @@ static bool fail(GError **error, enum fm_error code, const char *path, const cha
     return false;
 }
 
-static bool is_running(const struct fm_rec_header *header)
-{
-    return header->state == FM_REC_RUNNING &&
-           fm_raw_process_start((int)header->pid) == header->process_start;
-}
-
 /* Says why nothing can be asked of it; true when it can. */
 static bool check_program(const struct fm_control *control, GError **error)
 {
@@ -49,7 +43,7 @@ static bool check_program(const struct fm_control *control, GError **error)
     if (header->state == FM_REC_EXECED)
         return fail(error, FM_ERROR_UNAVAILABLE, control->path,
                     "the process has become another program (exec), which writes another file");
-    if (!is_running(header))
+    if (!fm_raw_header_is_live(header))
         return fail(error, FM_ERROR_UNAVAILABLE, control->path,
                     "the program has ended: `fathom finish` makes its profile");
     if (header->version < 3 || header->control == 0)
@@ -218,7 +212,7 @@ static enum fm_control_answer wait_for(const struct fm_control *control, uint32_
         uint32_t done = __atomic_load_n(&mailbox->done, __ATOMIC_ACQUIRE);
         if ((int32_t)(done - number) >= 0)
             break;
-        if (!is_running(control->header)) {
+        if (!fm_raw_header_is_live(control->header)) {
             fail(error, FM_ERROR_UNAVAILABLE, control->path,
                  "the program ended before it handled the request");
             return FM_CONTROL_FAILED;

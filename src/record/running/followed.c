@@ -422,6 +422,5 @@ void fm_followed_free(struct fm_followed *watch)
 
 bool fm_followed_is_running(const struct fm_followed *watch)
 {
-    return watch->header.state == FM_REC_RUNNING && watch->header.snapshot_of == 0 &&
-           fm_raw_process_start((int)watch->header.pid) == watch->header.process_start;
+    return fm_raw_header_is_live(&watch->header);
 }

@@ -4,7 +4,9 @@
 #include <elfutils/libdwfl.h>
 #include <string.h>
 
+#include "base/process.h"
 #include "base/text/demangle.h"
+#include "record/statics/found.h"
 
 struct file {
     Dwfl *dwfl;
@@ -15,9 +17,10 @@ struct file {
 struct fm_followed_names {
     const struct fm_followed *watch;
     Dwfl_Callbacks callbacks; /* libdwfl keeps a pointer to them */
-    char *debug_path;
-    GHashTable *files; /* path -> struct file *, NULL inside when it is not to be read */
-    GPtrArray *names;  /* char *, by function; NULL = not asked for */
+    char *root, *folders;     /* NULL: none */
+    char *debug_path;         /* of libdwfl */
+    GHashTable *files;        /* path -> struct file *, NULL inside when it is not to be read */
+    GPtrArray *names;         /* char *, by function; NULL = not asked for */
 };
 
 static void file_free(void *data)
@@ -28,12 +31,16 @@ static void file_free(void *data)
     g_free(file);
 }
 
-struct fm_followed_names *fm_followed_names_new(const struct fm_followed *watch,
+struct fm_followed_names *fm_followed_names_new(const struct fm_followed *watch, const char *root,
                                                 const char *debug_path)
 {
     struct fm_followed_names *names = g_new0(struct fm_followed_names, 1);
     names->watch = watch;
-    names->debug_path = g_strdup(debug_path);
+    names->root = g_strdup(root);
+    if (root == NULL && fm_followed_is_running(watch))
+        names->root = fm_process_root(fm_raw_header_writer(&watch->header));
+    names->folders = g_strdup(debug_path);
+    names->debug_path = fm_statics_debug_path(names->root, debug_path);
     names->callbacks = (Dwfl_Callbacks){
         .find_elf = dwfl_build_id_find_elf,
         .find_debuginfo = dwfl_standard_find_debuginfo,
@@ -51,6 +58,8 @@ void fm_followed_names_free(struct fm_followed_names *names)
         return;
     g_hash_table_unref(names->files);
     g_ptr_array_unref(names->names);
+    g_free(names->root);
+    g_free(names->folders);
     g_free(names->debug_path);
     g_free(names);
 }
@@ -76,7 +85,9 @@ static const struct file *file_of(struct fm_followed_names *names, const struct 
     if (file->dwfl == NULL)
         return file;
     dwfl_report_begin(file->dwfl);
-    file->module = dwfl_report_offline(file->dwfl, raw->path, raw->path, -1);
+    const struct fm_loaded_file loaded = {raw->path, raw->build_id, raw->build_id_size};
+    g_autofree char *path = fm_statics_find(&loaded, names->root, names->folders);
+    file->module = dwfl_report_offline(file->dwfl, path, path, -1);
     dwfl_report_end(file->dwfl, NULL, NULL);
     GElf_Addr bias = 0;
     if (file->module != NULL &&

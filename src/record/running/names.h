@@ -7,8 +7,8 @@
 
 struct fm_followed_names;
 
-/* watch is borrowed. debug_path: as in struct fm_finish_opts, or NULL. */
-struct fm_followed_names *fm_followed_names_new(const struct fm_followed *watch,
+/* watch is borrowed. root, debug_path: as in struct fm_finish_opts, or NULL. */
+struct fm_followed_names *fm_followed_names_new(const struct fm_followed *watch, const char *root,
                                                 const char *debug_path);
 void fm_followed_names_free(struct fm_followed_names *names); /* NULL is allowed */
 /* Borrowed; UTF-8. "prog+0x1234" where the file has no symbol for it, or is another one by now. */

@@ -37,16 +37,16 @@ static bool is_written_by(const char *path, const struct stat *mapped, unsigned 
     struct stat status;
     struct fm_rec_header header;
     bool same = file >= 0 && fstat(file, &status) == 0 && status.st_ino == mapped->st_ino &&
-                fm_running_header(file, path, &header, NULL) && header.pid == pid &&
-                header.snapshot_of == 0 && header.state == FM_REC_RUNNING;
+                fm_running_header(file, path, &header, NULL) && header.snapshot_of == 0 &&
+                header.state == FM_REC_RUNNING && fm_raw_header_writer(&header) == (int)pid;
     if (file >= 0)
         close(file);
     return same;
 }
 
 /* A line of /proc/PID/maps, "START-END rw-s OFFSET DEVICE INODE      PATH", if it maps a recording.
- */
-static char *recording_in_line(const char *line, unsigned pid, bool *ret_removed)
+ * In a container the path is one below its root: NULL = ours. */
+static char *recording_in_line(const char *line, unsigned pid, const char *root, bool *ret_removed)
 {
     static const char removed[] = ".rec (deleted)";
     g_auto(GStrv) words = g_strsplit(line, " ", 6);
@@ -56,9 +56,12 @@ static char *recording_in_line(const char *line, unsigned pid, bool *ret_removed
     if (g_str_has_suffix(path, removed))
         *ret_removed = true;
     struct stat mapped = {.st_ino = g_ascii_strtoull(words[4], NULL, 10)};
-    if (!g_str_has_suffix(path, ".rec") || !is_written_by(path, &mapped, pid))
+    if (!g_str_has_suffix(path, ".rec"))
         return NULL;
-    return g_strdup(path);
+    if (is_written_by(path, &mapped, pid))
+        return g_strdup(path);
+    g_autofree char *below = root == NULL ? NULL : g_strconcat(root, path, NULL);
+    return below != NULL && is_written_by(below, &mapped, pid) ? g_steal_pointer(&below) : NULL;
 }
 
 static bool path_of_process(unsigned pid, char **ret, GError **error)
@@ -84,9 +87,10 @@ static bool path_of_process(unsigned pid, char **ret, GError **error)
         return false;
     }
     g_auto(GStrv) lines = g_strsplit(maps, "\n", -1);
+    g_autofree char *root = fm_process_root((int)pid);
     bool removed = false;
     for (char **line = lines; *line != NULL; line++) {
-        *ret = recording_in_line(*line, pid, &removed);
+        *ret = recording_in_line(*line, pid, root, &removed);
         if (*ret != NULL)
             return true;
     }
@@ -156,17 +160,16 @@ static void take_header(const struct fm_rec_header *header, struct fm_control_st
     clock_gettime(CLOCK_MONOTONIC, &now);
     uint64_t now_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
     *ret = (struct fm_control_status){
-        .running = header->state == FM_REC_RUNNING && header->snapshot_of == 0 &&
-                   fm_raw_process_start((int)header->pid) == header->process_start,
+        .running = fm_raw_header_is_live(header),
         .state = header->state,
         .recording = header->recording_on != 0,
         .ticks = header->tick_source != FM_REC_TICK_NONE,
-        .pid = header->pid,
+        .pid = fm_raw_header_process(header),
         .bytes = header->bytes_used,
     };
     uint64_t end = ret->running ? now_ns : header->end_monotonic_ns;
     ret->seconds_ns = end > header->start_monotonic_ns ? end - header->start_monotonic_ns : 0;
-    ret->process_state = ret->running ? state_of_process((int)header->pid) : 0;
+    ret->process_state = ret->running ? state_of_process((int)ret->pid) : 0;
 }
 
 bool fm_control_status(const char *path, struct fm_control_status *ret, GError **error)

@@ -54,12 +54,16 @@ static char *read_text(const char *path, size_t *ret_size)
     return text;
 }
 
-static bool put_file(struct fm_writer *writer, const char *file, const char *folder)
+static bool put_file(struct fm_writer *writer, const char *file, const char *folder,
+                     const char *root)
 {
     g_autofree char *path =
         g_path_is_absolute(file) ? g_strdup(file) : g_build_filename(folder, file, NULL);
+    g_autofree char *below = root == NULL ? NULL : g_build_filename(root, path, NULL);
     size_t size;
-    g_autofree char *text = read_text(path, &size);
+    g_autofree char *text = below == NULL ? NULL : read_text(below, &size);
+    if (text == NULL)
+        text = read_text(path, &size);
     if (text == NULL)
         return false;
     size_t bound = ZSTD_compressBound(size);
@@ -90,8 +94,8 @@ static GPtrArray *files_that_ran(const struct fm_profile *profile)
     return files;
 }
 
-void fm_source_texts_attach(struct fm_profile *profile, const char *folder, uint32_t *ret_count,
-                            uint32_t *ret_left)
+void fm_source_texts_attach(struct fm_profile *profile, const char *folder, const char *root,
+                            uint32_t *ret_count, uint32_t *ret_left)
 {
     g_return_if_fail(profile != NULL && folder != NULL);
     struct fm_writer *writer = fm_writer_new_memory();
@@ -100,7 +104,7 @@ void fm_source_texts_attach(struct fm_profile *profile, const char *folder, uint
     fm_writer_bytes(writer, id_line, strlen(id_line));
     fm_write_owner(writer, profile);
     for (guint i = 0; i < files->len; i++)
-        ++*(put_file(writer, files->pdata[i], folder) ? ret_count : ret_left);
+        ++*(put_file(writer, files->pdata[i], folder, root) ? ret_count : ret_left);
     fm_writer_string(writer, ""); /* the end */
     fm_profile_attach(profile, FM_ATTACHED_SOURCES, writer);
 }

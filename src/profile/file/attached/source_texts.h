@@ -10,10 +10,11 @@
 #define FM_SOURCE_TEXT_BYTES_MAX (UINT64_C(32) << 20) /* limit of one file */
 
 /* Keeps the files of the functions that ran with the profile (attached/attached.h). Relative names
- * are below folder. Files that cannot be read, or are not text, are left out; *ret_count: number
+ * are below folder. root: the folder that was "/" where they were compiled, looked through first;
+ * NULL. Files that cannot be read, or are not text, are left out; *ret_count: number
  * stored, *ret_left: number left out. */
-void fm_source_texts_attach(struct fm_profile *profile, const char *folder, uint32_t *ret_count,
-                            uint32_t *ret_left);
+void fm_source_texts_attach(struct fm_profile *profile, const char *folder, const char *root,
+                            uint32_t *ret_count, uint32_t *ret_left);
 
 struct fm_source_texts; /* immutable */
 /* Reads those that are attached to the profile, or, of an older recording, NAME.sources beside

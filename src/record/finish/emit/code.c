@@ -119,7 +119,7 @@ static GArray *rows_of(const struct fm_nodes *nodes, uint32_t index, const GArra
     const struct fm_statics_opts opts = {
         .build_id = image->raw->build_id,
         .build_id_size = image->raw->build_id_size,
-        .debug_path = nodes->images->opts->debug_path,
+        .debug_path = nodes->images->debug_path,
     };
     for (guint i = first; i < stretches->len; i++) {
         const struct stretch *one = &g_array_index(stretches, struct stretch, i);
@@ -127,7 +127,7 @@ static GArray *rows_of(const struct fm_nodes *nodes, uint32_t index, const GArra
         g_array_append_val(ranges, range);
     }
     if (image->statics->has_debug && ranges->len > 0 &&
-        !fm_statics_rows(image->raw->path, &opts, nodes->strings,
+        !fm_statics_rows(image->path, &opts, nodes->strings,
                          (const struct fm_code_range *)(const void *)ranges->data, ranges->len,
                          rows, &error))
         fm_notes_add(notes, "%s; lines of instructions are not known there", error->message);
@@ -233,9 +233,9 @@ static void add_calls(struct making *m, const struct fm_nodes *nodes, const stru
 static void add_stretch(struct making *m, const struct fm_nodes *nodes, const struct stretch *one)
 {
     if (m->image_at[one->image] == FM_NONE) {
-        const struct fm_raw_module *raw = fm_images_at(nodes->images, one->image)->raw;
-        g_autofree char *build_id = hexadecimal(raw->build_id, raw->build_id_size);
-        m->image_at[one->image] = fm_machine_code_add_image(m->code, raw->path, build_id);
+        const struct fm_image *image = fm_images_at(nodes->images, one->image);
+        g_autofree char *build_id = hexadecimal(image->raw->build_id, image->raw->build_id_size);
+        m->image_at[one->image] = fm_machine_code_add_image(m->code, image->path, build_id);
     }
     fm_machine_code_add_part(m->code, one->ps, m->image_at[one->image], one->low,
                              one->high - one->low);

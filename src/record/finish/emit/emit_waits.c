@@ -94,10 +94,10 @@ static void name_in_image(struct emitting *e, uint32_t index)
     }
     const struct fm_statics_opts opts = {.build_id = image->raw->build_id,
                                          .build_id_size = image->raw->build_id_size,
-                                         .debug_path = e->images->opts->debug_path};
+                                         .debug_path = e->images->debug_path};
     g_autoptr(GError) error = NULL;
     if (locks->len > 0 &&
-        !fm_statics_data_places(image->raw->path, &opts, e->strings,
+        !fm_statics_data_places(image->path, &opts, e->strings,
                                 (struct fm_data_place *)(void *)places->data, places->len, &error))
         fm_notes_add(e->notes, "%s; locks in it have no names", error->message);
     for (guint i = 0; i < locks->len; i++) {
