@@ -119,6 +119,7 @@ static void add_allocated(struct fm_page *page)
     }
     fm_add_hot_allocators(page, PATHS_SHOWN);
     add_pictures(page, FM_QUERY_BY_BYTES, "bytes");
+    fm_add_temporary(page, PATHS_SHOWN);
 }
 
 static int64_t total_of(const struct fm_page *page, enum fm_further_measure further)
