@@ -172,6 +172,7 @@ static bool finish(const struct fm_finishing *how, const char *rec_path, const c
     fm_run_finished(how, rec_path, data_path);
     if (ret != NULL)
         *ret = (struct fm_finished){.calls = notes.calls + (notes.unwound ? notes.samples + 1 : 0),
+                                    .samples = notes.samples,
                                     .unfinished = notes.live || notes.incomplete};
     if (!how->keep && how->since == NULL && !notes.live && !notes.incomplete)
         g_unlink(rec_path);

@@ -172,17 +172,53 @@ static bool is_whole(const struct joining *j, struct fm_member *member)
     return ok;
 }
 
+/* A note without its figures: digits that begin a word. Caller frees. */
+static char *without_figures(const char *text)
+{
+    GString *out = g_string_new(NULL);
+    for (const char *at = text; *at != '\0';) {
+        bool begins = at > text && (at[-1] == ' ' || at[-1] == '(');
+        size_t digits = begins ? strspn(at, "0123456789.") : 0;
+        g_string_append_c(out, digits > 0 ? '#' : *at);
+        at += MAX(digits, 1);
+    }
+    return g_string_free(out, FALSE);
+}
+
+/* Notes of several processes that differ only in figures. */
+struct alike {
+    const char *text; /* the first of them */
+    guint processes;
+    bool differ;
+};
+
 static void tell_notes(const struct joining *j, unsigned processes)
 {
-    for (guint i = 0; i < j->notes.lines->len && i < NOTES_TOLD_MAX; i++) {
+    g_autoptr(GPtrArray) told = g_ptr_array_new_with_free_func(g_free);
+    g_autoptr(GHashTable) known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    for (guint i = 0; i < j->notes.lines->len; i++) {
         const char *text = g_ptr_array_index(j->notes.lines, i);
-        guint times = GPOINTER_TO_UINT(g_hash_table_lookup(j->texts, text));
-        fm_console_print_error("fathom %s: note: %s (%u of %u processes)", j->how->command, text,
-                               times, processes);
+        g_autofree char *form = without_figures(text);
+        struct alike *alike = g_hash_table_lookup(known, form);
+        if (alike == NULL) {
+            alike = g_new0(struct alike, 1);
+            alike->text = text;
+            g_ptr_array_add(told, alike);
+            g_hash_table_insert(known, g_steal_pointer(&form), alike);
+        } else {
+            alike->differ = true;
+        }
+        alike->processes += GPOINTER_TO_UINT(g_hash_table_lookup(j->texts, text));
     }
-    if (j->notes.lines->len > NOTES_TOLD_MAX)
+    for (guint i = 0; i < told->len && i < NOTES_TOLD_MAX; i++) {
+        const struct alike *alike = g_ptr_array_index(told, i);
+        fm_console_print_error("fathom %s: note: %s (%u of %u processes%s)", j->how->command,
+                               alike->text, alike->processes, processes,
+                               alike->differ ? "; figures of one of them" : "");
+    }
+    if (told->len > NOTES_TOLD_MAX)
         fprintf(stderr, "fathom %s: note: and %u more, which the pages list\n", j->how->command,
-                j->notes.lines->len - NOTES_TOLD_MAX);
+                told->len - NOTES_TOLD_MAX);
 }
 
 static void tell(const struct joining *j, const struct fm_profile *profile)
@@ -235,7 +271,8 @@ static void members_stay(struct fm_group *group)
         fm_group_member(group, i)->stays = true;
 }
 
-static bool join_group(const struct fm_finishing *how, struct fm_group *group, uint64_t *calls)
+static bool join_group(const struct fm_finishing *how, struct fm_group *group,
+                       struct fm_finished *done)
 {
     const struct fm_merge_options options = {.union_programs = group->programs > 1};
     struct joining j = {.how = how, .group = group, .merge = fm_merge_new(&options)};
@@ -266,7 +303,8 @@ static bool join_group(const struct fm_finishing *how, struct fm_group *group, u
             fm_run_finished(how, fm_group_member(group, i)->path, group->output);
     if (!ok || j.unfinished)
         members_stay(group);
-    *calls += j.notes.calls + (j.notes.unwound ? j.notes.samples + 1 : 0);
+    done->calls = j.notes.calls + (j.notes.unwound ? j.notes.samples + 1 : 0);
+    done->samples = j.notes.samples;
     fm_merge_free(j.merge);
     fm_finish_notes_done(&j.notes);
     g_hash_table_unref(j.texts);
@@ -274,15 +312,14 @@ static bool join_group(const struct fm_finishing *how, struct fm_group *group, u
 }
 
 /* A process alone is not made a sum. */
-static bool finish_one(const struct fm_finishing *how, struct fm_group *group, uint64_t *calls)
+static bool finish_one(const struct fm_finishing *how, struct fm_group *group,
+                       struct fm_finished *done)
 {
     struct fm_member *member = fm_group_member(group, 0);
     struct fm_finishing one = *how;
-    struct fm_finished done = {0};
     one.keep = true; /* until all are written */
-    member->finished = fm_run_finish(&one, member->path, group->output, &done);
-    member->stays = done.unfinished;
-    *calls += done.calls;
+    member->finished = fm_run_finish(&one, member->path, group->output, done);
+    member->stays = done->unfinished;
     return member->finished;
 }
 
@@ -306,11 +343,22 @@ static void remove_recordings(const GPtrArray *groups, const char *base)
         g_unlink(first);
 }
 
+/* The first process may only start the one whose time is looked for, as wrappers in scripts do. */
+static void tell_of_most(const struct fm_group *group, uint64_t samples, uint64_t all)
+{
+    g_autofree char *word = fm_shell_word(group->output);
+    fprintf(stderr,
+            "\n%.0f %% of the run's CPU time is in another profile:  fathom view %s\n",
+            100.0 * (double)samples / (double)all, word);
+}
+
 bool fm_run_join(const struct fm_finishing *how, enum fm_join join, const char *base,
                  const GPtrArray *paths, bool fresh, uint64_t *ret_calls)
 {
     bool failed = false, written = true;
     g_autoptr(GPtrArray) groups = fm_crowd_groups(how->command, join, base, paths, fresh, &failed);
+    uint64_t samples = 0, most_samples = 0;
+    guint most = 0;
     for (guint i = 0; i < groups->len; i++) {
         struct fm_group *group = g_ptr_array_index(groups, i);
         struct fm_finishing own = *how;
@@ -321,9 +369,16 @@ bool fm_run_join(const struct fm_finishing *how, enum fm_join join, const char *
         if (own.several && !own.brief && !how->quiet)
             print_heading(i > 0, group->output);
         bool alone = group->members->len == 1 && group->before == NULL;
-        if (alone ? !finish_one(&own, group, ret_calls) : !join_group(&own, group, ret_calls))
+        struct fm_finished done = {0};
+        if (alone ? !finish_one(&own, group, &done) : !join_group(&own, group, &done))
             written = false;
+        *ret_calls += done.calls;
+        samples += done.samples;
+        most = done.samples > most_samples ? i : most;
+        most_samples = MAX(done.samples, most_samples);
     }
+    if (most > 0 && most_samples > samples / 2 && !how->quiet)
+        tell_of_most(groups->pdata[most], most_samples, samples);
     if (!how->keep)
         remove_recordings(groups, base);
     return written && !failed;

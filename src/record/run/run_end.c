@@ -185,12 +185,16 @@ static void say_nothing_recorded(const char *program, const char *base)
             "fathom record: %s is built with `fathom cc` but made no recording: perhaps it could "
             "not write to this folder, never started, or %s.rec was removed while it ran\n",
             program, base);
+    else if (g_strcmp0(g_getenv("FATHOM_PRELOAD"), "off") == 0)
+        fprintf(stderr,
+                "fathom record: %s is not built with `fathom cc`, and FATHOM_PRELOAD=off keeps fathom "
+                "from recording it as it is: unset it\n",
+                program);
     else
         fprintf(stderr,
-                "fathom record: %s is not built with `fathom cc` (or is a script that runs no such "
-                "program), so there is nothing to record. Build it with, for example, `make "
-                "CC=\"fathom cc\" CXX=\"fathom c++\"`. A program started in another folder with "
-                "another environment writes Deep.PID.N.rec there.\n",
+                "fathom record: %s made no recording: perhaps it could not write to this folder, "
+                "never started, or started other programs without this run's environment, which "
+                "write Deep.PID.N.rec in their own folders\n",
                 program);
 }
 

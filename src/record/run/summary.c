@@ -204,7 +204,8 @@ void fm_run_print_totals(const struct fm_profile *profile, const struct fm_finis
 {
     char calls[32];
     if (fm_profile_knows(profile, FM_EXITS))
-        fprintf(stderr, "%s calls in ", short_number((double)notes->calls, calls, sizeof calls));
+        fprintf(stderr, "%s call%s in ", short_number((double)notes->calls, calls, sizeof calls),
+                notes->calls == 1 ? "" : "s");
     fprintf(stderr, "%" PRIu32 " context%s", profile->pd_count, profile->pd_count == 1 ? "" : "s");
     if (!notes->threads_unknown)
         fprintf(stderr, ", %" PRIu32 " thread%s", notes->threads, notes->threads == 1 ? "" : "s");

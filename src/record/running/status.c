@@ -94,11 +94,16 @@ static bool path_of_process(unsigned pid, char **ret, GError **error)
         if (*ret != NULL)
             return true;
     }
-    g_set_error(error, FM_ERROR, removed ? FM_ERROR_UNAVAILABLE : FM_ERROR_NOT_FOUND,
-                removed ? "process %u is recorded, but its recording file has been removed"
-                        : "process %u is not recorded: its program is not built with `fathom cc`, "
-                          "or has called no function with hooks yet",
-                pid);
+    if (removed) {
+        g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE,
+                    "process %u is recorded, but its recording file has been removed", pid);
+        return false;
+    }
+    g_set_error(error, FM_ERROR, FM_ERROR_NOT_FOUND,
+                "process %u is not recorded: it was not started by `fathom record`, and is "
+                "not built with `fathom cc` or has called no function with hooks yet; "
+                "`fathom record --pid %u` samples it",
+                pid, pid);
     return false;
 }
 

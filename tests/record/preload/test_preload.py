@@ -129,6 +129,17 @@ def told(tap, folder):
                   done.stderr)
         tap.check(plain in (None, done.returncode), f"{name}: the status is the program's", done.returncode)
         tap.check(not (folder / "told.data").exists(), f"{name}: there is no profile")
+    done = lib.run([lib.FATHOM, "record", "-o", "told", "--", "./plain"], folder, env={**os.environ, "FATHOM_PRELOAD": "off"})
+    tap.check("FATHOM_PRELOAD=off keeps fathom" in done.stderr and "nothing to record" not in done.stderr,
+              "FATHOM_PRELOAD=off: it is told why there is no profile", done.stderr)
+    asan = lib.run(["gcc", "-print-file-name=libasan.so"], folder).stdout.strip()
+    if asan.startswith("/"):
+        done = lib.run([lib.FATHOM, "record", "-o", "told", "--for", "1m", "--", "./plain"], folder,
+                       env={**os.environ, "LD_PRELOAD": os.path.realpath(asan), "ASAN_OPTIONS": "detect_leaks=0"})
+        tap.check("started with a sanitizer in LD_PRELOAD" in done.stderr and "made no recording" not in done.stderr,
+                  "a sanitizer that is preloaded: it is told why", done.stderr)
+    done = lib.run([lib.FATHOM, "ctl", f"pid:{os.getpid()}", "status"], folder)
+    tap.check(f"`fathom record --pid {os.getpid()}` samples it" in done.stderr, "a process beside: how to record it", done.stderr)
     sanitizer = lib.run(["gcc", "-fsanitize=address", "plain.c", "-o", "checked"], folder)
     if sanitizer.returncode == 0:
         for words in (["./checked"], ["sh", "-c", "./checked; exit $?"], [sys.executable, "-c",
@@ -163,6 +174,31 @@ def children(tap, folder):
     tap.same(sorted(path.name for path in folder.glob("exact*.data")), ["exact.data"],
              "a shell around a program with hooks has no profile")
     tap.same(lib.Profile(folder / "exact.data").calls()["f"], 1, "and the program's is as ever")
+
+
+STARTED = """#include <stdlib.h>
+#include <time.h>
+int main(int argc, char **argv)
+{
+    for (int i = 0; i < atoi(argv[argc - 1]); i++)
+        free(malloc((size_t)i + 1));
+    while (clock() < CLOCKS_PER_SEC / 2)
+        continue;
+    return 0;
+}
+"""
+
+
+def started_by_a_script(tap, folder):
+    """The time is in the profile of what a script starts; notes that differ in figures are one."""
+    (folder / "started.c").write_text(STARTED)
+    lib.must(["gcc", "-O1", "-fno-builtin", "started.c", "-o", "started"], folder)
+    done = lib.must([lib.FATHOM, "record", "-o", "script", "--", "sh", "-c", "./started 10; ./started 20; ./started 40; :"], folder)
+    tap.check(re.search(r"% of the run's CPU time is in another profile: +fathom view \S*script\.started\.data\n", done.stderr),
+              "the profile that has the time is told", done.stderr)
+    notes = [line for line in done.stderr.splitlines() if "calls are not counted" in line and " of 3 processes" in line]
+    tap.check(len(notes) == 1 and "(3 of 3 processes; figures of one of them)" in notes[0],
+              "notes that differ in figures are one", done.stderr)
 
 
 OWN_RUNTIME = """#include <stdio.h>
@@ -233,6 +269,7 @@ def main():
         asks_no_server(tap, folder)
         told(tap, folder)
         children(tap, folder)
+        started_by_a_script(tap, folder)
         own_runtime(tap, folder)
         distribution(tap, folder)
     return tap.done()

@@ -70,8 +70,11 @@ char **fm_preloading_environment(char **argv, bool children, bool *ret_told, boo
         return environment;
     }
     enum fm_preloadable can = fm_toolchain_preloadable(path, &file);
-    const char *words = fm_preloadable_words(can);
     const char *before = g_environ_getenv(environment, "LD_PRELOAD");
+    const char *words = can == FM_PRELOADABLE_YES && has_sanitizer(before)
+                            ? "is started with a sanitizer in LD_PRELOAD, which must be the first "
+                              "library: start it without"
+                            : fm_preloadable_words(can);
     bool outside = ret_outside != NULL && words != NULL && can != FM_PRELOADABLE_MACHINE;
     if (words != NULL)
         tell(path, file, words, outside);
