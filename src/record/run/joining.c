@@ -347,8 +347,7 @@ static void remove_recordings(const GPtrArray *groups, const char *base)
 static void tell_of_most(const struct fm_group *group, uint64_t samples, uint64_t all)
 {
     g_autofree char *word = fm_shell_word(group->output);
-    fprintf(stderr,
-            "\n%.0f %% of the run's CPU time is in another profile:  fathom view %s\n",
+    fprintf(stderr, "\n%.0f %% of the run's CPU time is in another profile:  fathom view %s\n",
             100.0 * (double)samples / (double)all, word);
 }
 

@@ -186,10 +186,11 @@ static void say_nothing_recorded(const char *program, const char *base)
             "not write to this folder, never started, or %s.rec was removed while it ran\n",
             program, base);
     else if (g_strcmp0(g_getenv("FATHOM_PRELOAD"), "off") == 0)
-        fprintf(stderr,
-                "fathom record: %s is not built with `fathom cc`, and FATHOM_PRELOAD=off keeps fathom "
-                "from recording it as it is: unset it\n",
-                program);
+        fprintf(
+            stderr,
+            "fathom record: %s is not built with `fathom cc`, and FATHOM_PRELOAD=off keeps fathom "
+            "from recording it as it is: unset it\n",
+            program);
     else
         fprintf(stderr,
                 "fathom record: %s made no recording: perhaps it could not write to this folder, "

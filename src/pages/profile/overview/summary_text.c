@@ -40,18 +40,26 @@ static uint32_t count_functions(const struct fm_profile *profile)
     return functions;
 }
 
-/* fm_profile_calls_of_all(), without looking at each context. */
-static int64_t count_calls(const struct fm_analysis *a)
+struct called {
+    uint64_t calls;     /* as fm_profile_calls_of_all(), without looking at each context */
+    uint32_t uncounted; /* functions of which no call was counted: all are inlined */
+};
+
+static struct called count_calls(const struct fm_analysis *a)
 {
-    uint64_t calls = 0;
-    for (uint32_t ps = 1; ps <= a->profile->ps_count; ps++) {
+    const struct fm_profile *profile = a->profile;
+    const bool arcs =
+        fm_profile_is(profile, FM_NATURE_ARCS); /* nobody counted calls of the first */
+    struct called called = {0};
+    for (uint32_t ps = 1; ps <= profile->ps_count; ps++) {
         struct fm_cost cost;
-        if (!fm_profile_is_function(a->profile, ps) || ps == a->profile->pd_ps[a->profile->root_pd])
+        if (!fm_profile_is_function(profile, ps) || ps == profile->pd_ps[profile->root_pd])
             continue;
         fm_analysis_ps_cost(a, ps, &cost);
-        calls += (uint64_t)cost.calls;
+        called.calls += (uint64_t)cost.calls;
+        called.uncounted += !arcs && cost.calls == 0 && cost.inlined;
     }
-    return (int64_t)calls;
+    return called;
 }
 
 static char *text_of(const struct fm_page *page, enum fm_query_measure measure)
@@ -100,16 +108,32 @@ static void append_held(const struct fm_page *page, GString *lead)
     }
 }
 
+/* "1,200 calls of 12 functions (and of 3 inlined ones, not counted)" */
+static void append_called(const struct fm_analysis *a, GString *lead)
+{
+    const bool counted = fm_profile_knows(a->profile, FM_EXITS);
+    struct called called = {0};
+    if (counted)
+        called = count_calls(a);
+    uint32_t count = count_functions(a->profile) - called.uncounted;
+    g_autofree char *calls = fm_format_int((int64_t)called.calls);
+    g_autofree char *functions = fm_format_int(count);
+    g_autofree char *uncounted = fm_format_int(called.uncounted);
+    if (counted)
+        g_string_append_printf(lead, "%s call%s of ", calls, s_of((int64_t)called.calls));
+    g_string_append_printf(lead, "%s function%s", functions, s_of(count));
+    if (called.uncounted > 0)
+        g_string_append_printf(lead, " (and of %s %s, not counted)", uncounted,
+                               called.uncounted == 1 ? "inlined one" : "inlined ones");
+}
+
 char *fm_summary_lead(const struct fm_page *page)
 {
     const struct fm_profile *profile = page->profile;
     g_assert(page->recording->known >= FM_KNOWN_COSTS);
     g_autofree char *time = text_of(page, FM_QUERY_BY_TIME);
-    int64_t call_count = count_calls(page->analysis);
-    g_autofree char *calls = fm_format_int(call_count);
     g_autofree char *bytes = text_of(page, FM_QUERY_BY_BYTES);
     g_autofree char *blocks = fm_format_int(fm_cost_total(&page->analysis->root_total, FM_ALLOCS));
-    g_autofree char *functions = fm_format_int(count_functions(profile));
     g_autofree char *peak =
         fm_format_bytes_said((int64_t)MIN(profile->run_info.peak_bytes, (uint64_t)INT64_MAX));
     g_autoptr(GString) lead = g_string_new(NULL);
@@ -120,9 +144,7 @@ char *fm_summary_lead(const struct fm_page *page)
                                : fm_profile_is(profile, FM_NATURE_CLOCK) ? " of time"
                                : fm_run_cpu(profile, &exact)             ? " of sampled CPU time"
                                                                          : " of CPU time");
-    if (fm_profile_knows(profile, FM_EXITS))
-        g_string_append_printf(lead, "%s call%s of ", calls, s_of(call_count));
-    g_string_append_printf(lead, "%s function%s", functions, s_of(count_functions(profile)));
+    append_called(page->analysis, lead);
     if (fm_measure_is_recorded(page->recording, FM_QUERY_BY_BYTES)) {
         g_string_append_printf(lead, "; %s allocated", bytes);
         if (fm_profile_knows(profile, FM_ALLOCS))
