@@ -44,7 +44,7 @@ struct fm_finishing {
 
 /* The result. */
 struct fm_finished {
-    uint64_t calls;  /* where contexts are of unwound stacks: and samples, at least 1 */
+    uint64_t calls; /* where contexts are of unwound stacks: and samples, at least 1 */
     uint64_t samples;
     bool unfinished; /* the program still runs, or files of it are missing: its recording stays */
 };
