@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/text/json_scan.h"
+
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
@@ -51,19 +53,21 @@ static bool check_escape(struct checking *c)
 
 static bool check_string(struct checking *c)
 {
-    const char *begin = c->at++;
-    while (c->at < c->end && *c->at != '"') {
-        if ((unsigned char)*c->at < ' ')
-            return expect(c, "no control character in a string");
-        if (*c->at != '\\')
+    const char *begin = c->at++, *wrong;
+    bool ascii = true;
+    while ((c->at = fm_json_plain_end(c->at, c->end)) < c->end && *c->at != '"') {
+        if ((unsigned char)*c->at >= 0x80) {
+            ascii = false;
             c->at++;
-        else if (!check_escape(c))
+        } else if (*c->at != '\\') {
+            return expect(c, "no control character in a string");
+        } else if (!check_escape(c)) {
             return false;
+        }
     }
     if (c->at == c->end)
         return expect(c, "the end of a string");
-    const char *wrong;
-    if (!g_utf8_validate(begin, c->at - begin, &wrong)) {
+    if (!ascii && !g_utf8_validate(begin, c->at - begin, &wrong)) {
         c->at = wrong;
         return expect(c, "UTF-8");
     }
@@ -227,36 +231,23 @@ static bool is_string(struct fm_json_value value)
     return value.at != NULL && *value.at == '"';
 }
 
-static const char *end_of_string(const char *at)
+static const char *end_of_string(const char *at, const char *end)
 {
-    for (at++; *at != '"'; at++)
+    for (at++; *(at = fm_json_plain_end(at, end)) != '"'; at++)
         at += *at == '\\';
     return at + 1;
 }
 
 static const char *end_of_value(const char *at, const char *end)
 {
-    unsigned depth = 0;
-    do {
-        switch (*at) {
-        case '"':
-            at = end_of_string(at);
-            continue;
-        case '{':
-        case '[':
-            depth++;
-            break;
-        case '}':
-        case ']':
-            depth--;
-            break;
-        default:
-            break;
-        }
-        at++;
-    } while (depth > 0);
-    /* A number or a word. */
-    while (at < end && !is_blank(*at) && *at != ',' && *at != '}' && *at != ']')
+    static const bool ends[UINT8_MAX + 1] = {
+        [' '] = true, ['\t'] = true, ['\n'] = true, ['\r'] = true,
+        [','] = true, ['}'] = true,  [']'] = true};
+    if (*at == '"')
+        return end_of_string(at, end);
+    if (*at == '{' || *at == '[')
+        return fm_json_close(at, end);
+    while (at < end && !ends[(unsigned char)*at]) /* a number or a word */
         at++;
     return at;
 }
@@ -277,7 +268,7 @@ bool fm_json_next(struct fm_json_items *items, struct fm_json_value *ret_name,
     if (at == end)
         return false;
     if (items->named) {
-        const char *name_end = end_of_string(at);
+        const char *name_end = end_of_string(at, end);
         if (ret_name != NULL)
             *ret_name = (struct fm_json_value){at, name_end};
         at = skip_blanks(skip_blanks(name_end, end) + 1, end); /* the colon */
@@ -403,10 +394,11 @@ bool fm_json_equals(struct fm_json_value value, const char *text)
 {
     if (!is_string(value))
         return false;
+    /* An escape is longer than what it stands for. */
     size_t size = strlen(text), own = (size_t)(value.end - value.at) - 2;
-    if (own == size && memchr(value.at, '\\', own + 1) == NULL)
-        return memcmp(value.at + 1, text, size) == 0;
-    if (own < size)
+    if (own == size)
+        return memcmp(value.at + 1, text, size) == 0 && memchr(text, '\\', size) == NULL;
+    if (own < size || memchr(value.at, '\\', own + 1) == NULL)
         return false;
     g_autofree char *string = fm_json_string(value);
     return strcmp(string, text) == 0;
