@@ -29,10 +29,17 @@ static const char *const members[MEMBERS] = {
     [BLOCKS_AT_PEAK] = "gbk", [AT_END] = "eb",  [BLOCKS_AT_END] = "ebk", [READ] = "rb",
     [WRITTEN] = "wb",         [STACK] = "fs"};
 
+/* An entry of "ftbl". */
+struct frame {
+    struct fm_json_value text;
+    uint32_t function, line;
+    bool read;
+};
+
 struct dhat {
     const struct fm_import_input *input;
     struct fm_stacks *stacks;
-    GPtrArray *frames;          /* texts */
+    GArray *frames;             /* struct frame */
     unsigned measures[MEMBERS]; /* 0 = not recorded */
     bool recorded[MEMBERS];
     uint64_t sums[MEMBERS];
@@ -48,9 +55,21 @@ bool fm_import_is_dhat(const struct fm_import_input *input)
 static void find_frames(struct dhat *in, struct fm_json_value table)
 {
     struct fm_json_items items = fm_json_items(table);
-    struct fm_json_value frame;
-    while (fm_json_next(&items, NULL, &frame))
-        g_ptr_array_add(in->frames, fm_json_string(frame));
+    struct frame frame = {.read = false};
+    while (fm_json_next(&items, NULL, &frame.text))
+        g_array_append_val(in->frames, frame);
+}
+
+/* Program points share their frames, so each is taken apart once. */
+static const struct frame *frame_at(struct dhat *in, guint index)
+{
+    struct frame *frame = &g_array_index(in->frames, struct frame, index);
+    if (!frame->read) {
+        g_autofree char *text = fm_json_string(frame->text);
+        frame->function = fm_import_valgrind_frame(in->stacks, text, strlen(text), &frame->line);
+        frame->read = true;
+    }
+    return frame;
 }
 
 /* "bytes allocated", of its own kind in the modes that are not of the heap. */
@@ -114,12 +133,14 @@ static bool push_stack(struct dhat *in, struct fm_json_value stack, GError **err
     fm_stacks_cut(in->stacks, 0);
     for (guint i = frames->len; i-- > 0;) {
         guint index = g_array_index(frames, guint, i);
-        const char *text = g_ptr_array_index(in->frames, index);
-        if (index > 0)
-            fm_import_push_valgrind(in->stacks, text, strlen(text), &line);
+        if (index == 0)
+            continue;
+        const struct frame *at = frame_at(in, index);
+        fm_stacks_push(in->stacks, at->function, line);
+        line = at->line;
     }
     if (fm_stacks_depth(in->stacks) == 0)
-        fm_import_push_valgrind(in->stacks, "???", 3, &line);
+        fm_stacks_push(in->stacks, fm_import_valgrind_frame(in->stacks, "???", 3, &line), 0);
     return true;
 }
 
@@ -181,11 +202,11 @@ bool fm_import_dhat(const struct fm_import_input *input, struct fm_profile **ret
     if (!fm_import_json(input, &top, error))
         return false;
     in.stacks = fm_stacks_new(input->program, "DHAT's file");
-    in.frames = g_ptr_array_new_with_free_func(g_free);
+    in.frames = g_array_new(FALSE, FALSE, sizeof(struct frame));
     bool done = read_all(&in, top, error);
     if (done)
         done = fm_stacks_finish(g_steal_pointer(&in.stacks), ret, error);
     fm_stacks_free(in.stacks);
-    g_ptr_array_unref(in.frames);
+    g_array_unref(in.frames);
     return done;
 }

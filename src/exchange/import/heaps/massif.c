@@ -100,6 +100,14 @@ static bool parse(const struct massif *in, const char *line, size_t size, size_t
                                "expected \"nCALLERS: BYTES FUNCTION\" behind %zu blanks", depth);
 }
 
+/* *line: where its caller calls it; becomes where this one calls. */
+static void push_frame(struct massif *in, const char *text, size_t size, uint32_t *line)
+{
+    uint32_t called_at = *line;
+    uint32_t function = fm_import_valgrind_frame(in->stacks, text, size, line);
+    fm_stacks_push(in->stacks, function, called_at);
+}
+
 /* The callers stand below, so the outermost frame is the last; the first line is no function. What
  * massif left out ("in 3 places, all below massif's threshold") stands for such a caller. */
 static void add_stack(struct massif *in, uint64_t bytes)
@@ -115,10 +123,10 @@ static void add_stack(struct massif *in, uint64_t bytes)
                     in->stacks, &(struct fm_stacks_name){.name = node->text, .size = node->size}),
                 0);
         else
-            fm_import_push_valgrind(in->stacks, node->text, node->size, &line);
+            push_frame(in, node->text, node->size, &line);
     }
     if (in->nodes->len == 1)
-        fm_import_push_valgrind(in->stacks, "???", 3, &line);
+        push_frame(in, "???", 3, &line);
     fm_stacks_add(in->stacks, FM_QUANTA, bytes);
 }
 

@@ -46,21 +46,20 @@ static void take_place(const char *place, size_t size, struct fm_stacks_name *na
     name->file_size = name->unit_size = end;
 }
 
-void fm_import_push_valgrind(struct fm_stacks *stacks, const char *text, size_t size,
-                             uint32_t *line)
+uint32_t fm_import_valgrind_frame(struct fm_stacks *stacks, const char *text, size_t size,
+                                  uint32_t *ret_line)
 {
-    uint32_t called_at = *line;
     struct fm_stacks_name name = {0};
     const char *colon = size > 2 && memcmp(text, "0x", 2) == 0 ? memmem(text, size, ": ", 2) : NULL;
     if (colon != NULL) {
         size -= (size_t)(colon + 2 - text);
         text = colon + 2;
     }
-    *line = 0;
+    *ret_line = 0;
     const char *place = place_of(text, size);
     name.name = text;
     name.size = place == NULL ? size : (size_t)(place - 1 - text);
     if (place != NULL)
-        take_place(place + 1, (size_t)(text + size - 1 - (place + 1)), &name, line);
-    fm_stacks_push(stacks, fm_stacks_function(stacks, &name), called_at);
+        take_place(place + 1, (size_t)(text + size - 1 - (place + 1)), &name, ret_line);
+    return fm_stacks_function(stacks, &name);
 }
