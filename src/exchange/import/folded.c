@@ -164,8 +164,8 @@ static void add_stack(struct folded *in, const char *stack, size_t size, uint64_
     }
     push_stack(in, stack, size);
     fm_stacks_add(in->stacks, in->measure, count);
-    if (call != NULL && !fm_stacks_is_cut(in->stacks))
-        *call = fm_stacks_call(in->stacks);
+    if (call != NULL)
+        *call = fm_stacks_keep(in->stacks);
 }
 
 static bool read_lines(struct folded *in, GError **error)

@@ -287,8 +287,8 @@ static bool read_sample(struct speedscope *in, struct fm_json_value sample,
         if (!push(in, frame, error))
             return false;
     }
-    if (known != NULL && any && !fm_stacks_is_cut(in->stacks))
-        *known = fm_stacks_call(in->stacks);
+    if (known != NULL && any)
+        *known = fm_stacks_keep(in->stacks);
     return !any || add(in, fm_stacks_call(in->stacks), weight, error);
 }
 

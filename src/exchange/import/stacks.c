@@ -103,6 +103,7 @@ struct fm_stacks *fm_stacks_new(const char *program, const char *origin)
 static void clear(struct fm_stacks *stacks)
 {
     fm_import_totals_free(stacks->totals);
+    fm_stacks_kept_done(&stacks->kept);
     g_free(stacks->program);
     g_byte_array_unref(stacks->texts);
     g_hash_table_unref(stacks->measures);
@@ -432,20 +433,49 @@ uint32_t fm_stacks_call(const struct fm_stacks *stacks)
     return frame->plain ? frame->csd : 0;
 }
 
+uint32_t fm_stacks_keep(struct fm_stacks *stacks)
+{
+    uint32_t call = fm_stacks_call(stacks);
+    if (call != 0 || stacks->depth == 0 || stacks->skipped > 0)
+        return stacks->skipped > 0 ? 0 : call;
+    struct kept_frame *kept = fm_stacks_kept_stack(&stacks->kept, stacks->depth, &call);
+    for (uint32_t i = 0; kept != NULL && i < stacks->depth; i++) {
+        const struct frame *frame = &g_array_index(stacks->frames, struct frame, i);
+        kept[i] = (struct kept_frame){frame->function, frame->line};
+    }
+    return call;
+}
+
+/* Adds the values of kept stacks to their contexts. */
+static void tell_kept(struct fm_stacks *stacks)
+{
+    const struct kept_frame *frames;
+    uint32_t depth;
+    for (uint32_t number = KEPT_FIRST;
+         (frames = fm_stacks_kept_frames(&stacks->kept, number, &depth)) != NULL; number++) {
+        fm_stacks_cut(stacks, 0);
+        for (uint32_t i = 0; i < depth; i++)
+            fm_stacks_push(stacks, frames[i].function, frames[i].line);
+        for (unsigned m = 0; m < FM_MEASURES_MAX; m++) {
+            uint64_t sum = fm_stacks_kept_sum(&stacks->kept, number, m);
+            if (sum > 0)
+                fm_stacks_add(stacks, m, sum);
+        }
+    }
+}
+
 uint32_t fm_stacks_calls(const struct fm_stacks *stacks)
 {
     return stacks->edge_count;
 }
 
-bool fm_stacks_is_cut(const struct fm_stacks *stacks)
-{
-    return stacks->skipped > 0;
-}
-
 void fm_stacks_add_to(struct fm_stacks *stacks, uint32_t call, unsigned measure, uint64_t value)
 {
     g_assert(measure < FM_MEASURES_MAX && call > 0);
-    fm_build_add(stacks->build, call, measure, value);
+    if (call >= KEPT_FIRST)
+        fm_stacks_kept_add(&stacks->kept, call, measure, value);
+    else
+        fm_build_add(stacks->build, call, measure, value);
 }
 
 /* Only files whose lines of calls are known come near to this. */
@@ -483,7 +513,8 @@ bool fm_stacks_finish(struct fm_stacks *stacks, struct fm_profile **ret, GError 
             (guint64)stacks->too_deep, FM_STACKS_DEPTH_MAX);
         fm_build_note(stacks->build, note);
     }
-    stacks->depth = 0;
+    tell_kept(stacks);
+    fm_stacks_cut(stacks, 0);
     forget_frames(stacks);
     struct fm_build *build = g_steal_pointer(&stacks->build);
     struct fm_import_totals *totals = g_steal_pointer(&stacks->totals);

@@ -86,10 +86,12 @@ void fm_stacks_add(struct fm_stacks *stacks, unsigned measure, uint64_t value);
  * being built again; 0 = there is none, or the stack has a recursion: who is on it does not follow
  * from the call then. */
 uint32_t fm_stacks_call(const struct fm_stacks *stacks);
+/* For stacks that come again: as fm_stacks_call(), of a stack with a recursion a number of its own.
+ * Asked for once a stack, since each such number takes memory; 0 = its frames are not all there, or
+ * there is no room. */
+uint32_t fm_stacks_keep(struct fm_stacks *stacks);
 /* How many calls in context there are so far: each takes some 100 bytes. */
 uint32_t fm_stacks_calls(const struct fm_stacks *stacks);
-/* Whether frames of it are left out. */
-bool fm_stacks_is_cut(const struct fm_stacks *stacks);
 void fm_stacks_add_to(struct fm_stacks *stacks, uint32_t call, unsigned measure, uint64_t value);
 
 /* Adds what belongs to no function: "the program" itself stands above all. Frees stacks, also on

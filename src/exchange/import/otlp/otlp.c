@@ -290,7 +290,7 @@ static bool add_sample(struct otlp *in, const struct fm_field *message,
         if (!fm_otlp_push_stack(in->dictionary, stack, in->figures.told.told ? thread : NULL,
                                 error))
             return false;
-        uint32_t call = fm_stacks_is_cut(in->stacks) ? 0 : fm_stacks_call(in->stacks);
+        uint32_t call = fm_stacks_keep(in->stacks);
         if (call != 0)
             g_hash_table_insert(calls, g_memdup2(&stack, sizeof stack), GUINT_TO_POINTER(call));
     }

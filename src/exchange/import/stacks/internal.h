@@ -3,6 +3,7 @@
 #pragma once
 
 #include "exchange/import/stacks.h"
+#include "exchange/import/stacks/kept.h"
 
 struct fm_import_totals;
 
@@ -63,7 +64,8 @@ struct fm_stacks {
     GString *further;     /* measures that pages of contexts do not show, separated by commas */
     struct index by_name, by_site;
     struct fm_import_totals *totals; /* totals of stacks that are not plain */
-    bool no_memory;                  /* for more edges: what comes is left out, and finish fails */
+    struct kept kept;
+    bool no_memory; /* for more edges: what comes is left out, and finish fails */
     uint64_t too_deep;
     uint32_t skipped; /* frames on the stack beyond the greatest depth */
 };
