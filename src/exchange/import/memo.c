@@ -6,9 +6,12 @@
 
 #include "base/memory.h"
 
-/* Shorter texts are not stored: an entry takes as much memory. */
-#define SHORTEST 48u
+/* Shorter texts are taken apart as fast. */
+#define SHORTEST 16u
 #define PLACES_FIRST (1u << 12)
+/* From so many texts on more are stored only while as many come again: most writers add up their
+ * samples, and an entry takes as much memory as a text. */
+#define USED_ALWAYS (1u << 16)
 
 struct place {
     const char *text; /* NULL: a free place */
@@ -19,7 +22,8 @@ struct place {
 struct fm_import_memo {
     struct place *places; /* open addressing */
     uint32_t mask, used;
-    bool full; /* there is no memory for more */
+    uint64_t again; /* texts that were found */
+    bool full;      /* no more are stored */
 };
 
 struct fm_import_memo *fm_import_memo_new(void)
@@ -98,9 +102,13 @@ uint32_t *fm_import_memo_at(struct fm_import_memo *memo, const char *text, size_
         if (place->text == NULL)
             break;
         if (place->hash == hash && place->size == size && place->beside == beside &&
-            memcmp(place->text, text, size) == 0)
+            memcmp(place->text, text, size) == 0) {
+            memo->again++;
             return &place->number;
+        }
     }
+    if (memo->used >= USED_ALWAYS && memo->again < memo->used)
+        return NULL;
     if (memo->used >= memo->mask / 2) {
         if (memo->full || !grow(memo)) {
             memo->full = true;

@@ -12,7 +12,8 @@ struct fm_import_memo *fm_import_memo_new(void);
 void fm_import_memo_free(struct fm_import_memo *memo); /* NULL is allowed */
 
 /* Pointer to the number of a text, initially 0, valid until the next call. beside: a second part of
- * the key. NULL: the text is not stored, because it is short or memory is missing. */
+ * the key. NULL: the text is not stored, because it is short, hardly any came again, or
+ * memory is missing. */
 uint32_t *fm_import_memo_at(struct fm_import_memo *memo, const char *text, size_t size,
                             uint32_t beside);
 
