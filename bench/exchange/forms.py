@@ -24,9 +24,11 @@ def folded(out, stacks, size):
 
 
 def perf(out, stacks, size):
-    while not full(out, size):
+    for number in itertools.count():
+        if full(out, size):
+            return
         lines = "".join(f"\t{BASE + 16 * f:16x} {name(f)}+0x10 (/usr/bin/program)\n" for f in reversed(next(stacks)))
-        out.write(f"program 4711/4711 4003.000001:   10101010 cpu-clock: \n{lines}\n".encode())
+        out.write(f"program 4711/4711 4003.{number:06}:   10101010 cpu-clock: \n{lines}\n".encode())
 
 
 def callgrind(out, _stacks, size):

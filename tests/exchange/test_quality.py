@@ -87,6 +87,33 @@ def test_lost():
     check("calls that were counted were not sampled", not any(name in page["facts"] for name in SHARES), page["facts"])
 
 
+def perf_text(times):
+    return "".join(f"prog 1 {time}: 1000000 cpu-clock:\n\t10 leaf+0x1 (/x)\n\t20 main+0x1 (/x)\n\n" for time in times)
+
+
+def cpuprofile(deltas):
+    nodes = [{"id": number, "callFrame": {"functionName": name, "url": "", "lineNumber": 0}, "children": below}
+             for number, name, below in ((1, "(root)", [2]), (2, "f", []))]
+    return json.dumps({"nodes": nodes, "startTime": 5, "endTime": 5000, "samples": [2] * len(deltas), "timeDeltas": deltas})
+
+
+def test_one_time():
+    """Times that are all equal: no clock ran."""
+    same = "samples have one time: the recorder's clock did not run"
+    for name, content, samples in (("perf.txt", perf_text(["3.000001"] * 12), 12), ("x.cpuprofile", cpuprofile([0] * 10), 10),
+                                   ("perf.txt", perf_text(["3.000001"] * 11 + ["3.000002"]), None),
+                                   ("perf.txt", perf_text(["3.000001"] * 9), None),
+                                   ("x.cpuprofile", cpuprofile([7] + [0] * 10 + [1]), None)):
+        with open(name, "w", encoding="utf-8") as out:
+            out.write(content)
+        told = must(fathom, "import", "-o", "out.data", name).stderr
+        texts = [item["text"] for item in menu()["text"][:3]]
+        expected = f"all {samples} {same}"
+        check(f"{name}, one time {samples}: {texts[:2]}", (f"warning: {expected}" in told and any(
+            text.startswith(f"All {samples} {same}") for text in texts)) if samples else
+            (same not in told and not any(same in text for text in texts)), (told, texts))
+
+
 def test_other_lines():
     """Files that somebody wrote by hand, or joined."""
     with open("in.folded", "w", encoding="utf-8") as out:
@@ -131,6 +158,7 @@ with tempfile.TemporaryDirectory() as folder:
     test_cut()
     test_few()
     test_lost()
+    test_one_time()
     test_other_lines()
     test_others()
     os.chdir("/")

@@ -87,5 +87,17 @@ bool fm_import_sum(uint64_t *sum, uint64_t value);
 void fm_import_only_knows(struct fm_build *build, uint32_t known);
 #define FM_IMPORT_CALLS (1u << FM_EXITS | 1u << FM_CALLSEQS)
 
+/* --- times of samples --- */
+
+/* Whether all samples have one time; zeroed at first. */
+struct fm_import_times {
+    uint64_t samples, first;
+    bool differ;
+};
+/* time: any number that is equal for equal times alone, as a rule. */
+void fm_import_times_add(struct fm_import_times *times, uint64_t time);
+/* Warns that all samples have one time, unless they are too few to tell. */
+void fm_import_times_tell(const struct fm_import_times *times, struct fm_build *build);
+
 /* Time, whose unit is a power of ten of seconds: sets ticks. False: it is none. */
 bool fm_import_time_unit(const char *unit, uint64_t *ret_per_second);

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "exchange/import/internal.h"
+#include "exchange/import/memo.h"
 #include "exchange/import/perfdata/jit.h"
 
 #define US_PER_SECOND 1000000u
@@ -39,6 +40,7 @@ struct perf {
     unsigned event_count;
     uint64_t dropped; /* samples of events that there is no room for */
     uint64_t charges, squares;
+    struct fm_import_times times;
     uint64_t lines_skipped, frame_lines;
     bool without_period;
     /* The sample that is being read. */
@@ -111,6 +113,7 @@ struct header {
     struct slice command, event, rest;
     uint64_t period;
     bool timed, has_period;
+    struct slice time; /* of the timed ones */
 };
 
 static bool is_number(struct slice word)
@@ -161,6 +164,7 @@ static bool parse_timed(struct slice line, struct header *ret)
     if (!timed || command_end.at == NULL)
         return false;
     ret->command = trimmed((struct slice){line.at, (size_t)(command_end.at - line.at)});
+    ret->time = word;
     return parse_event(rest, ret);
 }
 
@@ -399,6 +403,8 @@ static bool begin_sample(struct perf *in, const struct header *header, GError **
     in->open = true;
     in->blank = in->alone = false;
     in->command = header->command;
+    if (header->timed)
+        fm_import_times_add(&in->times, fm_import_hash(0, header->time.at, header->time.size));
     in->event = event_of(in, header);
     in->period = header->period;
     in->without_period |= !header->has_period;
@@ -507,6 +513,7 @@ static void note_lacks(const struct perf *in)
     if (in->without_period)
         fm_build_note(build, "the file does not say how long a sample stands for: samples are "
                              "counted (perf script -F +period)");
+    fm_import_times_tell(&in->times, build);
     if (in->lines_skipped == 0)
         return;
     g_autofree char *note = g_strdup_printf("%" G_GUINT64_FORMAT " lines that are no frames are "

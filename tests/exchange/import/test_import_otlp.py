@@ -143,6 +143,13 @@ def test_forms():
         told = imported(content)
         check(f"{form}: samples with times alone are counted", told.returncode == 0 and
               own("time_self_ticks", 1) == {"inlined": 3, "main": 1, "(no stack)": 1}, (told, rows()))
+    for last, warns in (("5", True), ("6", False)):
+        stamps = ["5"] * 11 + [last]
+        for form, content in in_each_form(document(profile("wall", "count", [
+                {"stackIndex": 2, "timestampsUnixNano": stamps[:7]}, {"stackIndex": 1, "timestampsUnixNano": stamps[7:]}]))):
+            told = imported(content)
+            check(f"{form}: one time of all samples: {warns}", told.returncode == 0 and
+                  ("warning: all 12 samples have one time" in told.stderr) is warns, told)
     twice = json.dumps(document(CPU)) + "\n" + json.dumps(document(CPU)) + "\n"
     told = imported(twice.encode())
     check("an object a line", told.returncode == 0 and own()["main"] == 60000000, (told, rows()))

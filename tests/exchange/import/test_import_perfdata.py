@@ -231,6 +231,16 @@ def test_events():
     fixed.sample(1, 1, 1, 0x10, 0, [])
     fixed.sample(1, 1, 2, 0x10, 0, [])
     told = imported(made("a.data", fixed.bytes()))
+    for kind, times, warns in ((IP | TID | TIME, [9] * 10, True), (IP | TID | TIME, [9] * 10 + [8], False),
+                               (IP | TID, [0] * 10, False)):
+        same = File()
+        same.event("instructions", 0, 1, kind, period=5000)
+        for time in times:
+            same.sample(1, 1, time, 0x10, 0, [])
+        told = imported(made("same.data", same.bytes()))
+        check(f"one time of all samples: {warns}", told.returncode == 0 and
+              ("warning: all 10 samples have one time" in told.stderr) is warns, told)
+    told = imported(os.path.join(os.getcwd(), "a.data"))
     check("a fixed period", self_of("time_self_ticks", 1) == {"[unknown]": 10000}, (told, rows()))
     counted = File()
     counted.event("instructions", 0, 1, IP | TID | TIME)

@@ -2,9 +2,10 @@
 #include "exchange/import/browser/v8.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/error.h"
-#include "base/hash.h"
+#include "exchange/import/ids.h"
 
 #define US_MAX 0x1p62
 
@@ -26,11 +27,12 @@ struct fm_v8 {
     const struct fm_import_input *input;
     struct fm_stacks *stacks;
     GArray *nodes, *samples;
-    GHashTable *index; /* id -> index + 1 */
-    GArray *children;  /* struct child */
+    struct fm_import_ids *index; /* index + 1 */
+    GArray *children;            /* struct child */
     double time;
     uint64_t lost;  /* samples whose node is not in the file */
     bool backwards; /* times are not ascending */
+    struct fm_import_times times;
 };
 
 /* Children may stand in front of their parent, or behind it. */
@@ -48,7 +50,7 @@ struct fm_v8 *fm_v8_new(const struct fm_import_input *input, struct fm_stacks *s
     v8->nodes = g_array_new(FALSE, FALSE, sizeof(struct node));
     v8->samples = g_array_new(FALSE, FALSE, sizeof(struct sample));
     v8->children = g_array_new(FALSE, FALSE, sizeof(struct child));
-    v8->index = g_hash_table_new_full(fm_int64_hash, g_int64_equal, g_free, NULL);
+    v8->index = fm_import_ids_new();
     return v8;
 }
 
@@ -59,13 +61,13 @@ void fm_v8_free(struct fm_v8 *v8)
     g_array_unref(v8->nodes);
     g_array_unref(v8->samples);
     g_array_unref(v8->children);
-    g_hash_table_unref(v8->index);
+    fm_import_ids_free(v8->index);
     g_free(v8);
 }
 
 static guint find(const struct fm_v8 *v8, uint64_t id)
 {
-    return GPOINTER_TO_UINT(g_hash_table_lookup(v8->index, &id));
+    return fm_import_ids_find(v8->index, id);
 }
 
 static struct node *node_at(const struct fm_v8 *v8, guint index)
@@ -92,8 +94,7 @@ static bool add_node(struct fm_v8 *v8, struct fm_json_value value, GError **erro
     fm_json_whole(of[4], &node.hits);
     uint32_t index = v8->nodes->len;
     g_array_append_val(v8->nodes, node);
-    g_hash_table_insert(v8->index, g_memdup2(&node.id, sizeof node.id),
-                        GUINT_TO_POINTER(index + 1));
+    fm_import_ids_put(v8->index, node.id, index + 1);
     if (fm_json_whole(of[2], &parent)) /* one that a trace has lost leaves the callers unknown */
         node_at(v8, index)->parent = find(v8, parent);
     struct fm_json_items children = fm_json_items(of[3]);
@@ -132,6 +133,13 @@ bool fm_v8_add_nodes(struct fm_v8 *v8, struct fm_json_value nodes, GError **erro
 
 /* --- samples --- */
 
+static uint64_t bits_of(double number)
+{
+    uint64_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    return bits;
+}
+
 bool fm_v8_add_samples(struct fm_v8 *v8, struct fm_json_value samples, struct fm_json_value deltas,
                        GError **error)
 {
@@ -150,6 +158,8 @@ bool fm_v8_add_samples(struct fm_v8 *v8, struct fm_json_value samples, struct fm
         v8->backwards = v8->backwards || delta < 0;
         if (!(fabs(v8->time) < US_MAX))
             return fm_import_json_fail(v8->input, time, error, "a time beyond 2^62 microseconds");
+        if (times.at != NULL) /* adding 0 makes -0 of it */
+            fm_import_times_add(&v8->times, bits_of(v8->time + 0.0));
         struct sample sample = {v8->time, find(v8, id), v8->samples->len};
         g_array_append_val(v8->samples, sample);
     }
@@ -263,6 +273,7 @@ bool fm_v8_add(struct fm_v8 *v8, unsigned samples, unsigned wall, double end_us,
             fm_stacks_add(v8->stacks, wall, node->wall);
     }
     fm_stacks_cut(v8->stacks, base);
+    fm_import_times_tell(&v8->times, fm_stacks_build(v8->stacks));
     if (v8->lost > 0) {
         g_autofree char *note =
             g_strdup_printf("%" G_GUINT64_FORMAT " sample%s of functions that are not in the file",

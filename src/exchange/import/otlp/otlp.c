@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "exchange/import/ids.h"
 #include "exchange/import/otlp/dictionary.h"
 #include "exchange/import/otlp/json.h"
 #include "exchange/import/protobuf/sample_types.h"
@@ -39,6 +40,7 @@ struct otlp {
     /* Nanoseconds that a sample stands for, of a type; 0 = not known, or not always the same. */
     uint64_t periods[FM_MEASURES_MAX];
     uint64_t samples, frames, duration;
+    struct fm_import_times times;
     unsigned left_out; /* profiles of types that there is no room for */
 };
 
@@ -230,8 +232,16 @@ static void find_types(struct otlp *in, struct profile *profile)
 
 /* --- samples --- */
 
+static uint64_t add_times(struct otlp *in, const struct fm_field *field)
+{
+    size_t count = fm_field_eights(field);
+    for (size_t i = 0; i < count; i++)
+        fm_import_times_add(&in->times, fm_field_eight(field, i));
+    return count;
+}
+
 /* The sum of the values, or how many times there are. */
-static bool read_sample(const struct otlp *in, const struct fm_field *message, bool has_values,
+static bool read_sample(struct otlp *in, const struct fm_field *message, bool has_values,
                         uint64_t *ret_stack, char **ret_thread, uint64_t *ret, GError **error)
 {
     struct fm_field field;
@@ -241,7 +251,7 @@ static bool read_sample(const struct otlp *in, const struct fm_field *message, b
         if (field.number == SAMPLE_STACK)
             *ret_stack = field.value;
         else if (field.number == SAMPLE_TIMES)
-            times += fm_field_eights(&field);
+            times += add_times(in, &field);
         while (field.number == SAMPLE_ATTRIBUTES && fm_field_take(&field, &value)) {
             if (*ret_thread == NULL && fm_otlp_attribute_is(in->dictionary, value, "thread.name"))
                 *ret_thread = fm_otlp_attribute(in->dictionary, value);
@@ -264,11 +274,11 @@ static bool read_sample(const struct otlp *in, const struct fm_field *message, b
 }
 
 /* Stacks of a thread of this process that were built before: number -> call in context. */
-static GHashTable *calls_of(struct otlp *in, const char *thread)
+static struct fm_import_ids *calls_of(struct otlp *in, const char *thread)
 {
-    GHashTable *calls = g_hash_table_lookup(in->calls, thread == NULL ? "" : thread);
+    struct fm_import_ids *calls = g_hash_table_lookup(in->calls, thread == NULL ? "" : thread);
     if (calls == NULL) {
-        calls = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+        calls = fm_import_ids_new();
         g_hash_table_insert(in->calls, g_strdup(thread == NULL ? "" : thread), calls);
     }
     return calls;
@@ -281,8 +291,8 @@ static bool add_sample(struct otlp *in, const struct fm_field *message,
     uint64_t stack, value = 0;
     if (!read_sample(in, message, profile->has_values, &stack, &thread, &value, error))
         return false;
-    GHashTable *calls = calls_of(in, thread);
-    in->columns.call = GPOINTER_TO_UINT(g_hash_table_lookup(calls, &stack));
+    struct fm_import_ids *calls = calls_of(in, thread);
+    in->columns.call = fm_import_ids_find(calls, stack);
     if (in->columns.call == 0) {
         fm_stacks_cut(in->stacks, in->base);
         if (thread != NULL && thread[0] != '\0')
@@ -292,7 +302,7 @@ static bool add_sample(struct otlp *in, const struct fm_field *message,
             return false;
         uint32_t call = fm_stacks_keep(in->stacks);
         if (call != 0)
-            g_hash_table_insert(calls, g_memdup2(&stack, sizeof stack), GUINT_TO_POINTER(call));
+            fm_import_ids_put(calls, stack, call);
     }
     in->samples++;
     if ((profile->has_values || !__builtin_mul_overflow(value, profile->period, &value)) &&
@@ -475,6 +485,7 @@ static bool read_all(struct otlp *in, const GPtrArray *messages, GError **error)
                     in->input->name);
         return false;
     }
+    fm_import_times_tell(&in->times, fm_stacks_build(in->stacks));
     if (!in->figures.told.told) {
         count_samples(in);
         in->columns.left_out += in->left_out;
@@ -493,7 +504,7 @@ bool fm_import_otlp(const struct fm_import_input *input, struct fm_profile **ret
                       .stacks = fm_stacks_new(input->program, "OpenTelemetry's profiles"),
                       .texts = g_ptr_array_new_with_free_func(g_free),
                       .calls = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
-                                                     (GDestroyNotify)g_hash_table_unref)};
+                                                     (GDestroyNotify)fm_import_ids_free)};
     in.columns = (struct fm_import_columns){
         .stacks = in.stacks, .types = in.types, .wanted = "cpu", .columns = in.column};
     bool done = read_all(&in, messages, error);

@@ -53,6 +53,7 @@ static void note_losses(struct fm_build *build, const struct fm_perf_file *file,
              FM_NOTE_WARNING "how often the kernel throttled sampling: %" G_GUINT64_FORMAT
                              ", busy stretches are under-represented",
              (guint64)file->throttled);
+    fm_import_times_tell(&quality->times, build);
     note_samples(build, "that are shorter than their fields, left out", quality->damaged);
     note_samples(build, "that belong to no event, left out", quality->no_event);
     note_samples(build, "of further events, left out since there is no room for more measures",

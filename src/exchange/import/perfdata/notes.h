@@ -9,6 +9,7 @@ struct fm_perf_quality {
     uint64_t chains, branches, deferred;
     uint64_t copies, copies_full, not_unwound, unwound_cut; /* of stacks */
     uint64_t damaged, no_event, no_room;
+    struct fm_import_times times;
     bool live; /* samples of a process, not of a file: perf's options are no help */
 };
 

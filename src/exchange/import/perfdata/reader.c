@@ -219,6 +219,8 @@ bool fm_perf_reader_add(struct fm_perf_reader *in, uint64_t at, GError **error)
     bool whole = fm_perf_sample_of(&in->file, &body, &sample);
     in->quality.damaged += !whole;
     in->quality.no_event += whole && sample.event == NULL;
+    if (whole && sample.event != NULL && (sample.event->sample_type & FM_PERF_TIME) != 0)
+        fm_import_times_add(&in->quality.times, sample.time);
     return !whole || sample.event == NULL || add_sample(in, &sample, mode_of(&body), error);
 }
 

@@ -81,3 +81,8 @@ size_t fm_field_eights(const struct fm_field *field)
 {
     return field->wire == FM_WIRE_BYTES ? field->size / 8 : field->wire == FM_WIRE_EIGHT;
 }
+
+uint64_t fm_field_eight(const struct fm_field *field, size_t index)
+{
+    return field->wire == FM_WIRE_BYTES ? fixed(field->bytes + 8 * index, 8) : field->value;
+}

@@ -36,3 +36,4 @@ bool fm_fields_next(struct fm_fields *fields, struct fm_field *ret);
 bool fm_field_take(struct fm_field *field, uint64_t *ret);
 /* How many numbers of 8 bytes it has. */
 size_t fm_field_eights(const struct fm_field *field);
+uint64_t fm_field_eight(const struct fm_field *field, size_t index);
