@@ -166,6 +166,43 @@ def compare(name, log):
     return chrome
 
 
+def leaves(measure):
+    told = must(fathom, "export", "--to=folded", f"--measure={measure}", "-o", "-", "back.data").stdout
+    sums = collections.Counter()
+    for line in told.splitlines():
+        stack, _, number = line.rpartition(" ")
+        sums[stack.rpartition(";")[2]] += int(number)
+    return sums
+
+
+def covered(events):
+    """Nanoseconds in which each lane had an open slice, all lanes together; several may have one name."""
+    lanes, sum_of = collections.defaultdict(list), 0
+    for event in events:
+        if event["ph"] == "X":
+            begin = round(event["ts"] * 1000)
+            lanes[event["pid"], event["tid"]].append((begin, begin + round(event["dur"] * 1000)))
+    for spans in lanes.values():
+        last = 0
+        for begin, end in sorted(spans, key=lambda span: (span[0], -span[1])):
+            sum_of += max(0, end - max(begin, last))
+            last = max(last, end)
+    return sum_of
+
+
+def comes_back(name, chrome):
+    """As a profile: every slice is a call of the function of its name."""
+    calls = collections.Counter()
+    for (_, function, _, _, _), slices in chrome.slices.items():
+        calls[function] += slices
+    expected = covered(chrome.document["traceEvents"])
+    for path in ("t.json", "t.perfetto"):
+        must(fathom, "import", "-o", "back.data", path)
+        found, time = leaves("calls"), sum(leaves("wall").values())
+        check(f"{name}: {path} is imported with all its slices", found == calls, (found - calls, calls - found))
+        check(f"{name}: and all the time that they cover", abs(time - expected) <= sum(calls.values()), (time, expected))
+
+
 def statistics(log):
     """Seconds by thread, as the statistics page counts them."""
     told = must(fathom, "log", "stat", "--by=thread", "--csv", log).stdout
@@ -191,9 +228,10 @@ with tempfile.TemporaryDirectory() as folder:
     must(generate, "--events=20000", "--caps=3", "--disorder=0", "made.eventlog")
     chrome = compare("a generated log", "made.eventlog")
     sums_are_those_of_the_statistics(chrome, "made.eventlog")
+    comes_back("a generated log", chrome)
     sample = os.path.join(os.environ.get("FATHOM_SAMPLE_DATA", ""), "eventlog", "conc.eventlog")
     if os.path.exists(sample):
-        compare("a real log", sample)
+        comes_back("a real log", compare("a real log", sample))
     must(fathom, "export", "--to=chrome", "made.eventlog")
     check("the file stands beside the trace", os.path.exists("made.trace.json"), os.listdir("."))
     whole = must(fathom, "export", "--to=chrome", "-o", "-", "made.eventlog").stdout

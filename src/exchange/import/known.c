@@ -57,6 +57,7 @@ static const struct beginning beginnings[] = {
            "fathom view opens the .data file beside it"),
     BEGINS("Mercury Compiler Feedback", "advice for Mercury's compiler",
            "fathom feedback report %s shows it"),
+    BEGINS("TN:", "coverage of lcov", "genhtml shows it; it has lines and no stacks"),
     BEGINS("hdrb", "an event log", "fathom log stat %s reads it"),
     BEGINS("/* CTF", "the metadata of a trace", "fathom log stat reads the folder that it lies in"),
     BEGINS("\x57\x1d\xd1\x75", "the metadata of a trace",
@@ -72,6 +73,8 @@ static const struct {
 } objects[] = {
     {{"\"profileJSON\"", "\"symbolicationTable\""},
      {"a profile of Firefox of before 2013", "that version's profiler shows it"}},
+    {{"\"gcc_version\"", "\"files\""},
+     {"coverage of gcov", "gcovr -a %s shows it; it has lines and no stacks"}},
     {{"\"flamebearer\"", NULL},
      {"a flame graph of Pyroscope", "export pprof from Pyroscope: profilecli query profile"}},
     {{"\"fathom\"", "\"tables\""},

@@ -288,6 +288,8 @@ KNOWN = {  # content: what is said
     b"HPCPROF-meta______" + bytes(20): ("measurements of HPCToolkit", "hpcprof"),
     b"HPCTOOLKITmeta" + bytes(20): ("a database of HPCToolkit", "Hatchet"),
     b"startup\ttime=17\n": ("a profile of Coz", "coz plot"),
+    b"TN:\nSF:/src/a.c\nDA:3,1\nend_of_record\n": ("coverage of lcov", "genhtml"),
+    b'{"format_version":"1","gcc_version":"12","files":[]}': ("coverage of gcov", "gcovr -a"),
     b"Flat profile:\n\nEach sample": ("a report of gprof", "gmon.out"),
     b"": ("it is empty", ""),
 }
