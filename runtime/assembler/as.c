@@ -548,6 +548,7 @@ int main(int argc, char **argv)
             unlink(path);
         return 1;
     }
+    fm_scan_put_nops_inside(all);
     bool filtered = fm_slots_wanted(all) ? fm_slots_filter(all, object, out) : filter(all, out);
     free(all);
     if (!filtered) {

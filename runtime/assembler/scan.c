@@ -96,3 +96,40 @@ void fm_scan_done(struct fm_scan *scan)
     free(scan->calls);
     free(scan->starts);
 }
+
+static const char *line_behind(const char *line)
+{
+    const char *end = strchr(line, '\n');
+    return end == NULL ? line + strlen(line) : end + 1;
+}
+
+/* The end of a function's begin, which its debug information and unwind table describe from here
+ * on; NULL: none begins at line. */
+static const char *behind_begin(const char *line)
+{
+    while (strncmp(line, ".LVL", 4) == 0)
+        line = line_behind(line);
+    if (strncmp(line, ".LFB", 4) != 0)
+        return NULL;
+    const char *behind = line_behind(line);
+    for (line = behind; strncmp(line, "\t.file", 6) == 0 || strncmp(line, "\t.loc ", 6) == 0;)
+        line = line_behind(line);
+    if (strncmp(line, "\t.cfi_startproc\n", 16) == 0)
+        behind = line_behind(line);
+    return strncmp(behind, "\tendbr64\n", 9) == 0 ? line_behind(behind) : behind;
+}
+
+void fm_scan_put_nops_inside(char *all)
+{
+    static const char nop[] = "\tnop\n";
+    const size_t size = sizeof nop - 1;
+    for (char *at = all; (at = strstr(at, "\n.LPFE")) != NULL; at++) {
+        char *line = all + (line_behind(at + 1) - all);
+        const char *begin = strncmp(line, nop, size) == 0 ? behind_begin(line + size) : NULL;
+        if (begin == NULL)
+            continue;
+        size_t between = (size_t)(begin - line) - size;
+        memmove(line, line + size, between);
+        memcpy(line + between, nop, size);
+    }
+}

@@ -81,3 +81,7 @@ void fm_scan_done(struct fm_scan *scan);
 
 /* f, f(%rip), f@GOTPCREL(%rip) name f; in code, clones of f have a suffix: f.constprop.0 */
 bool fm_scan_names(struct fm_word operand, struct fm_word function);
+
+/* gcc before 11 puts the nop at an entry in front of the function's begin (.LFB1, .cfi_startproc),
+ * so hooks there would belong to no function. Moves it behind that, as newer ones have it. */
+void fm_scan_put_nops_inside(char *all);

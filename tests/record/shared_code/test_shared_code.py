@@ -104,6 +104,21 @@ def gcc14(tap):
              "gcc 14: contexts")
 
 
+def gcc10(tap):
+    """gcc before 11 puts the nop for a hook in front of the function's begin."""
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        lib.must([lib.FATHOM, "cc", "--grade=deep", "gcc", SOURCE.parent / "gcc10.s", "-o", "prog"], folder)
+        done = lib.record([folder / "prog"], folder)
+    below = "/main thread/"
+    tap.same({path.partition(below)[2]: calls for path, calls in contexts(done.profile).items() if below in path},
+             {"main": 1, "main/work": 1, "main/work/leaf": 10}, "gcc 10: contexts")
+    procs = {proc: pathlib.Path(found[0]["file"]).name for proc, found in done.profile.procs.items() if proc != "main thread"}
+    tap.same({proc: procs.get(proc) for proc in ("main", "work", "leaf")}, dict.fromkeys(("main", "work", "leaf"), "gcc10.c"),
+             "gcc 10: functions with hooks are those of the debug information")
+    tap.check("without hooks" not in done.stderr, "gcc 10: its source has hooks", done.stderr)
+
+
 def repeated(tap):
     """LLVM refuses an option that comes twice."""
     with tempfile.TemporaryDirectory() as folder:
@@ -132,6 +147,7 @@ def main():
         repeated(tap)
     if shutil.which("gcc"):
         gcc14(tap)
+        gcc10(tap)
     return tap.done()
 
 
