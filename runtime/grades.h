@@ -156,8 +156,10 @@ static const char *const fm_link_core[] = {"%L/libfathom.a", "-Wl,@%L/exported.o
 static const char *const fm_link_lto_clang[] = {"-Wl,-plugin-opt=-simplifycfg-hoist-common=false",
                                                 "-Wl,-plugin-opt=-simplifycfg-sink-common=false",
                                                 "-Wl,-plugin-opt=-enable-tail-merge=false", NULL};
-static const char *const fm_link_fronts[] = {"%L/libfathom_interpose.a", "%L/libfathom_heap.a",
-                                             "%L/libfathom_waiting.a", NULL};
+/* Before glibc 2.34 threads and dlsym() were in libraries of their own, which are empty since. */
+static const char *const fm_link_fronts[] = {
+    "%L/libfathom_interpose.a", "%L/libfathom_heap.a", "%L/libfathom_waiting.a",
+    "-Wl,--push-state,--as-needed,-ldl,-lpthread,--pop-state", NULL};
 static const char *const fm_link_new[] = {"%L/libfathom_new.a", NULL};
 /* After everything, when the compiler adds no libraries (-nodefaultlibs). */
 static const char *const fm_link_libraries[] = {"-lc", NULL};

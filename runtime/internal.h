@@ -8,7 +8,6 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/single_threaded.h>
 #include <sys/types.h>
 #include <ucontext.h>
 
@@ -503,6 +502,7 @@ long fm_tick_signal_exchange(const void *action, void *ret_old);
 void fm_tick_signal_look_slowly(void);
 /* libc installs its own handler when it makes the program's first thread; call this after functions
  * that may have done so. */
+extern char __libc_single_threaded __attribute__((weak)); /* new in glibc 2.32 */
 static inline void fm_tick_signal_look(void)
 {
     if (FM_UNLIKELY(fm_process.tick_signal_watched && !__libc_single_threaded))

@@ -2,6 +2,7 @@
 /* Loaded objects by address, and unwind data of their functions and stacks. */
 #include "files.h"
 #include "internal.h"
+#include "unwind/loaded.h"
 #include "unwind/rules.h"
 #include "unwind/unwind.h"
 #include "unwound/unwound.h"
@@ -175,17 +176,16 @@ void fm_modules_refresh(void)
 }
 
 /* Its headers lie in the first page of all that linkers make by default. */
-static bool describe(const struct dl_find_object *found, struct dl_phdr_info *ret)
+static bool describe(const struct fm_loaded *loaded, struct dl_phdr_info *ret)
 {
-    const ElfW(Ehdr) *elf = found->dlfo_map_start;
-    const struct link_map *map = found->dlfo_link_map;
-    if (elf == NULL || map == NULL || memcmp(elf->e_ident, ELFMAG, SELFMAG) != 0 ||
+    const ElfW(Ehdr) *elf = (const ElfW(Ehdr) *)loaded->start;
+    if (loaded->name == NULL || memcmp(elf->e_ident, ELFMAG, SELFMAG) != 0 ||
         elf->e_phentsize != sizeof(ElfW(Phdr)) ||
         elf->e_phoff + (uint64_t)elf->e_phnum * sizeof(ElfW(Phdr)) > 4096)
         return false;
     *ret = (struct dl_phdr_info){
-        .dlpi_addr = map->l_addr,
-        .dlpi_name = map->l_name,
+        .dlpi_addr = loaded->bias,
+        .dlpi_name = loaded->name,
         .dlpi_phdr = (const ElfW(Phdr) *)(const void *)((const char *)elf + elf->e_phoff),
         .dlpi_phnum = elf->e_phnum,
     };
@@ -194,10 +194,10 @@ static bool describe(const struct dl_find_object *found, struct dl_phdr_info *re
 
 bool fm_module_meet(uint64_t address)
 {
-    struct dl_find_object found;
+    struct fm_loaded loaded;
     struct dl_phdr_info info;
-    if (_dl_find_object((void *)address, &found) != 0 || !describe(&found, &info) ||
-        current == NULL || !fm_lock_try(&refresh_lock))
+    if (!fm_loaded_at(address, &loaded) || !describe(&loaded, &info) || current == NULL ||
+        !fm_lock_try(&refresh_lock))
         return false;
     const struct module_list *old = current;
     uint32_t capacity = old->count + 1;

@@ -6,6 +6,7 @@
  * in executables, since the next definition is searched in the program's start-up libraries. */
 #include "front.h"
 #include "internal.h"
+#include "unwind/loaded.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -24,13 +25,13 @@ FM_FRONT_WAY(__cxa_begin_catch, __cxa_begin_catch, &next, NULL)
  * libc's dlopen is called directly, since this is not a wait of the program. */
 static catch_fn of_object(void *code)
 {
-    struct dl_find_object object;
+    struct fm_loaded object;
     void *(*open)(const char *, int);
     void *symbol = dlsym(RTLD_NEXT, "dlopen");
     memcpy(&open, &symbol, sizeof symbol);
-    if (symbol == NULL || _dl_find_object(code, &object) != 0 || object.dlfo_link_map == NULL)
+    if (symbol == NULL || !fm_loaded_at((uint64_t)code, &object) || object.name == NULL)
         return NULL;
-    void *opened = open(object.dlfo_link_map->l_name, RTLD_LAZY | RTLD_NOLOAD);
+    void *opened = open(object.name, RTLD_LAZY | RTLD_NOLOAD);
     if (opened == NULL)
         return NULL;
     catch_fn found;

@@ -9,6 +9,7 @@
  * line (docs/decisions.md has the costs). */
 #include "../valgrind.h"
 #include "held/held.h"
+#include "unwind/loaded.h"
 
 /* Whether contexts are those of unwound stacks. Then who frees a block is not recorded: that would
  * take another walk. */
@@ -92,8 +93,8 @@ static bool is_silent(void)
 
 static uint64_t object_of(uint64_t function)
 {
-    struct dl_find_object found;
-    return _dl_find_object((void *)function, &found) == 0 ? (uint64_t)found.dlfo_map_start : 0;
+    struct fm_loaded found;
+    return fm_loaded_at(function, &found) ? found.start : 0;
 }
 
 /* 0: not known. The allocator may allocate for the answer (tcmalloc, the first time). */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "heap_next.h"
+#include "unwind/loaded.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -18,7 +19,6 @@ __thread struct fm_heap_asked fm_heap_asked;
         return fm_heap_next.name arguments;      \
     }
 FIRST(void *, malloc, (size_t bytes), (fm_heap_ask(bytes, HERE)))
-FIRST(void *, calloc, (size_t count, size_t bytes), (count, bytes))
 FIRST(void *, realloc, (void *block, size_t bytes), (block, bytes))
 FIRST(void *, memalign, (size_t alignment, size_t bytes), (alignment, fm_heap_ask(bytes, HERE)))
 FIRST(void *, aligned_alloc, (size_t alignment, size_t bytes),
@@ -27,6 +27,16 @@ FIRST(int, posix_memalign, (void **ret, size_t alignment, size_t bytes),
       (ret, alignment, fm_heap_ask(bytes, HERE)))
 FIRST(void *, valloc, (size_t bytes), (fm_heap_ask(bytes, HERE)))
 FIRST(void *, pvalloc, (size_t bytes), (fm_heap_ask(bytes, HERE)))
+/* Before glibc 2.34 the first dlsym() of a thread takes memory for its errors, and has other room
+ * if there is none. */
+static __thread bool is_looking;
+static void *first_calloc(size_t count, size_t bytes)
+{
+    if (is_looking)
+        return NULL;
+    fm_heap_look_up();
+    return fm_heap_next.calloc(count, bytes);
+}
 static void first_free(void *block)
 {
     fm_heap_look_up();
@@ -47,9 +57,8 @@ struct fm_heap_next fm_heap_next = {
 
 static uint64_t object_of(const void *function)
 {
-    struct dl_find_object found;
-    bool known = function != NULL && _dl_find_object((void *)(uint64_t)function, &found) == 0;
-    return known ? (uint64_t)found.dlfo_map_start : 0;
+    struct fm_loaded found;
+    return function != NULL && fm_loaded_at((uint64_t)function, &found) ? found.start : 0;
 }
 
 /* Whether no object between the program and this library can have a definition of its own. */
@@ -88,11 +97,11 @@ FM_EXPORT void *fm_heap_behind_v1(const char *name)
 /* For names that libc has, so that dlsym need not allocate an error message. */
 static void *find(const char *name)
 {
-    struct dl_find_object found;
+    struct fm_loaded found;
     void *symbol = dlsym(RTLD_NEXT, name);
-    if (symbol == NULL || _dl_find_object(symbol, &found) != 0 || found.dlfo_link_map == NULL ||
-        (strstr(found.dlfo_link_map->l_name, "/libfathom.so") == NULL &&
-         strstr(found.dlfo_link_map->l_name, "/libfathom-preload.so") == NULL))
+    if (symbol == NULL || !fm_loaded_at((uint64_t)symbol, &found) || found.name == NULL ||
+        (strstr(found.name, "/libfathom.so") == NULL &&
+         strstr(found.name, "/libfathom-preload.so") == NULL))
         return symbol;
     void *(*behind)(const char *);
     void *function = dlsym(RTLD_NEXT, "fm_heap_behind_v1");
@@ -116,6 +125,7 @@ void fm_heap_look_up(void)
         "malloc",        "calloc",         "realloc", "free",    "memalign",
         "aligned_alloc", "posix_memalign", "valloc",  "pvalloc", "malloc_usable_size"};
     void *found[sizeof names / sizeof names[0]];
+    is_looking = true;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         found[i] = find(names[i]);
     uint64_t allocator = object_of(found[0]);
@@ -123,6 +133,7 @@ void fm_heap_look_up(void)
     if (object_of(usable) != allocator)
         usable = NULL;
     uint64_t libc = object_of(dlsym(RTLD_NEXT, "gnu_get_libc_version"));
+    is_looking = false;
     bool other = libc != 0 && allocator != libc;
     fm_heap_next.silent = other && usable == NULL;
     fm_heap_next.other = other && usable != NULL;

@@ -120,7 +120,8 @@ void fm_tick_signal_take(void)
     struct action now;
     uint64_t mask = fm_block_signals();
     fm_lock_take(&lock);
-    fm_process.tick_signal_watched = __libc_single_threaded;
+    /* glibc before 2.32 has no such variable, and installs its handler as the program starts. */
+    fm_process.tick_signal_watched = &__libc_single_threaded != NULL && __libc_single_threaded != 0;
     if (exchange(NULL, &now) && now.handler != on_signal) {
         behind = now;
         exchange(own_action(), NULL);

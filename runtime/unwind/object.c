@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Loaded objects: the object that contains an address, and bounds of its segments. */
+#include "loaded.h"
 #include "memory.h"
 #include "table.h"
 
-#include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
 #include <string.h>
@@ -89,9 +89,9 @@ __attribute__((constructor)) static void find_program(void)
 /* Of an object with gaps between its segments (node) the loader tells the segment alone. Its ELF
  * header is at the address that it was moved by, or a program's that was linked for a fixed
  * address. */
-static bool read_with_gaps(struct object *object, const struct link_map *map)
+static bool read_with_gaps(struct object *object, const struct fm_loaded *loaded)
 {
-    uint64_t start = map == NULL ? 0 : map->l_addr != 0 ? map->l_addr : program_start;
+    uint64_t start = loaded->name == NULL ? 0 : loaded->bias != 0 ? loaded->bias : program_start;
     if (start == 0 || start >= (uint64_t)object->start || start % 4096 != 0 ||
         !fm_unwind_is_readable(start) || !fm_unwind_is_readable(start + 4088))
         return false;
@@ -106,18 +106,19 @@ static bool read_with_gaps(struct object *object, const struct link_map *map)
 
 static bool object_of(uint64_t address, struct object *ret)
 {
-    struct dl_find_object found;
-    if (_dl_find_object((void *)address, &found) != 0 || found.dlfo_map_start == NULL)
+    struct fm_loaded loaded;
+    if (!fm_loaded_at(address, &loaded))
         return own_object(address, ret);
     /* A signal may come while dlclose() takes it away: the loader tells of it until then. */
-    if (fm_unwind_is_gone((uint64_t)found.dlfo_map_start))
+    if (fm_unwind_is_gone(loaded.start))
         return false;
-    struct object object = {
-        .start = found.dlfo_map_start, .end = found.dlfo_map_end, .header = found.dlfo_eh_frame};
+    struct object object = {.start = (const uint8_t *)loaded.start,
+                            .end = (const uint8_t *)loaded.end,
+                            .header = loaded.header};
     if (!read_segments(&object) && own_object(address, ret))
         return true;
     if (object.segments == NULL)
-        read_with_gaps(&object, found.dlfo_link_map);
+        read_with_gaps(&object, &loaded);
     *ret = object;
     return true;
 }

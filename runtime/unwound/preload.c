@@ -2,14 +2,15 @@
 /* The beginning of libfathom-preload.so: in a program that was not built for it. One that was
  * carries a runtime, which has what is called, and this one does nothing. */
 #include "unwound.h"
+#include "unwind/loaded.h"
 
 #include <dlfcn.h>
 #include <string.h>
 
-static const void *object_of(const void *address)
+static uint64_t object_of(const void *address)
 {
-    struct dl_find_object found;
-    return _dl_find_object((void *)(uint64_t)address, &found) == 0 ? found.dlfo_map_start : NULL;
+    struct fm_loaded found;
+    return fm_loaded_at((uint64_t)address, &found) ? found.start : 0;
 }
 
 /* Programs that this one starts are to be left alone: they inherit no library. */

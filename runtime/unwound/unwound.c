@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stack.h"
+#include "unwind/loaded.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -387,10 +388,10 @@ static struct fm_unwound_actions actions = {
 
 void fm_unwound_begin(void)
 {
-    struct dl_find_object found;
-    if (_dl_find_object((void *)(uint64_t)fm_unwound_begin, &found) == 0) {
-        actions.own_low = (uint64_t)found.dlfo_map_start;
-        actions.own_high = (uint64_t)found.dlfo_map_end;
+    struct fm_loaded found;
+    if (fm_loaded_at((uint64_t)fm_unwound_begin, &found)) {
+        actions.own_low = found.start;
+        actions.own_high = found.end;
     }
     const char *wish = fm_getenv("FATHOM_UNWOUND");
     checks = wish != NULL && strcmp(wish, "check") == 0;

@@ -2,6 +2,7 @@
 /* Files and disks: calls that may wait for a device, another machine, or another process's lock. */
 #undef _FILE_OFFSET_BITS /* the names without 64 are functions of their own */
 #include "waiting.h"
+#include "unwind/loaded.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -185,9 +186,9 @@ FM_WAIT_SEES(int, ioctl, ioctl, (int fd, unsigned long request, ...))
 /* Not inlined: its stack use would be in the way of the jump below. */
 __attribute__((noinline)) static bool is_of_own_object(void *place)
 {
-    struct dl_find_object own, found;
-    return _dl_find_object((void *)is_of_own_object, &own) == 0 &&
-           _dl_find_object(place, &found) == 0 && own.dlfo_map_start == found.dlfo_map_start;
+    struct fm_loaded own, found;
+    return fm_loaded_at((uint64_t)is_of_own_object, &own) &&
+           fm_loaded_at((uint64_t)place, &found) && own.start == found.start;
 }
 
 /* libc uses the caller: where that object says that libraries are. Constructors' work counts as

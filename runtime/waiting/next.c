@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the definitions after those in front of libc's. */
 #include "waiting.h"
+#include "unwind/loaded.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -51,16 +52,31 @@ struct range {
 /* The object with the next definition of a name that only one object defines. */
 static struct range object_of(const char *name)
 {
-    struct dl_find_object found;
+    struct fm_loaded found;
     void *symbol = dlsym(RTLD_NEXT, name);
-    if (symbol == NULL || _dl_find_object(symbol, &found) != 0)
+    if (symbol == NULL || !fm_loaded_at((uint64_t)symbol, &found))
         return (struct range){0, 0};
-    return (struct range){(uint64_t)found.dlfo_map_start, (uint64_t)found.dlfo_map_end};
+    return (struct range){found.start, found.end};
 }
 
 static bool is_within(struct range range, const void *place)
 {
     return (uint64_t)place - range.low < range.high - range.low;
+}
+
+/* Before glibc 2.34 some of its functions were in libraries of their own. */
+static bool is_part_of_libc(const void *place)
+{
+    static const char *const parts[] = {"libpthread.so.0", "librt.so.1", "libdl.so.2",
+                                        "libanl.so.1"};
+    struct fm_loaded found;
+    const char *name = !fm_loaded_at((uint64_t)place, &found) || found.name == NULL
+                           ? NULL
+                           : strrchr(found.name, '/');
+    for (size_t i = 0; name != NULL && i < sizeof parts / sizeof parts[0]; i++)
+        if (strcmp(name + 1, parts[i]) == 0)
+            return true;
+    return false;
 }
 
 /* Whether the definition is libc's, or libfathom.so's, which is looked up only if the definition is
@@ -71,7 +87,7 @@ static bool is_usual(struct range libc, struct range *own, const void *place)
         return true;
     if (own->high == 0)
         *own = object_of("fm_enter_slow_v1");
-    return is_within(*own, place);
+    return is_within(*own, place) || is_part_of_libc(place);
 }
 
 static void *pointer_at(const void *place)

@@ -9,6 +9,7 @@
 #include "lanes/lane.h"
 
 #include <errno.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static __thread struct fm_el_lane *mine __attribute__((tls_model("initial-exec")));
@@ -225,7 +226,7 @@ static struct fm_el_lane *attach_locked(void)
     if (first_use)
         l->created_ns = l->begin.ns ? l->begin.ns : 1;
     l->attached_ns = l->begin.ns;
-    l->task = gettid();
+    l->task = (pid_t)syscall(SYS_gettid); /* gettid() is new in glibc 2.30 */
     l->in_use = true;
     l->thread = fm_el_state_thread_new(l->number, 1);
     pthread_mutex_unlock(&l->mutex);
