@@ -93,6 +93,11 @@ def stat_equals_the_expected_counts():
             assert got[key] == value, (log, key, got[key], value)
         lines = run("stat", log).stdout.decode().splitlines()
         assert path.read_text().splitlines() == lines[:len(path.read_text().splitlines())]
+        told = [json.loads(line) for line in run("cat", "--json", "--type", "WallClockTime", log).stdout.splitlines()]
+        begun = told[0]["fields"]["seconds"] * 10**9 + told[0]["fields"]["nanoseconds"] - told[0]["time_ns"] if told else 0
+        day = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(begun // 10**9))
+        utc = f"{day}.{begun % 10**9:09}Z" if told else None
+        assert got.get("time_0_utc") == utc and (f"time_0_utc {utc}" in lines) == bool(told), (log, utc)
         with open(log, "rb") as source:
             piped = subprocess.Popen(["cat"], stdin=source, stdout=subprocess.PIPE)
             assert stat("-", stdin=piped.stdout)["types"] == got["types"]

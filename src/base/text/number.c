@@ -50,3 +50,16 @@ bool fm_append_plain_double(GString *out, double value)
         fm_append_shortest(out, value, 15);
     return true;
 }
+
+char *fm_number_utc(int64_t ns)
+{
+    enum { SECOND_NS = 1000000000 };
+    int64_t seconds = ns / SECOND_NS, rest = ns % SECOND_NS;
+    if (rest < 0) {
+        seconds--;
+        rest += SECOND_NS;
+    }
+    g_autoptr(GDateTime) moment = g_date_time_new_from_unix_utc(seconds);
+    g_autofree char *text = g_date_time_format(moment, "%Y-%m-%dT%H:%M:%S");
+    return g_strdup_printf("%s.%09" G_GINT64_FORMAT "Z", text, (gint64)rest);
+}

@@ -14,3 +14,5 @@ void fm_append_shortest(GString *out, double value, int least_digits);
 /* Integers without exponent, others in shortest form; false, without output, for NaN and
  * infinity. */
 bool fm_append_plain_double(GString *out, double value);
+/* A moment, ns since 1970, as "2015-04-29T14:22:12.123456789Z". g_free(). */
+char *fm_number_utc(int64_t ns);

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/text/json.h"
+#include "base/text/number.h"
 #include "cli/log/cmd_log.h"
 #include "exchange/hint/hint.h"
 #include "cli/log/cmd_log_trace.h"
@@ -142,6 +143,10 @@ static void append_text(GString *out, const struct stat *stat, bool by_capabilit
     append_real(out, "events_per_second ", rate(stat, counts->events), 0);
     append_real(out, "\nbytes_per_second ", rate(stat, counts->bytes), 0);
     g_string_append_c(out, '\n');
+    if (counts->has_wall) {
+        g_autofree char *utc = fm_number_utc(counts->wall_ns);
+        g_string_append_printf(out, "time_0_utc %s\n", utc);
+    }
     for (guint i = 0; by_capability && i < stat->types->len; i++) {
         const struct named_count *type = &g_array_index(stat->types, struct named_count, i);
         for (int32_t capability = -1; capability < 65535; capability++) {
@@ -260,6 +265,10 @@ static void append_json(GString *out, const struct stat *stat, bool by_capabilit
     fm_json_uint(&json, "max_ns", counts->max_ns);
     fm_json_uint(&json, "span_ns", counts->max_ns - counts->min_ns);
     fm_json_uint(&json, "backward_steps_in_file_order", counts->backward_steps);
+    if (counts->has_wall) {
+        g_autofree char *utc = fm_number_utc(counts->wall_ns);
+        fm_json_text(&json, "time_0_utc", utc);
+    }
     fm_json_line(&json, 1);
     fm_json_uint(&json, "blocks", counts->markers);
     fm_json_uint(&json, "bytes", counts->bytes);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/text/json.h"
+#include "base/text/number.h"
 #include "cli/log/cmd_log_trace.h"
 
 #include <inttypes.h>
@@ -321,6 +322,7 @@ struct counted {
     uint64_t events, min_ns, max_ns;
     GHashTable *types; /* name -> uint64_t */
     GHashTable *lanes; /* number + 1 -> uint64_t */
+    char *utc;         /* wall clock at time 0; NULL: not recorded */
 };
 
 static void count_one(GHashTable *table, void *key)
@@ -383,6 +385,8 @@ static void append_counts(GString *out, const struct counted *counted, void **ty
 {
     g_string_append_printf(out, "events %" PRIu64 "\nmin_ns %" PRIu64 "\nmax_ns %" PRIu64 "\n",
                            counted->events, counted->min_ns, counted->max_ns);
+    if (counted->utc != NULL)
+        g_string_append_printf(out, "time_0_utc %s\n", counted->utc);
     for (guint i = 0; i < g_hash_table_size(counted->lanes); i++) {
         g_autofree char *name = lane_name(lanes[i]);
         g_string_append_printf(out, "cap %s %" PRIu64 "\n", name,
@@ -404,6 +408,8 @@ static void write_counts(GString *out, const struct counted *counted, void **typ
     fm_json_uint(&json, "events", counted->events);
     fm_json_uint(&json, "min_ns", counted->min_ns);
     fm_json_uint(&json, "max_ns", counted->max_ns);
+    if (counted->utc != NULL)
+        fm_json_text(&json, "time_0_utc", counted->utc);
     fm_json_line(&json, 1);
     fm_json_object(&json, "caps");
     for (guint i = 0; i < g_hash_table_size(counted->lanes); i++) {
@@ -439,13 +445,16 @@ int fm_cmd_log_stat_trace(const char *path, char **filters, bool json)
     struct fm_cmd_log_trace reading = {.event = count_event, .user = &counted, .to_ns = UINT64_MAX};
     int status = FM_EXIT_DONE;
     if (fm_cmd_log_trace_open(&reading, path, filters, &error)) {
+        int64_t wall;
         fm_cmd_log_trace_read(&reading);
+        counted.utc = fm_trace_epoch(reading.trace, &wall) ? fm_number_utc(wall) : NULL;
         print_counts(&counted, json);
     } else {
         status = fm_console_fail("log stat", error);
     }
     g_hash_table_unref(counted.types);
     g_hash_table_unref(counted.lanes);
+    g_free(counted.utc);
     int read_status = fm_cmd_log_trace_done(&reading, "log stat");
     return status != FM_EXIT_DONE ? status : read_status;
 }

@@ -90,7 +90,8 @@ void fm_eventlog_counts_take_header(struct fm_eventlog_counts *counts,
             inner->slot_of[number] = (int32_t)inner->slot_count++;
         struct hot *hot = &inner->hot[number];
         hot->slot = (uint16_t)inner->slot_of[number];
-        if (number == FM_EVENTLOG_BLOCK_MARKER || number == FM_EVENTLOG_END_MARK)
+        if (number == FM_EVENTLOG_BLOCK_MARKER || number == FM_EVENTLOG_END_MARK ||
+            number == FM_EVENTLOG_WALL_CLOCK_TIME) /* its payload is looked at */
             continue;
         hot->length = declared->size < 0 ? 12 : 10 + (uint32_t)declared->size;
         hot->mask = declared->size < 0 ? 0xFFFF : 0;
@@ -227,6 +228,9 @@ static void count_one(struct fm_eventlog_counts *counts, const struct fm_eventlo
     block->max_ns = MAX(block->max_ns, event->time_ns);
     block->events++;
     inner->row[inner->slot_of[event->number]]++;
+    if (event->number == FM_EVENTLOG_WALL_CLOCK_TIME && !counts->has_wall)
+        counts->has_wall = fm_eventlog_wall_clock(event->payload, event->payload_length,
+                                                  event->time_ns, &counts->wall_ns);
 }
 
 static void count_plain(struct fm_eventlog_reader *reader, struct fm_eventlog_counts *counts)

@@ -25,6 +25,8 @@ struct fm_eventlog_counts {
     uint64_t backward_steps;
     uint64_t headers, declared_types; /* types of all headers; a number counts once */
     uint64_t bytes;                   /* number of bytes read */
+    bool has_wall;                    /* the program has told the wall clock */
+    int64_t wall_ns;                  /* its time at the log's time 0: ns since 1970 */
     /* Called at the end of each block; may be NULL. */
     void (*on_block)(void *user, const struct fm_eventlog_block *block);
     void *user;

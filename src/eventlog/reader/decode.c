@@ -115,3 +115,17 @@ bool fm_eventlog_field(const struct fm_eventlog_event *event, const char *name,
     }
     return false;
 }
+
+bool fm_eventlog_wall_clock(const uint8_t *payload, uint32_t length, uint64_t time_ns,
+                            int64_t *ret_ns)
+{
+    const uint64_t seconds_max = UINT64_C(1) << 32;
+    uint64_t seconds;
+    if (length < 16)
+        return false;
+    seconds = fm_eventlog_get64(payload + 4);
+    if (seconds >= seconds_max || time_ns > INT64_MAX / 2)
+        return false;
+    *ret_ns = (int64_t)(seconds * 1000000000 + fm_eventlog_get32(payload + 12)) - (int64_t)time_ns;
+    return true;
+}

@@ -168,6 +168,10 @@ struct fm_eventlog_value {
  * this event is malformed, not the log. An unknown type has no fields. */
 size_t fm_eventlog_decode(const struct fm_eventlog_event *event, struct fm_eventlog_value *values,
                           bool *ret_malformed);
+/* The wall clock at the log's time 0, from a WallClockTime event: ns since 1970. False: the payload
+ * is too short, or beyond what 64 bits of nanoseconds hold. */
+bool fm_eventlog_wall_clock(const uint8_t *payload, uint32_t length, uint64_t time_ns,
+                            int64_t *ret_ns);
 /* Decodes one field by name; false when the event has none. Slower than decode. */
 bool fm_eventlog_field(const struct fm_eventlog_event *event, const char *name,
                        struct fm_eventlog_value *ret);

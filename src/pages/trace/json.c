@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/text/number.h"
 #include "pages/trace/json.h"
 
 #include <math.h>
@@ -388,6 +389,11 @@ static void write_file(struct fm_json *json, const struct fm_viewer_set *set,
     fm_json_text(json, "name", part->name);
     fm_json_text(json, "format", fm_trace_format(trace));
     fm_json_text(json, "clock", clock_of(set, trace));
+    int64_t wall;
+    if (fm_viewer_part_wall_clock(set, part, &wall)) {
+        g_autofree char *utc = fm_number_utc(wall);
+        fm_json_text(json, "time_0_utc", utc);
+    }
     fm_json_uint(json, "start_ns", trace->start_time - MIN(trace->start_time, set->origin));
     fm_json_uint(json, "end_ns", trace->end_time - MIN(trace->end_time, set->origin));
     fm_json_uint(json, "streams", trace->tracefiles->len);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/text/number.h"
 #include "pages/trace/page.h"
 #include "pages/trace/json.h"
 #include "pages/trace/show.h"
@@ -261,6 +262,22 @@ static void show_damage(const struct page *page, struct fm_display *display, str
         fm_add_text(list, lines[i]);
 }
 
+/* Once where the traces have one clock; not where some do not know it. */
+static void show_wall_clock(const struct page *page, struct fm_list *body)
+{
+    int64_t first = 0, wall;
+    for (unsigned i = 0; i < page->set->count; i++) {
+        if (!fm_viewer_part_wall_clock(page->set, &page->set->parts[i], &wall) ||
+            (i > 0 && wall != first))
+            return;
+        first = wall;
+    }
+    g_autofree char *utc = fm_number_utc(first);
+    g_autofree char *text = g_strdup_printf("Time 0 is %s.", utc);
+    if (page->set->count > 0)
+        fm_add_text(body, text);
+}
+
 static char *make_title(const struct fm_viewer_set *set)
 {
     GString *title = g_string_new(NULL);
@@ -318,6 +335,7 @@ static struct fm_display *make_display(struct page *page)
     show_tabs(page, show.body);
     if (page->job_count > 2)
         show_panel(&show, page->jobs[2]);
+    show_wall_clock(page, show.body);
     show_damage(page, display, show.body);
     return display;
 }

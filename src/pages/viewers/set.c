@@ -137,6 +137,17 @@ void fm_viewer_set_align(struct fm_viewer_set *set)
     }
 }
 
+bool fm_viewer_part_wall_clock(const struct fm_viewer_set *set, const struct fm_viewer_part *part,
+                               int64_t *ret_ns)
+{
+    struct fm_correction correction = fm_trace_correction(part->trace);
+    if (!fm_trace_epoch(part->trace, ret_ns) || correction.drift != 1 ||
+        set->origin > INT64_MAX / 2)
+        return false;
+    *ret_ns += (int64_t)set->origin - (int64_t)correction.offset_ns;
+    return true;
+}
+
 /* --- opening and closing --- */
 
 static bool add_parts(struct fm_viewer_set *set, const struct fm_trace_query *query, GError **error)

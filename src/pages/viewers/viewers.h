@@ -71,6 +71,10 @@ void fm_viewer_set_keep_names(struct fm_viewer_set *set);
 /* Aligns traces by the wall clock if they know it, unless their clocks have been corrected by
  * messages. */
 void fm_viewer_set_align(struct fm_viewer_set *set);
+/* The wall clock at the set's time 0, by this trace: ns since 1970. False: it is not recorded, or
+ * the clock has been corrected by messages. */
+bool fm_viewer_part_wall_clock(const struct fm_viewer_set *set, const struct fm_viewer_part *part,
+                               int64_t *ret_ns);
 /* Computes the span again after the traces have grown. */
 void fm_viewer_set_renew(struct fm_viewer_set *set);
 /* Requests the passes that are missing. True when all are ready. */

@@ -23,7 +23,6 @@ enum {
     CONNECT_MS = 3000,
     EPOCH_EVENTS = 1000, /* among which the wall clock is looked for */
 };
-#define EPOCH_SECONDS_MAX (UINT64_C(1) << 32)
 /* how long a capability that delivers nothing is waited for */
 #define HOLD_NS UINT64_C(2000000000)
 #define IDLE_US (2L * G_USEC_PER_SEC) /* a file unchanged for so long is not being written */
@@ -168,17 +167,9 @@ static void find_epoch(struct fm_eventlog_trace *self)
     struct fm_tracefile *tracefile = self->trace->tracefiles->pdata[0];
     for (unsigned i = 0; i < EPOCH_EVENTS && self->has_event && !self->has_epoch; i++) {
         const struct fm_event *event = &self->event;
-        if (event->id == FM_EVENTLOG_WALL_CLOCK_TIME && event->payload_size >= 16) {
-            uint64_t seconds;
-            uint32_t rest;
-            memcpy(&seconds, event->payload + 4, sizeof seconds);
-            memcpy(&rest, event->payload + 12, sizeof rest);
-            seconds = GUINT64_FROM_BE(seconds);
-            self->has_epoch = seconds < EPOCH_SECONDS_MAX && event->time <= INT64_MAX / 2;
-            if (self->has_epoch)
-                self->epoch_ns =
-                    (int64_t)(seconds * 1000000000 + GUINT32_FROM_BE(rest)) - (int64_t)event->time;
-        }
+        if (event->id == FM_EVENTLOG_WALL_CLOCK_TIME)
+            self->has_epoch = fm_eventlog_wall_clock(event->payload, event->payload_size,
+                                                     event->time, &self->epoch_ns);
         tracefile->class_->advance(tracefile);
     }
 }

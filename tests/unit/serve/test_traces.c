@@ -386,15 +386,21 @@ static void test_wall_clock(struct fixture *f, gconstpointer user)
     g_autofree char *alone_query = g_strdup_printf("file=%s&view=set", b);
     g_autofree char *both_query = g_strdup_printf("file=%s&file=%s&view=set", b, a);
     g_autofree char *alone = ask(f, "/trace.json", alone_query, 200);
-    assert_has(alone, "\"clock\": \"recorded\", \"start_ns\": 0, \"end_ns\": 9000");
+    assert_has(alone, "\"clock\": \"recorded\", \"time_0_utc\": "
+                      "\"2023-11-14T22:14:05.599799334Z\", \"start_ns\": 0, \"end_ns\": 9000");
+    g_autofree char *page_query = g_strdup_printf("file=%s", a);
+    g_autofree char *page = ask(f, "/trace", page_query, 200);
+    assert_has(page, "Time 0 is 2023-11-14T22:13:20.123456789Z.");
     for (unsigned turn = 0; turn < 2; turn++) {
         g_autofree char *both = ask(f, "/trace.json", both_query, 200);
         assert_has(both, "\"start_ns\": 0, \"end_ns\": 45476351546, ");
-        assert_has(both,
-                   "\"clock\": \"wall clock\", \"start_ns\": 45476342545, \"end_ns\": 45476351545");
-        assert_has(both, "\"clock\": \"wall clock\", \"start_ns\": 0, \"end_ns\": 9000");
+        assert_has(both, "\"clock\": \"wall clock\", \"time_0_utc\": "
+                         "\"2023-11-14T22:13:20.123456789Z\", \"start_ns\": 45476342545, "
+                         "\"end_ns\": 45476351545");
+        assert_has(both, "\"2023-11-14T22:13:20.123456789Z\", \"start_ns\": 0, \"end_ns\": 9000");
         g_autofree char *again = ask(f, "/trace.json", alone_query, 200);
-        assert_has(again, "\"clock\": \"wall clock\", \"start_ns\": 0, \"end_ns\": 9000");
+        assert_has(again, "\"clock\": \"wall clock\", \"time_0_utc\": "
+                          "\"2023-11-14T22:14:05.599799334Z\", \"start_ns\": 0, \"end_ns\": 9000");
         g_autofree char *query =
             g_strdup_printf("file=%s&file=%s&view=timeline&find=thread+1&start=45476342545", a, b);
         g_autofree char *timeline = ask(f, "/trace.json", query, 200);
