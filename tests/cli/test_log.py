@@ -117,6 +117,19 @@ def stat_of_a_made_log():
         assert sum(types.values()) == stat_cells["capabilities"][capability]
 
 
+def csv_of_one_type():
+    """A column for each field; with several types the fields are one."""
+    events = [json.loads(line) for line in run("cat", "--json", "--type", "StopThread", LOG).stdout.splitlines()]
+    text = run("cat", "--csv", "--type", "StopThread", LOG).stdout.decode()
+    rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    assert len(events) > 0 and [
+        {"time_ns": int(row["time_ns"]), "type": row["type"], "fields": {
+            name: int(row[name]) for name in row if name not in ("time_ns", "capability", "type")}} for row in rows] == [
+        {name: event[name] for name in ("time_ns", "type", "fields")} for event in events], text[:500]
+    both = run("cat", "--csv", "--type", "StopThread", "--type", "RunThread", LOG).stdout
+    assert both.startswith(b"time_ns,capability,type,fields\r\n")
+
+
 def stat_by(path, word, *arguments, **options):
     page = json.loads(run("stat", "--json", "--by", word, *arguments, path, **options).stdout)
     return page["facts"], [row["cells"] for row in page["tables"][0]["rows"]]
@@ -497,7 +510,7 @@ def usage_errors_have_status_2():
         assert "Example:" in help_text and f"fathom log {command}" in help_text
 
 
-TESTS = [stat_equals_the_expected_counts, stat_of_a_made_log, statistics_of_a_made_log,
+TESTS = [stat_equals_the_expected_counts, stat_of_a_made_log, csv_of_one_type, statistics_of_a_made_log,
          statistics_of_the_real_logs, cat_filters, cut_gives_a_valid_log, a_range_ends_where_it_begins_or_later,
          validate_finds_what_is_broken, damage_is_reported_and_survived, follow_a_file_that_grows,
          follow_in_the_order_of_arrival,

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`fathom log` on traces: CTF folders, filters, states, clocks: test_log_trace.py FATHOM CTF_WRITE
 GENERATOR. Speaks TAP."""
+import csv
+import io
 import json
 import os
 import pathlib
@@ -47,6 +49,13 @@ def test_cat_of_ctf():
     assert lines[2] == '   0.000001500    1 irq_handler_entry irq=9 name="eth0"', lines[2]
     line = json.loads(run("cat", "--json", "--from", "2us", "--to", "2us", folder).stdout)
     assert line == {"time_ns": 2000, "cap": 0, "type": "syscall_exit_read", "fields": {"ret": 5}}
+    out = run("cat", "--csv", "--type", "sched_switch", folder).stdout
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert [(row["time_ns"], row["capability"], row["type"], row["next_comm"], row["next_tid"]) for row in rows] == [
+        ("0", "0", "sched_switch", "make", "7"), ("3000", "0", "sched_switch", "swapper/0", "0")], out
+    lists = write_ctf("lists", "1000 0 call args=[1,-2,3] t=\"[1]\"\n")
+    fields = json.loads(run("cat", "--json", lists).stdout)["fields"]
+    assert fields["args"] == [1, -2, 3] and fields["t"] == "[1]", fields
     out = run("cat", "--csv", "--cap", "1", folder).stdout
     assert out.splitlines()[1] == '1500,1,irq_handler_entry,"irq=9 name=""eth0"""', out
     out = run("cat", "--type", "sched_switch", "--type", "irq_handler_entry", folder).stdout
@@ -86,7 +95,7 @@ def test_filters():
 def test_stat():
     folder = FOLDER / "kernel"
     counted = json.loads(run("stat", "--json", folder).stdout)
-    assert counted == {"events": 5, "min_ns": 0, "max_ns": 3000, "caps": {"0": 4, "1": 1},
+    assert counted == {"events": 5, "min_ns": 0, "max_ns": 3000, "time_0_utc": "1970-01-01T00:00:00.000001000Z", "caps": {"0": 4, "1": 1},
                        "types": {"irq_handler_entry": 1, "sched_switch": 2,
                                  "syscall_entry_read": 1, "syscall_exit_read": 1}}, counted
     assert "type sched_switch 2\n" in run("stat", folder).stdout

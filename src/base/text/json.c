@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/text/json_read.h"
 #include "base/text/number.h"
 
 void fm_json_init(struct fm_json *json, GString *out)
@@ -111,6 +112,21 @@ void fm_json_text(struct fm_json *json, const char *name, const char *text)
         fm_json_null(json, name);
     else
         fm_json_bytes(json, name, text, strlen(text));
+}
+
+void fm_json_structured(struct fm_json *json, const char *name, const char *bytes, size_t size)
+{
+    struct fm_json_value value;
+    const char *expected;
+    size_t offset;
+    if (!g_utf8_validate(bytes, (gssize)size, NULL) ||
+        !fm_json_check(bytes, size, &value, &offset, &expected) ||
+        !(fm_json_is_array(value) || fm_json_is_object(value))) {
+        fm_json_bytes(json, name, bytes, size);
+        return;
+    }
+    begin_item(json, name);
+    g_string_append_len(json->out, value.at, value.end - value.at);
 }
 
 void fm_json_uint(struct fm_json *json, const char *name, uint64_t value)

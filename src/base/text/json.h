@@ -39,6 +39,8 @@ void fm_json_line(struct fm_json *json, unsigned indent);
 void fm_json_text(struct fm_json *json, const char *name, const char *text);
 /* As fm_json_text(), for bytes without a final NUL. */
 void fm_json_bytes(struct fm_json *json, const char *name, const void *bytes, size_t size);
+/* Writes bytes that are a valid array or object as such, others as text. */
+void fm_json_structured(struct fm_json *json, const char *name, const char *bytes, size_t size);
 void fm_json_uint(struct fm_json *json, const char *name, uint64_t value);
 void fm_json_int(struct fm_json *json, const char *name, int64_t value);
 /* Writes the shortest digits that read back as the same double; null for values that JSON cannot

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/log/cmd_log_print.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,7 +106,10 @@ bool fm_cmd_log_printer_begin(struct fm_cmd_log_printer *printer, GError **error
         return false;
     printer->out = g_string_new(NULL);
     printer->names = g_hash_table_new_full(NULL, NULL, NULL, g_free);
-    fm_eventlog_format_head(printer->out, printer->as);
+    printer->in_columns = printer->as == FM_EVENTLOG_AS_CSV && printer->types != NULL &&
+                          g_strv_length(printer->types) == 1;
+    if (!printer->in_columns)
+        fm_eventlog_format_head(printer->out, printer->as);
     return true;
 }
 
@@ -120,7 +124,18 @@ void fm_cmd_log_printer_event(struct fm_cmd_log_printer *printer,
         (printer->by_type && !printer->type_chosen[event->number]) ||
         (printer->by_capability && !printer->capability_chosen[event->capability + 1]))
         return;
-    fm_eventlog_format_event(printer->out, printer->as, event, header, printer->names);
+    if (printer->in_columns && printer->columns == NULL) {
+        const struct fm_eventlog_type *type = event->type;
+        printer->columns = g_ptr_array_new_with_free_func(g_free);
+        for (size_t i = 0; type != NULL && i < type->field_count; i++)
+            g_ptr_array_add(printer->columns, g_strdup(type->fields[i].name));
+        fm_eventlog_format_column_names(printer->out, printer->columns);
+    }
+    if (printer->in_columns)
+        printer->beside +=
+            !fm_eventlog_format_columns(printer->out, event, printer->names, printer->columns);
+    else
+        fm_eventlog_format_event(printer->out, printer->as, event, header, printer->names);
     printer->printed++;
     if (printer->out->len >= HELD_BYTES)
         fm_cmd_log_printer_flush(printer);
@@ -139,6 +154,11 @@ void fm_cmd_log_printer_done(struct fm_cmd_log_printer *printer)
 {
     if (printer->out != NULL)
         g_string_free(printer->out, TRUE);
+    if (printer->beside > 0)
+        fm_console_print_error("fathom log: note: %" PRIu64 " events have fields that the first "
+                               "one lacks: these have no column; JSON has them",
+                               printer->beside);
+    g_clear_pointer(&printer->columns, g_ptr_array_unref);
     g_clear_pointer(&printer->names, g_hash_table_unref);
     g_clear_pointer(&printer->own_types, g_hash_table_unref);
     g_strfreev(printer->types);

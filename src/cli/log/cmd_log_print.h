@@ -12,6 +12,9 @@ struct fm_cmd_log_printer {
     /* Set by begin. */
     enum fm_eventlog_format as;
     bool by_type, by_capability;
+    bool in_columns;       /* CSV of one type: a column a field */
+    GPtrArray *columns;    /* names of the first event's fields; NULL: there was none yet */
+    uint64_t beside;       /* events that have other fields, too */
     GHashTable *own_types; /* set before: names that only the trace knows -> whether it has them */
     uint8_t *type_chosen;  /* 65,536 */
     uint8_t *capability_chosen; /* 65,536; index 0 = none */

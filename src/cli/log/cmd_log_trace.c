@@ -180,7 +180,10 @@ static void write_value(struct fm_json *json, const struct fm_event_value *value
         fm_json_digits(json, value->name, value->real, 17);
         break;
     case FM_VALUE_TEXT:
-        fm_json_bytes(json, value->name, value->text, value->text_length);
+        if (value->structured)
+            fm_json_structured(json, value->name, value->text, value->text_length);
+        else
+            fm_json_bytes(json, value->name, value->text, value->text_length);
         break;
     }
 }
@@ -247,6 +250,47 @@ static void append_event(GString *out, const struct fm_tracefile_context *at,
     }
 }
 
+/* The text of a CSV cell: without quotes, a number without its word. */
+static void append_cell(GString *out, const struct fm_event_value *value)
+{
+    struct fm_event_value bare = *value;
+    g_autoptr(GString) cell = g_string_new(NULL);
+    bare.text = value->kind == FM_VALUE_TEXT ? value->text : NULL;
+    if (value->kind == FM_VALUE_TEXT)
+        fm_eventlog_format_text(cell, (const uint8_t *)value->text, value->text_length, 0);
+    else
+        append_value(cell, &bare);
+    fm_csv_append_text(out, cell->str);
+}
+
+static void append_columns(struct fm_cmd_log_printer *printer,
+                           const struct fm_tracefile_context *at)
+{
+    struct fm_event_value values[FM_EVENT_VALUES_MAX];
+    unsigned count = values_of(at, values), shown = 0;
+    if (printer->columns == NULL) {
+        printer->columns = g_ptr_array_new_with_free_func(g_free);
+        for (unsigned i = 0; i < count; i++)
+            g_ptr_array_add(printer->columns, g_strdup(values[i].name));
+        fm_eventlog_format_column_names(printer->out, printer->columns);
+    }
+    g_autofree char *lane = at->event.cpu < 0 ? NULL : g_strdup_printf("%d", at->event.cpu);
+    g_string_append_printf(printer->out, "%" PRIu64 ",%s,", at->event.time,
+                           lane == NULL ? "none" : lane);
+    fm_csv_append_text(printer->out, name_of(at));
+    for (guint i = 0; i < printer->columns->len; i++) {
+        unsigned found = 0;
+        while (found < count && strcmp(values[found].name, printer->columns->pdata[i]) != 0)
+            found++;
+        g_string_append_c(printer->out, ',');
+        if (found < count)
+            append_cell(printer->out, &values[found]);
+        shown += found < count;
+    }
+    g_string_append(printer->out, "\r\n");
+    printer->beside += shown < count;
+}
+
 static bool is_of_type(const struct fm_cmd_log_printer *printer,
                        const struct fm_tracefile_context *at)
 {
@@ -289,7 +333,10 @@ static bool print_event(void *user, const struct fm_tracefile_context *at)
     struct fm_cmd_log_printer *printer = user;
     if (!is_chosen(printer, at))
         return false;
-    append_event(printer->out, at, printer->as);
+    if (printer->in_columns)
+        append_columns(printer, at);
+    else
+        append_event(printer->out, at, printer->as);
     printer->printed++;
     if (printer->out->len >= HELD_BYTES)
         fm_cmd_log_printer_flush(printer);

@@ -175,7 +175,7 @@ static void append_label(GString *out, const struct fm_eventlog_event *event,
     g_string_append_c(out, ']');
 }
 
-static void format_csv(GString *out, const struct fm_eventlog_event *event, GHashTable *names)
+static void append_first_columns(GString *out, const struct fm_eventlog_event *event)
 {
     if (event->capability >= 0)
         g_string_append_printf(out, "%" G_GUINT64_FORMAT ",%d,", event->time_ns, event->capability);
@@ -184,11 +184,67 @@ static void format_csv(GString *out, const struct fm_eventlog_event *event, GHas
     g_autoptr(GString) text = g_string_new(NULL);
     append_label(text, event, NULL);
     fm_csv_append_text(out, text->str);
-    g_string_truncate(text, 0);
+}
+
+static void format_csv(GString *out, const struct fm_eventlog_event *event, GHashTable *names)
+{
+    append_first_columns(out, event);
+    g_autoptr(GString) text = g_string_new(NULL);
     append_fields(text, event, names);
     g_string_append_c(out, ',');
     fm_csv_append_text(out, text->str);
     g_string_append(out, "\r\n");
+}
+
+/* A text without quotes, a number without its word; of an interned text the text. */
+static void append_cell(GString *out, const struct fm_eventlog_value *value, GHashTable *names)
+{
+    const uint8_t kind = value->field->kind, unit = value->field->unit;
+    const bool text =
+        kind == FM_EVENTLOG_TEXT || kind == FM_EVENTLOG_TEXT_BEFORE_4 || kind == FM_EVENTLOG_TEXTZ;
+    const bool number = kind == FM_EVENTLOG_U8 || kind == FM_EVENTLOG_U16 ||
+                        kind == FM_EVENTLOG_U32 || kind == FM_EVENTLOG_U64;
+    const char *name = unit != FM_EVENTLOG_UNIT_STRING || names == NULL
+                           ? NULL
+                           : g_hash_table_lookup(names, GUINT_TO_POINTER((guint)value->number));
+    g_autoptr(GString) cell = g_string_new(name);
+    if (text)
+        fm_eventlog_format_text(cell, value->bytes, value->length, 0);
+    else if (number && name == NULL && fm_eventlog_enum_name(unit, value->number) != NULL)
+        g_string_append_printf(cell, "%" G_GUINT64_FORMAT, value->number);
+    else if (name == NULL)
+        append_value(cell, value, NULL);
+    fm_csv_append_text(out, cell->str);
+}
+
+void fm_eventlog_format_column_names(GString *out, const GPtrArray *columns)
+{
+    g_string_append(out, "time_ns,capability,type");
+    for (guint i = 0; i < columns->len; i++) {
+        g_string_append_c(out, ',');
+        fm_csv_append_text(out, columns->pdata[i]);
+    }
+    g_string_append(out, "\r\n");
+}
+
+bool fm_eventlog_format_columns(GString *out, const struct fm_eventlog_event *event,
+                                GHashTable *names, const GPtrArray *columns)
+{
+    struct fm_eventlog_value values[FM_EVENTLOG_FIELDS_MAX];
+    bool malformed;
+    size_t count = fm_eventlog_decode(event, values, &malformed), shown = 0;
+    append_first_columns(out, event);
+    for (guint i = 0; i < columns->len; i++) {
+        g_string_append_c(out, ',');
+        size_t at = 0;
+        while (at < count && strcmp(values[at].field->name, columns->pdata[i]) != 0)
+            at++;
+        if (at < count)
+            append_cell(out, &values[at], names);
+        shown += at < count;
+    }
+    g_string_append(out, "\r\n");
+    return shown == count;
 }
 
 void fm_eventlog_format_head(GString *out, enum fm_eventlog_format format)

@@ -17,6 +17,11 @@ void fm_eventlog_format_head(GString *out, enum fm_eventlog_format format);
 void fm_eventlog_format_event(GString *out, enum fm_eventlog_format format,
                               const struct fm_eventlog_event *event,
                               const struct fm_eventlog_header *header, GHashTable *names);
+/* CSV with a column for each field of that name, for events of one type. False: the event has
+ * fields beside these. */
+void fm_eventlog_format_column_names(GString *out, const GPtrArray *columns);
+bool fm_eventlog_format_columns(GString *out, const struct fm_eventlog_event *event,
+                                GHashTable *names, const GPtrArray *columns);
 /* Remembers the text of an InternString event; ignores other events. */
 void fm_eventlog_names_learn(GHashTable *names, const struct fm_eventlog_event *event);
 /* Appends one event as a line of JSON, like fm_eventlog_format_event with FM_EVENTLOG_AS_JSON. */

@@ -65,7 +65,10 @@ static void write_value(struct fm_json *json, const struct fm_eventlog_value *va
     case FM_EVENTLOG_TEXT:
     case FM_EVENTLOG_TEXT_BEFORE_4:
     case FM_EVENTLOG_TEXTZ:
-        fm_json_bytes(json, field, value->bytes, value->length);
+        if (value->field->unit == FM_EVENTLOG_UNIT_JSON)
+            fm_json_structured(json, field, (const char *)value->bytes, value->length);
+        else
+            fm_json_bytes(json, field, value->bytes, value->length);
         break;
     case FM_EVENTLOG_TEXTZ_LIST:
         write_texts(json, value);

@@ -62,6 +62,8 @@ enum fm_eventlog_unit {
     FM_EVENTLOG_UNIT_STRING, /* id of an interned text (event 42) */
     FM_EVENTLOG_UNIT_ADDRESS,
     FM_EVENTLOG_UNIT_FLAGS,
+    FM_EVENTLOG_UNIT_JSON, /* a text: an array or object of JSON, as far as its writer keeps to it
+                            */
 };
 
 struct fm_eventlog_field {

@@ -37,6 +37,7 @@ struct fm_event_value {
     enum fm_value_kind kind;
     uint64_t number; /* value of _UNSIGNED and _ADDRESS; of _SIGNED after conversion to int64_t */
     double real;
+    bool structured;  /* of _TEXT: a JSON array or object, if it is valid */
     const char *text; /* not ended by a zero byte; for _UNSIGNED the word for the number, or NULL */
     uint32_t text_length;
 };

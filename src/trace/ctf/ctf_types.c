@@ -1,13 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "base/text/json.h"
 #include "trace/ctf/ctf_import.h"
 
-enum { TEXT_MAX = 1800, DEPTH_MAX = 16, LIST_MAX = 64, NUMBER_MAX = 65534, NAME_MAX_BYTES = 200 };
+/* JSON_MAX: what follows is left out; brackets and one more value of STRING_MAX fit TEXT_MAX. */
+enum {
+    TEXT_MAX = 1800,
+    JSON_MAX = 1400,
+    STRING_MAX = 60,
+    DEPTH_MAX = 16,
+    LIST_MAX = 64,
+    NUMBER_MAX = 65534,
+    NAME_MAX_BYTES = 200
+};
 
 /* How a field is encoded; in order of declaration. */
-enum form { FORM_W8, FORM_W16, FORM_W32, FORM_W64, FORM_I64, FORM_F64, FORM_ADDRESS, FORM_STRZ };
-static const char *const form_names[] = {"w8", "w16", "w32", "w64", "i64", "f64", "addr", "strz"};
+enum form {
+    FORM_W8,
+    FORM_W16,
+    FORM_W32,
+    FORM_W64,
+    FORM_I64,
+    FORM_F64,
+    FORM_ADDRESS,
+    FORM_STRZ,
+    FORM_JSON, /* arrays, and structures that nest too deep */
+};
+static const char *const form_names[] = {"w8",  "w16",  "w32",  "w64", "i64",
+                                         "f64", "addr", "strz", "json"};
 
 enum part { PART_PAYLOAD, PART_SPECIFIC_CONTEXT, PART_COMMON_CONTEXT, PART_COUNT };
 
@@ -55,6 +76,9 @@ static enum form form_of(const bt_field_class *class_)
         return FORM_I64;
     if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_REAL))
         return FORM_F64;
+    if (type == BT_FIELD_CLASS_TYPE_STRUCTURE ||
+        bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_ARRAY))
+        return FORM_JSON;
     if (!bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER))
         return FORM_STRZ;
     if (bt_field_class_integer_get_preferred_display_base(class_) ==
@@ -88,7 +112,7 @@ static void add_column(struct layout *layout, const char *name, enum form form, 
     layout->at.form = (uint8_t)form;
     layout->at.label = label;
     type->columns[type->column_count++] = layout->at;
-    type->variable |= form == FORM_STRZ;
+    type->variable |= form == FORM_STRZ || form == FORM_JSON;
 }
 
 static void add_structure(struct layout *layout, const bt_field_class *class_, const char *prefix);
@@ -262,35 +286,6 @@ struct fm_eventlog_header *fm_ctf_types_header(struct ctf_types *types)
 
 /* --- events --- */
 
-static void append_text(const bt_field *field, GString *out, unsigned depth);
-
-static void append_list(const bt_field *field, GString *out, unsigned depth)
-{
-    uint64_t count = bt_field_array_get_length(field);
-    g_string_append_c(out, '[');
-    for (uint64_t i = 0; i < count && i < LIST_MAX; i++) {
-        g_string_append(out, i == 0 ? "" : ",");
-        append_text(bt_field_array_borrow_element_field_by_index_const(field, i), out, depth + 1);
-    }
-    g_string_append(out, count > LIST_MAX ? ",...]" : "]");
-}
-
-static void append_members(const bt_field *field, GString *out, unsigned depth)
-{
-    const bt_field_class *class_ = bt_field_borrow_class_const(field);
-    uint64_t count = bt_field_class_structure_get_member_count(class_);
-    g_string_append_c(out, '{');
-    for (uint64_t i = 0; i < count; i++) {
-        const bt_field_class_structure_member *member =
-            bt_field_class_structure_borrow_member_by_index_const(class_, i);
-        g_string_append_printf(out, "%s%s=", i == 0 ? "" : ",",
-                               bt_field_class_structure_member_get_name(member));
-        append_text(bt_field_structure_borrow_member_field_by_index_const(field, i), out,
-                    depth + 1);
-    }
-    g_string_append_c(out, '}');
-}
-
 static uint64_t number_of(const bt_field *field, bt_field_class_type type)
 {
     if (type == BT_FIELD_CLASS_TYPE_BOOL)
@@ -309,30 +304,82 @@ static double real_of(const bt_field *field, bt_field_class_type type)
                : bt_field_real_double_precision_get_value(field);
 }
 
-static void append_text(const bt_field *field, GString *out, unsigned depth)
+static void write_value(struct fm_json *json, const char *name, const bt_field *field);
+
+static void write_list(struct fm_json *json, const char *name, const bt_field *field)
+{
+    uint64_t count = bt_field_array_get_length(field), i = 0;
+    fm_json_array(json, name);
+    for (; i < count && i < LIST_MAX && json->out->len < JSON_MAX; i++)
+        write_value(json, NULL, bt_field_array_borrow_element_field_by_index_const(field, i));
+    if (i < count)
+        fm_json_text(json, NULL, "...");
+    fm_json_end(json);
+}
+
+static void write_members(struct fm_json *json, const char *name, const bt_field *field)
+{
+    const bt_field_class *class_ = bt_field_borrow_class_const(field);
+    uint64_t count = bt_field_class_structure_get_member_count(class_), i = 0;
+    fm_json_object(json, name);
+    for (; i < count && json->out->len < JSON_MAX; i++) {
+        const bt_field_class_structure_member *member =
+            bt_field_class_structure_borrow_member_by_index_const(class_, i);
+        write_value(json, bt_field_class_structure_member_get_name(member),
+                    bt_field_structure_borrow_member_field_by_index_const(field, i));
+    }
+    if (i < count)
+        fm_json_text(json, "...", "...");
+    fm_json_end(json);
+}
+
+static void write_value(struct fm_json *json, const char *name, const bt_field *field)
 {
     bt_field_class_type type = bt_field_get_class_type(field);
-    if (depth > DEPTH_MAX || out->len > TEXT_MAX)
-        g_string_append(out, "...");
+    if (json->depth > DEPTH_MAX)
+        fm_json_text(json, name, "...");
     else if (type == BT_FIELD_CLASS_TYPE_STRING)
-        g_string_append(out, bt_field_string_get_value(field));
+        fm_json_bytes(json, name, bt_field_string_get_value(field),
+                      MIN(bt_field_string_get_length(field), STRING_MAX));
     else if (type == BT_FIELD_CLASS_TYPE_STRUCTURE)
-        append_members(field, out, depth);
+        write_members(json, name, field);
     else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_ARRAY))
-        append_list(field, out, depth);
+        write_list(json, name, field);
     else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_VARIANT))
-        append_text(bt_field_variant_borrow_selected_option_field_const(field), out, depth + 1);
+        write_value(json, name, bt_field_variant_borrow_selected_option_field_const(field));
     else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_OPTION)) {
         const bt_field *inner = bt_field_option_borrow_field_const(field);
         if (inner != NULL)
-            append_text(inner, out, depth + 1);
+            write_value(json, name, inner);
+        else
+            fm_json_null(json, name);
     } else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_REAL)) {
-        char text[G_ASCII_DTOSTR_BUF_SIZE];
-        g_string_append(out, g_ascii_dtostr(text, sizeof text, real_of(field, type)));
+        fm_json_digits(json, name, real_of(field, type), 17);
     } else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER)) {
-        g_string_append_printf(out, "%" G_GINT64_FORMAT, (gint64)number_of(field, type));
+        fm_json_int(json, name, (int64_t)number_of(field, type));
     } else {
-        g_string_append_printf(out, "%" G_GUINT64_FORMAT, number_of(field, type));
+        fm_json_uint(json, name, number_of(field, type));
+    }
+}
+
+/* A field of a variant or an option, whose type is known here alone, stands as in text. */
+static void append_text(const bt_field *field, GString *out)
+{
+    bt_field_class_type type = bt_field_get_class_type(field);
+    if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_VARIANT)) {
+        append_text(bt_field_variant_borrow_selected_option_field_const(field), out);
+    } else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_OPTION)) {
+        const bt_field *inner = bt_field_option_borrow_field_const(field);
+        if (inner != NULL)
+            append_text(inner, out);
+    } else if (type == BT_FIELD_CLASS_TYPE_STRING) {
+        g_string_append(out, bt_field_string_get_value(field));
+    } else {
+        struct fm_json json;
+        fm_json_init(&json, out);
+        write_value(&json, NULL, field);
+        if (out->len > TEXT_MAX)
+            g_string_assign(out, "[\"...\"]");
     }
 }
 
@@ -368,9 +415,9 @@ static void put_field(GByteArray *to, const bt_field *field, const struct column
         put_label(to, field, type);
     } else if (column->form == FORM_STRZ && type == BT_FIELD_CLASS_TYPE_STRING) {
         put_text(to, bt_field_string_get_value(field));
-    } else if (column->form == FORM_STRZ) {
+    } else if (column->form == FORM_STRZ || column->form == FORM_JSON) {
         g_autoptr(GString) text = g_string_new(NULL);
-        append_text(field, text, 0);
+        append_text(field, text);
         put_text(to, text->str);
     } else if (column->form == FORM_F64) {
         double real = real_of(field, type);

@@ -102,22 +102,26 @@ static void take_number(const struct fm_eventlog_trace *self, const struct fm_ev
 static void take_text(const struct fm_eventlog_value *value, struct fm_event_value *ret)
 {
     ret->kind = FM_VALUE_TEXT;
+    ret->structured = value->field->unit == FM_EVENTLOG_UNIT_JSON;
     ret->text = (const char *)value->bytes;
     ret->text_length = value->length;
 }
 
-/* Numbers in hex, or separated by blanks. */
+/* Bytes in hex, or a list of numbers. */
 static void take_bytes(struct fm_eventlog_trace *self, const struct fm_eventlog_value *value,
                        struct fm_event_value *ret)
 {
     gsize begin = self->scratch->len;
     bool list = value->field->kind == FM_EVENTLOG_U32_LIST;
+    g_string_append(self->scratch, list ? "[" : "");
     for (uint32_t i = 0; list && i + 4 <= value->length; i += 4)
-        g_string_append_printf(self->scratch, i == 0 ? "%u" : " %u",
+        g_string_append_printf(self->scratch, i == 0 ? "%u" : ",%u",
                                fm_eventlog_get32(value->bytes + i));
+    g_string_append(self->scratch, list ? "]" : "");
     for (uint32_t i = 0; !list && i < value->length; i++)
         g_string_append_printf(self->scratch, "%02x", value->bytes[i]);
     ret->kind = FM_VALUE_TEXT;
+    ret->structured = list;
     ret->number = begin; /* the place: the string may still move */
     g_assert(self->scratch->len >= begin);
     ret->text_length = (uint32_t)(self->scratch->len - begin);
