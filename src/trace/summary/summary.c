@@ -188,15 +188,17 @@ static double events_before(const struct fm_summary *summary, uint64_t time)
     return (double)(low - 1) * (double)summary->run + in_run * MIN(part, 1.0);
 }
 
+/* The same as a number, so that parts add up to the whole. */
+static uint64_t count_before(const struct fm_summary *summary, uint64_t time)
+{
+    if (time > summary->known_until)
+        return summary->events;
+    return time <= summary->trace->start_time ? 0 : (uint64_t)(events_before(summary, time) + 0.5);
+}
+
 uint64_t fm_summary_events(const struct fm_summary *summary, uint64_t start, uint64_t end)
 {
-    if (end <= start)
-        return 0;
-    if (start <= summary->trace->start_time && end > summary->known_until)
-        return summary->events;
-    double upper =
-        end > summary->known_until ? (double)summary->events : events_before(summary, end);
-    return (uint64_t)MAX(upper - events_before(summary, start) + 0.5, 0);
+    return end <= start ? 0 : count_before(summary, end) - count_before(summary, start);
 }
 
 /* --- lanes, values, numbers --- */

@@ -60,7 +60,7 @@ struct fm_picture {
 
 /* Boxes shorter than that may stand for several segments: ns; 0 = every segment is kept. */
 uint64_t fm_summary_resolution(const struct fm_summary *summary);
-/* Events in [start, end), exact to a run at each end. */
+/* Events in [start, end), exact to a run at each end. Parts add up to the whole. */
 uint64_t fm_summary_events(const struct fm_summary *summary, uint64_t start, uint64_t end);
 /* Lanes active in [start, end): indexes, ascending. */
 GArray *fm_summary_lanes(const struct fm_summary *summary, uint64_t start, uint64_t end);

@@ -338,6 +338,15 @@ static void test_events_and_lanes(void)
         double found = (double)fm_summary_events(summary, start, end);
         g_assert_cmpfloat(fabs(found - expected), <=, 2 * 128);
     }
+    for (unsigned columns = 1; columns < 1000; columns += 37) { /* parts add up to the whole */
+        uint64_t sum = 0, from = 0;
+        for (unsigned i = 1; i <= columns; i++) {
+            uint64_t to = (world.end + 1) * i / columns;
+            sum += fm_summary_events(summary, from, to);
+            from = to;
+        }
+        g_assert_cmpuint(sum, ==, 5000);
+    }
     g_autoptr(GArray) lanes = fm_summary_lanes(summary, 0, world.end);
     g_assert_cmpuint(lanes->len, ==, LANES);
     g_autoptr(GArray) none = fm_summary_lanes(summary, world.end + 10, world.end + 20);
