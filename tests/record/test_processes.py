@@ -234,6 +234,11 @@ def said_rightly(tap, folder):
                          r"(?:: (about|up to) ([\d.]+) (?:± [\d.]+ )?ns for each of ([\d.]+)([kMGT]?) calls( a second)?)?",
                          done.stderr)
     own, hooks, bound, each, rate, unit, a_second = forecast.groups()
+    page = " ".join(lib.must([lib.FATHOM, "report", "menu", "out.data"], folder).stdout.split())
+    told = ("at least " + own in done.stderr, "its times are at least what is shown" in page)
+    clear = abs(float(hooks) - float(own)) > 0.01  # to the hundredth that is printed
+    tap.check(told == (float(hooks) > float(own),) * 2 if clear else True,
+              "where the hooks have most of the time, the program's is a lower bound", done.stderr + page[:900])
     if each is None:
         tap.check(float(hooks) < 0.8, "what a call cost is not told of few samples alone",
                   done.stderr)

@@ -265,9 +265,10 @@ static void print_hooks_share(const struct fm_profile *profile)
         return;
     double own = (double)profile->user_quanta * unit;
     double hooks = (double)profile->instrumentation_quanta * unit;
-    fprintf(stderr, "%.2f s of the program, %.2f s of fathom's %s", own, hooks,
-            fm_profile_knows(profile, FM_EXITS) ? "hooks" : "own code");
-    if (!fm_profile_knows(profile, FM_EXITS)) {
+    const bool counted = fm_profile_knows(profile, FM_EXITS);
+    fprintf(stderr, "%s%.2f s of the program, %.2f s of fathom's %s",
+            counted && hooks > own ? "at least " : "", own, hooks, counted ? "hooks" : "own code");
+    if (!counted) {
         fputs("\n", stderr);
         return;
     }

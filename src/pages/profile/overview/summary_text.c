@@ -209,9 +209,16 @@ static void append_times(const struct fm_page *page, GString *out)
     double tick = profile->ticks_per_second > 0 ? 1.0 / (double)profile->ticks_per_second : 0;
     double recording = (double)profile->instrumentation_quanta * tick;
     g_autofree char *spent = fm_format_float(recording, 2);
+    /* In a program of calls alone the processor does its work between the hooks' instructions. */
+    const bool covers = profile->instrumentation_quanta > profile->user_quanta &&
+                        fm_profile_knows(profile, FM_EXITS);
     g_autofree char *text =
         recording >= 0.005
-            ? g_strdup_printf("%s; %s s of CPU went into recording and are left out", length, spent)
+            ? g_strdup_printf("%s; %s s of CPU went into recording and are left out%s", length,
+                              spent,
+                              covers ? ": so much that work of the program is among it, and its "
+                                       "times are at least what is shown"
+                                     : "")
             : g_strdup(length);
     append_part(out, text);
 }
