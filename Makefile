@@ -83,6 +83,10 @@ soak: packages-test everything
 	FATHOM_CHAOS_ROUNDS=2000 python3 tests/own_folder.py python3 tests/serve/cgi/chaos.py \
 	    $(BUILD)/tests/serve/cgi/cgi_test_program
 
+# One tar that runs on other systems without installation: $(BUILD)/fathom-x86_64.tar.xz
+bundle: all
+	tools/bundle.py $(BUILD) $(BUILD)/fathom-x86_64.tar.xz
+
 install: all
 	meson install -C $(BUILD) --no-rebuild
 
@@ -93,4 +97,4 @@ uninstall:
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all configured everything uninstall demo check check-quick dev format lint bench fuzz models soak install clean packages-build packages-test packages-lint packages-dev
+.PHONY: all bundle configured everything uninstall demo check check-quick dev format lint bench fuzz models soak install clean packages-build packages-test packages-lint packages-dev

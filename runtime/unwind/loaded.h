@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the loader says of the object (program or library) that contains an address. */
+/* The loaded object (program or library) that contains an address. */
 #pragma once
 
 #include <stdbool.h>

@@ -412,7 +412,7 @@ static int merge_on_mpi(const struct merging *o, const GPtrArray *paths)
                   {o->no_ranks, "--no-ranks"}};
     GError *error = NULL;
     g_autofree char *program = fm_helper_path("fathom-merge-mpi", "runs/mpi");
-    g_autofree char *self = g_file_read_link("/proc/self/exe", NULL);
+    g_autofree char *self = fm_program_path();
     for (guint i = 0; i < paths->len; i++) {
         if (strchr(paths->pdata[i], '\n') != NULL)
             return fm_console_usage("merge", "%s: --mpi: expected a name without line breaks",

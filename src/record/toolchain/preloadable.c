@@ -65,6 +65,37 @@ static const char *loader_of(Elf *elf)
     return NULL;
 }
 
+static bool defines(Elf *elf, const char *wanted)
+{
+    Elf_Scn *section = NULL;
+    GElf_Shdr header;
+    while ((section = elf_nextscn(elf, section)) != NULL) {
+        if (gelf_getshdr(section, &header) == NULL || header.sh_type != SHT_DYNSYM)
+            continue;
+        Elf_Data *data = elf_getdata(section, NULL);
+        GElf_Sym symbol;
+        for (int i = 0; data != NULL && gelf_getsym(data, i, &symbol) != NULL; i++)
+            if (symbol.st_shndx != SHN_UNDEF &&
+                g_strcmp0(elf_strptr(elf, header.sh_link, symbol.st_name), wanted) == 0)
+                return true;
+    }
+    return false;
+}
+
+/* Whether the loader is of a glibc before that which libfathom-preload.so is linked for (2.35):
+ * told by a variable of the loader's that came with it. */
+static bool is_old(const char *loader)
+{
+    int file = open(loader, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    Elf *elf = elf_begin(file, ELF_C_READ, NULL);
+    bool old = elf_kind(elf) == ELF_K_ELF && !defines(elf, "__rseq_size");
+    elf_end(elf);
+    close(file);
+    return old;
+}
+
 static enum fm_preloadable of_elf(Elf *elf, int file)
 {
     GElf_Ehdr header;
@@ -78,6 +109,8 @@ static enum fm_preloadable of_elf(Elf *elf, int file)
     const char *slash = strrchr(loader, '/');
     if (strcmp(slash != NULL ? slash + 1 : loader, LOADER) != 0)
         return FM_PRELOADABLE_LIBC;
+    if (is_old(loader))
+        return FM_PRELOADABLE_OLD;
     if (is_privileged(file))
         return FM_PRELOADABLE_PRIVILEGED;
     return needs_sanitizer(elf) ? FM_PRELOADABLE_SANITIZER : FM_PRELOADABLE_YES;
@@ -127,7 +160,7 @@ enum fm_preloadable fm_toolchain_preloadable(const char *path, char **ret_file)
     }
     g_free(next);
     bool needs_none = result == FM_PRELOADABLE_YES || result == FM_PRELOADABLE_STATIC ||
-                      result == FM_PRELOADABLE_SANITIZER;
+                      result == FM_PRELOADABLE_SANITIZER || result == FM_PRELOADABLE_OLD;
     if (needs_none && fm_toolchain_is_instrumented(file))
         result = FM_PRELOADABLE_INSTRUMENTED;
     *ret_file = g_steal_pointer(&file);
@@ -143,6 +176,9 @@ const char *fm_preloadable_words(enum fm_preloadable preloadable)
     case FM_PRELOADABLE_LIBC:
         return "uses another C library than glibc, for which there is no libfathom: build it for "
                "glibc";
+    case FM_PRELOADABLE_OLD:
+        return "runs with glibc before 2.35, in which libfathom-preload.so cannot be loaded: build "
+               "it with `fathom cc`";
     case FM_PRELOADABLE_MACHINE:
         return "is not a program of 64 bits for x86-64: build it for that";
     case FM_PRELOADABLE_PRIVILEGED:

@@ -11,6 +11,7 @@ enum fm_preloadable {
     FM_PRELOADABLE_INSTRUMENTED, /* need not be: it has hooks */
     FM_PRELOADABLE_STATIC,       /* no loader that could do it */
     FM_PRELOADABLE_LIBC,         /* another C library's loader: the program would not start */
+    FM_PRELOADABLE_OLD,          /* its glibc lacks what the library needs: nor would it */
     FM_PRELOADABLE_MACHINE,      /* code of another processor, or of 32 bits */
     FM_PRELOADABLE_PRIVILEGED,   /* the loader drops the library for set-user-ID and the like */
     FM_PRELOADABLE_SANITIZER,    /* a sanitizer wants to be the first library */

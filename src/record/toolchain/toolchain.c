@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/files/helper.h"
 #include "record/toolchain/first_lines.h"
 #include "record/toolchain/refused.h"
 #include "runtime/grades.h"
@@ -72,7 +73,7 @@ char *fm_toolchain_runtime_folder(GError **error)
     const char *given = g_getenv("FATHOM_RUNTIME");
     if (given != NULL && holds_runtime(given))
         return g_strdup(given);
-    g_autofree char *self = g_file_read_link("/proc/self/exe", NULL);
+    g_autofree char *self = fm_program_path();
     g_autofree char *folder = g_path_get_dirname(self == NULL ? "." : self);
     /* build/src/cli/fathom and build/runtime; PREFIX/bin/fathom and PREFIX/lib... */
     static const char *const beside[] = {"../../runtime", ("../" FATHOM_LIBDIR "/fathom"),

@@ -116,15 +116,20 @@ def told(tap, folder):
     (folder / "plain.c").write_text(PLAIN)
     lib.must(["gcc", "-static", "plain.c", "-o", "static"], folder)
     lib.must(["gcc", "-Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1", "plain.c", "-o", "musl"], folder)
+    # The loader of an older glibc, which ends the program.
+    (folder / "loader.c").write_text('void _start(void) { __asm__("movl $60, %eax; movl $5, %edi; syscall"); }\n')
+    lib.must(["gcc", "-shared", "-nostdlib", "-Wl,-e,_start", "loader.c", "-o", "ld-linux-x86-64.so.2"], folder)
+    lib.must(["gcc", f"-Wl,--dynamic-linker={folder}/ld-linux-x86-64.so.2", "plain.c", "-o", "old"], folder)
     lib.must(["gcc", "plain.c", "-o", "plain"], folder)
     elf = bytearray((folder / "plain").read_bytes())
     elf[18] = 3  # of i386
     (folder / "other").write_bytes(elf)
     (folder / "other").chmod(0o755)
-    for name, words in (("static", "is fully static"), ("musl", "another C library"), ("other", "64 bits")):
+    for name, words in (("static", "is fully static"), ("musl", "another C library"), ("other", "64 bits"),
+                        ("old", "glibc before 2.35")):
         # Of a part of the run nothing is sampled from outside.
         done = lib.run([lib.FATHOM, "record", "-o", "told", "--for", "1m", "--", f"./{name}"], folder)
-        plain = {"static": 4, "musl": 127, "other": None}[name]
+        plain = {"static": 4, "musl": 127, "other": None, "old": 5}[name]
         tap.check(f"{name} is not recorded: it " in done.stderr and words in done.stderr, f"{name}: it is told why",
                   done.stderr)
         tap.check(plain in (None, done.returncode), f"{name}: the status is the program's", done.returncode)
