@@ -394,6 +394,8 @@ bool fm_json_equals(struct fm_json_value value, const char *text)
 {
     if (!is_string(value))
         return false;
+    if (value.at[1] != text[0] && value.at[1] != '\\') /* most are unlike from the first byte */
+        return text[0] == '\0' && value.at[1] == '"';
     /* An escape is longer than what it stands for. */
     size_t size = strlen(text), own = (size_t)(value.end - value.at) - 2;
     if (own == size)
