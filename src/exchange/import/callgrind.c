@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "exchange/import/arcs.h"
 #include "exchange/import/events.h"
+#include "exchange/import/ids.h"
 #include "exchange/import/internal.h"
 
 #define OWN_LINE "desc: fathom: "
@@ -23,12 +24,13 @@ enum positions { BY_LINE, BY_INSTRUCTION, BY_BOTH };
 struct callgrind {
     struct fm_import_text text;
     const struct fm_import_input *input;
-    struct fm_import_arcs *arcs;    /* NULL before the first events */
-    char *program;                  /* as the file says; NULL: it does not */
-    struct fm_import_events events; /* as the first part names them */
-    GHashTable *names[NAME_KINDS];  /* number -> struct slice */
-    GArray *objects;                /* struct slice of a function: where it is */
-    GHashTable *file_numbers;       /* char* -> number of a file that calls stand in, from 1 */
+    struct fm_import_arcs *arcs;               /* NULL before the first events */
+    char *program;                             /* as the file says; NULL: it does not */
+    struct fm_import_events events;            /* as the first part names them */
+    struct fm_import_ids *numbers[NAME_KINDS]; /* index of the name + 1 */
+    GArray *names[NAME_KINDS];                 /* struct slice */
+    GArray *objects;                           /* struct slice of a function: where it is */
+    GHashTable *file_numbers; /* char* -> number of a file that calls stand in, from 1 */
     enum positions positions;
     uint64_t at[2]; /* instruction and line of the cost line before */
 
@@ -143,6 +145,17 @@ static bool take_position(struct callgrind *in, struct slice *line, uint64_t at[
 
 /* --- names --- */
 
+static void name_number(struct callgrind *in, enum names kind, uint64_t number, struct slice name)
+{
+    uint32_t known = fm_import_ids_find(in->numbers[kind], number);
+    if (known != 0) {
+        g_array_index(in->names[kind], struct slice, known - 1) = name;
+        return;
+    }
+    g_array_append_val(in->names[kind], name);
+    fm_import_ids_put(in->numbers[kind], number, in->names[kind]->len);
+}
+
 /* "(7) name" tells a number from then on, "(7)" is that name. "(below main)" is a name. */
 static bool name_of(struct callgrind *in, enum names kind, struct slice text, struct slice *ret,
                     GError **error)
@@ -161,15 +174,16 @@ static bool name_of(struct callgrind *in, enum names kind, struct slice text, st
     *ret = (struct slice){text.at + end + 1, text.size - end - 1};
     skip_blanks(ret);
     if (ret->size > 0) {
-        g_hash_table_replace(in->names[kind], g_memdup2(&number, sizeof number),
-                             g_memdup2(ret, sizeof *ret));
+        name_number(in, kind, number, *ret);
         return true;
     }
     /* Some writers use numbers that they never name. A function is called by its number then. */
     static const struct slice unknown = {"???", 3};
-    const struct slice *known = g_hash_table_lookup(in->names[kind], &number);
-    in->unnamed += known == NULL;
-    *ret = known != NULL ? *known : kind == FUNCTIONS ? (struct slice){text.at, end + 1} : unknown;
+    uint32_t known = fm_import_ids_find(in->numbers[kind], number);
+    in->unnamed += known == 0;
+    *ret = known != 0          ? g_array_index(in->names[kind], struct slice, known - 1)
+           : kind == FUNCTIONS ? (struct slice){text.at, end + 1}
+                               : unknown;
     return true;
 }
 
@@ -519,16 +533,20 @@ static void done_with(struct callgrind *in)
     g_free(in->program);
     g_hash_table_unref(in->file_numbers);
     g_array_unref(in->objects);
-    for (unsigned kind = 0; kind < NAME_KINDS; kind++)
-        g_hash_table_unref(in->names[kind]);
+    for (unsigned kind = 0; kind < NAME_KINDS; kind++) {
+        fm_import_ids_free(in->numbers[kind]);
+        g_array_unref(in->names[kind]);
+    }
 }
 
 bool fm_import_callgrind(const struct fm_import_input *input, struct fm_profile **ret,
                          GError **error)
 {
     struct callgrind in = {.input = input, .function = UINT32_MAX};
-    for (unsigned kind = 0; kind < NAME_KINDS; kind++)
-        in.names[kind] = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+    for (unsigned kind = 0; kind < NAME_KINDS; kind++) {
+        in.numbers[kind] = fm_import_ids_new();
+        in.names[kind] = g_array_new(FALSE, FALSE, sizeof(struct slice));
+    }
     in.file_numbers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     in.objects = g_array_new(FALSE, TRUE, sizeof(struct slice));
     fm_import_text_begin(&in.text, input);

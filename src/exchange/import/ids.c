@@ -6,6 +6,7 @@
 #include "exchange/import/memo.h"
 
 #define PLACES_FIRST 64u
+#define TOGETHER 4u /* ids that follow each other lie in one line of the cache */
 
 struct place {
     uint64_t id;
@@ -36,7 +37,7 @@ void fm_import_ids_free(struct fm_import_ids *ids)
 /* The place of an id, or the free one where it belongs. */
 static struct place *place_of(struct place *places, uint32_t mask, uint64_t id)
 {
-    uint64_t at = fm_import_mix(id);
+    uint64_t at = fm_import_mix(id / TOGETHER) * TOGETHER + id % TOGETHER;
     while (places[at & mask].number != 0 && places[at & mask].id != id)
         at++;
     return &places[at & mask];
