@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exchange/import/protobuf/fields.h"
 
-bool fm_fields_number(const uint8_t *bytes, size_t size, size_t *at, uint64_t *ret)
+static bool long_number(const uint8_t *bytes, size_t size, size_t *at, uint64_t *ret)
 {
     *ret = 0;
     for (unsigned shift = 0; shift < 64 && *at < size; shift += 7) {
@@ -11,6 +11,20 @@ bool fm_fields_number(const uint8_t *bytes, size_t size, size_t *at, uint64_t *r
             return true;
     }
     return false;
+}
+
+/* Most numbers, and nearly all tags and lengths, are one byte. */
+static inline bool number_at(const uint8_t *bytes, size_t size, size_t *at, uint64_t *ret)
+{
+    if (*at >= size || bytes[*at] >= 0x80)
+        return long_number(bytes, size, at, ret);
+    *ret = bytes[(*at)++];
+    return true;
+}
+
+bool fm_fields_number(const uint8_t *bytes, size_t size, size_t *at, uint64_t *ret)
+{
+    return number_at(bytes, size, at, ret);
 }
 
 struct fm_fields fm_fields_of(const uint8_t *bytes, size_t size)
@@ -36,7 +50,7 @@ bool fm_fields_next(struct fm_fields *fields, struct fm_field *ret)
 {
     size_t size = fields->at == fields->end ? 0 : (size_t)(fields->end - fields->at), at = 0;
     uint64_t tag;
-    if (!fm_fields_number(fields->at, size, &at, &tag))
+    if (!number_at(fields->at, size, &at, &tag))
         return false;
     *ret = (struct fm_field){.number = tag >> 3, .wire = (unsigned)(tag & 7)};
     if (ret->wire == FM_WIRE_EIGHT || ret->wire == FM_WIRE_FOUR) {
@@ -46,11 +60,11 @@ bool fm_fields_next(struct fm_fields *fields, struct fm_field *ret)
         ret->value = fixed(fields->at + at, length);
         at += length;
     } else if (ret->wire == FM_WIRE_NUMBER) {
-        if (!fm_fields_number(fields->at, size, &at, &ret->value))
+        if (!number_at(fields->at, size, &at, &ret->value))
             return false;
     } else {
         uint64_t length;
-        if (ret->wire != FM_WIRE_BYTES || !fm_fields_number(fields->at, size, &at, &length) ||
+        if (ret->wire != FM_WIRE_BYTES || !number_at(fields->at, size, &at, &length) ||
             length > size - at)
             return false;
         ret->bytes = fields->at + at;
@@ -70,7 +84,7 @@ bool fm_field_take(struct fm_field *field, uint64_t *ret)
         field->size = 0;
         return true;
     }
-    if (!fm_fields_number(field->bytes, field->size, &at, ret))
+    if (!number_at(field->bytes, field->size, &at, ret))
         return false;
     field->bytes += at;
     field->size -= at;
