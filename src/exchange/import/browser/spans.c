@@ -124,12 +124,17 @@ static void order_lengths(struct event *events, guint count)
 static void order(GArray *events)
 {
     struct event *all = (struct event *)(void *)events->data;
-    g_array_sort(events, compare_events);
+    bool ordered = true; /* as most files are */
+    for (guint i = 1; i < events->len && ordered; i++)
+        ordered = all[i - 1].ns <= all[i].ns;
+    if (!ordered)
+        g_array_sort(events, compare_events);
     for (guint i = 0; i < events->len;) {
         guint end = i + 1;
         while (end < events->len && all[end].ns == all[i].ns)
             end++;
-        order_lengths(all + i, end - i);
+        if (end - i > 1)
+            order_lengths(all + i, end - i);
         i = end;
     }
 }

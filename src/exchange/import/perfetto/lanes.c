@@ -2,6 +2,7 @@
 #include "exchange/import/perfetto/lanes.h"
 
 #include "base/hash.h"
+#include "exchange/import/ids.h"
 
 enum { TRACK_ID = 1, TRACK_NAME, TRACK_PROCESS, TRACK_THREAD, TRACK_PARENT };
 enum { THREAD_PID = 1, THREAD_TID, THREAD_NAME = 5 };
@@ -18,10 +19,10 @@ struct lane {
 
 struct fm_perfetto_lanes {
     struct fm_spans *spans;
-    GArray *lanes;         /* struct lane */
-    GHashTable *tracks;    /* uuid -> lane + 1 */
-    GHashTable *threads;   /* pid and tid -> lane + 1 */
-    GHashTable *processes; /* pid -> name */
+    GArray *lanes;                 /* struct lane */
+    struct fm_import_ids *tracks;  /* by uuid: lane + 1 */
+    struct fm_import_ids *threads; /* by pid and tid: lane + 1 */
+    GHashTable *processes;         /* pid -> name */
 };
 
 static void clear_lane(gpointer data)
@@ -35,8 +36,8 @@ struct fm_perfetto_lanes *fm_perfetto_lanes_new(struct fm_spans *spans)
     l->spans = spans;
     l->lanes = g_array_new(FALSE, TRUE, sizeof(struct lane));
     g_array_set_clear_func(l->lanes, clear_lane);
-    l->tracks = g_hash_table_new_full(fm_int64_hash, g_int64_equal, g_free, NULL);
-    l->threads = g_hash_table_new_full(fm_int64_hash, g_int64_equal, g_free, NULL);
+    l->tracks = fm_import_ids_new();
+    l->threads = fm_import_ids_new();
     l->processes = g_hash_table_new_full(fm_int64_hash, g_int64_equal, g_free, g_free);
     return l;
 }
@@ -46,24 +47,24 @@ void fm_perfetto_lanes_free(struct fm_perfetto_lanes *l)
     if (l == NULL)
         return;
     g_array_unref(l->lanes);
-    g_hash_table_unref(l->tracks);
-    g_hash_table_unref(l->threads);
+    fm_import_ids_free(l->tracks);
+    fm_import_ids_free(l->threads);
     g_hash_table_unref(l->processes);
     g_free(l);
 }
 
-static void remember(GHashTable *table, uint64_t key, uint32_t lane)
+static void remember(struct fm_import_ids *ids, uint64_t key, uint32_t lane)
 {
-    g_hash_table_replace(table, g_memdup2(&key, sizeof key), GUINT_TO_POINTER(lane + 1));
+    fm_import_ids_put(ids, key, lane + 1);
 }
 
 /* UINT32_MAX: there is none yet. */
-static uint32_t find(GHashTable *table, uint64_t key)
+static uint32_t find(const struct fm_import_ids *ids, uint64_t key)
 {
-    return GPOINTER_TO_UINT(g_hash_table_lookup(table, &key)) - 1;
+    return fm_import_ids_find(ids, key) - 1;
 }
 
-static uint32_t lane_in(struct fm_perfetto_lanes *l, GHashTable *table, uint64_t key)
+static uint32_t lane_in(struct fm_perfetto_lanes *l, struct fm_import_ids *table, uint64_t key)
 {
     uint32_t lane = find(table, key);
     if (lane != UINT32_MAX)

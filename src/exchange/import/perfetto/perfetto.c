@@ -12,38 +12,55 @@
 
 #define NS_PER_SECOND 1000000000u
 #define NS_PER_US 1000
+/* Fields that are read; their numbers stand in the tables below. */
 enum {
-    PACKET_PROCESS_TREE = 2,
-    PACKET_CLOCK_SNAPSHOT = 6,
-    PACKET_TIME = 8,
-    PACKET_SEQUENCE = 10,
-    PACKET_TRACK_EVENT = 11,
-    PACKET_INTERNED = 12,
-    PACKET_FLAGS = 13,
-    PACKET_HEAP = 37,
-    PACKET_CLEARED = 41,
-    PACKET_DROPPED = 42,
-    PACKET_PROCESS = 43,
-    PACKET_THREAD = 44,
-    PACKET_STREAMING = 54,
-    PACKET_CLOCK = 58,
-    PACKET_DEFAULTS = 59,
-    PACKET_TRACK = 60,
-    PACKET_SYMBOLS = 61,
-    PACKET_PERF_SAMPLE = 66,
-    PACKET_FIRST = 87
+    PACKET_OTHER,
+    PACKET_PROCESS_TREE,
+    PACKET_CLOCK_SNAPSHOT,
+    PACKET_TIME,
+    PACKET_SEQUENCE,
+    PACKET_TRACK_EVENT,
+    PACKET_INTERNED,
+    PACKET_FLAGS,
+    PACKET_HEAP,
+    PACKET_CLEARED,
+    PACKET_DROPPED,
+    PACKET_PROCESS,
+    PACKET_THREAD,
+    PACKET_STREAMING,
+    PACKET_CLOCK,
+    PACKET_DEFAULTS,
+    PACKET_TRACK,
+    PACKET_SYMBOLS,
+    PACKET_PERF_SAMPLE,
+    PACKET_FIRST,
+    PACKET_FIELDS
+};
+static const uint8_t packet_fields[] = {
+    [2] = PACKET_PROCESS_TREE, [6] = PACKET_CLOCK_SNAPSHOT, [8] = PACKET_TIME,
+    [10] = PACKET_SEQUENCE,    [11] = PACKET_TRACK_EVENT,   [12] = PACKET_INTERNED,
+    [13] = PACKET_FLAGS,       [37] = PACKET_HEAP,          [41] = PACKET_CLEARED,
+    [42] = PACKET_DROPPED,     [43] = PACKET_PROCESS,       [44] = PACKET_THREAD,
+    [54] = PACKET_STREAMING,   [58] = PACKET_CLOCK,         [59] = PACKET_DEFAULTS,
+    [60] = PACKET_TRACK,       [61] = PACKET_SYMBOLS,       [66] = PACKET_PERF_SAMPLE,
+    [87] = PACKET_FIRST,
 };
 enum { FLAG_CLEARED = 1 };
 enum { DEFAULTS_TRACK_EVENT = 11, DEFAULTS_CLOCK = 58 };
 enum {
-    EVENT_DELTA_US = 1,
-    EVENT_LEGACY = 6,
-    EVENT_TYPE = 9,
-    EVENT_NAME_NUMBER = 10,
-    EVENT_TRACK = 11,
-    EVENT_ABSOLUTE_US = 16,
-    EVENT_NAME = 23,
+    EVENT_OTHER,
+    EVENT_DELTA_US,
+    EVENT_LEGACY,
+    EVENT_TYPE,
+    EVENT_NAME_NUMBER,
+    EVENT_TRACK,
+    EVENT_ABSOLUTE_US,
+    EVENT_NAME,
     EVENT_FIELDS
+};
+static const uint8_t event_fields[] = {
+    [1] = EVENT_DELTA_US, [6] = EVENT_LEGACY,       [9] = EVENT_TYPE,  [10] = EVENT_NAME_NUMBER,
+    [11] = EVENT_TRACK,   [16] = EVENT_ABSOLUTE_US, [23] = EVENT_NAME,
 };
 enum { SLICE_BEGIN = 1, SLICE_END, INSTANT, COUNTER };
 enum { LEGACY_NAME = 1, LEGACY_PHASE, LEGACY_DURATION_US, LEGACY_FIELDS };
@@ -52,6 +69,9 @@ enum { THREAD_PID = 1, THREAD_TID, THREAD_REFERENCE_US = 6 };
 
 struct sample {
     uint32_t lane, stack;
+};
+struct named {
+    uint32_t function, name;
 };
 
 struct perfetto {
@@ -63,11 +83,27 @@ struct perfetto {
     struct fm_perfetto_lanes *lanes;
     struct fm_perfetto_frames *frames;
     struct fm_perfetto_heap *heap;
-    GHashTable *sequences; /* number -> struct fm_perfetto_sequence */
-    GHashTable *names;     /* of spans -> number + 1 */
-    GArray *samples;       /* struct sample */
+    GHashTable *sequences;             /* number -> struct fm_perfetto_sequence */
+    struct fm_perfetto_sequence *last; /* the writer of the packet before; NULL = none */
+    uint64_t last_number;
+    GHashTable *names; /* of spans -> number + 1 */
+    GArray *named;     /* struct named: of interned names that spans began with */
+    GArray *samples;   /* struct sample */
     uint64_t dropped, skipped, unnamed, asynchronous;
 };
+
+static unsigned place_of(const struct fm_field *field, const uint8_t *places, size_t count)
+{
+    return field->number < count ? places[field->number] : 0;
+}
+
+/* The last field of each kind; of[0] has one of the others. */
+static void pick(struct fm_fields *fields, const uint8_t *places, size_t count, struct fm_field *of)
+{
+    struct fm_field field;
+    while (fm_fields_next(fields, &field))
+        of[place_of(&field, places, count)] = field;
+}
 
 /* --- recognising --- */
 
@@ -77,7 +113,8 @@ static bool is_packet(struct fm_fields fields, bool whole)
     struct fm_field field;
     bool marked = false;
     while (fm_fields_next(&fields, &field)) {
-        if (field.number == PACKET_TIME || field.number == PACKET_SEQUENCE) {
+        unsigned place = place_of(&field, packet_fields, G_N_ELEMENTS(packet_fields));
+        if (place == PACKET_TIME || place == PACKET_SEQUENCE) {
             if (field.wire != FM_WIRE_NUMBER)
                 return false;
             marked = true;
@@ -179,14 +216,34 @@ static int64_t time_of(struct fm_perfetto_sequence *s, const struct fm_field *of
     return (int64_t)((uint64_t)s->reference_us * NS_PER_US);
 }
 
+/* Of a span that begins; an interned name is looked at once. */
+static struct named named_of(struct perfetto *in, const struct fm_perfetto_sequence *s,
+                             const struct fm_field *of)
+{
+    uint64_t number = of[EVENT_NAME_NUMBER].value;
+    bool interned = of[EVENT_NAME].wire != FM_WIRE_BYTES && number != 0;
+    uint32_t *made =
+        !interned ? NULL : fm_perfetto_sequence_made(s, FM_PERFETTO_EVENT_NAMES, number);
+    if (made != NULL && *made != 0)
+        return g_array_index(in->named, struct named, *made - 1);
+    uint64_t unnamed = in->unnamed;
+    g_autofree char *name = name_of(in, s, of, number);
+    const char *told = name == NULL ? "[unknown]" : name;
+    struct named named = {.function = function_named(in, told)};
+    named.name = name_number(in, told);
+    if (made != NULL && in->unnamed == unnamed) { /* the others are counted each time */
+        g_array_append_val(in->named, named);
+        *made = in->named->len;
+    }
+    return named;
+}
+
 static void take_event(struct perfetto *in, struct fm_perfetto_sequence *s,
                        const struct fm_field *event, int64_t ns)
 {
-    struct fm_field field, of[EVENT_FIELDS] = {{0}};
-    for (struct fm_fields fields = fm_fields_in(event); fm_fields_next(&fields, &field);) {
-        if (field.number < EVENT_FIELDS)
-            of[field.number] = field;
-    }
+    struct fm_field of[EVENT_FIELDS] = {{0}};
+    struct fm_fields fields = fm_fields_in(event);
+    pick(&fields, event_fields, G_N_ELEMENTS(event_fields), of);
     uint64_t type = of[EVENT_TYPE].value;
     bool legacy = of[EVENT_LEGACY].wire == FM_WIRE_BYTES;
     ns = time_of(s, of, ns);
@@ -201,9 +258,8 @@ static void take_event(struct perfetto *in, struct fm_perfetto_sequence *s,
     if (type == SLICE_END) {
         fm_spans_end(in->spans, spans, ns, FM_SPANS_ANY);
     } else if (type == SLICE_BEGIN) {
-        g_autofree char *name = name_of(in, s, of, of[EVENT_NAME_NUMBER].value);
-        const char *told = name == NULL ? "[unknown]" : name;
-        fm_spans_begin(in->spans, spans, ns, function_named(in, told), name_number(in, told));
+        struct named named = named_of(in, s, of);
+        fm_spans_begin(in->spans, spans, ns, named.function, named.name);
     }
 }
 
@@ -251,12 +307,15 @@ static void take_streaming(struct perfetto *in, struct fm_perfetto_sequence *s,
 
 static struct fm_perfetto_sequence *sequence_of(struct perfetto *in, uint64_t number)
 {
-    struct fm_perfetto_sequence *s = g_hash_table_lookup(in->sequences, &number);
+    struct fm_perfetto_sequence *s = in->last != NULL && number == in->last_number
+                                         ? in->last
+                                         : g_hash_table_lookup(in->sequences, &number);
+    in->last_number = number;
     if (s == NULL) {
         s = fm_perfetto_sequence_new();
         g_hash_table_insert(in->sequences, g_memdup2(&number, sizeof number), s);
     }
-    return s;
+    return in->last = s;
 }
 
 static void take_defaults(struct fm_perfetto_sequence *s, const struct fm_field *defaults)
@@ -267,7 +326,7 @@ static void take_defaults(struct fm_perfetto_sequence *s, const struct fm_field 
             s->clock = field.value;
         for (struct fm_fields of = fm_fields_in(&field);
              field.number == DEFAULTS_TRACK_EVENT && fm_fields_next(&of, &inner);) {
-            if (inner.number == EVENT_TRACK)
+            if (place_of(&inner, event_fields, G_N_ELEMENTS(event_fields)) == EVENT_TRACK)
                 s->track = inner.value;
         }
     }
@@ -318,14 +377,10 @@ static void take_state(struct perfetto *in, struct fm_perfetto_sequence *s, uint
 static bool take_packet(void *user, const struct fm_field *packet, GError **error)
 {
     struct perfetto *in = user;
-    struct fm_field field, of[PACKET_PERF_SAMPLE + 1] = {{0}};
+    struct fm_field of[PACKET_FIELDS] = {{0}};
     struct fm_fields fields = fm_fields_in(packet);
-    bool first = false; /* of its writer, before which there is nothing to lose */
-    while (fm_fields_next(&fields, &field)) {
-        first = first || field.number == PACKET_FIRST;
-        if (field.number <= PACKET_PERF_SAMPLE)
-            of[field.number] = field;
-    }
+    pick(&fields, packet_fields, G_N_ELEMENTS(packet_fields), of);
+    bool first = of[PACKET_FIRST].number != 0; /* of its writer: there is nothing to lose */
     if (fields.at != fields.end) {
         g_set_error(error, FM_ERROR, FM_ERROR_FORMAT,
                     "%s: packet %" G_GUINT64_FORMAT " is damaged: expected a field at %zu of %zu",
@@ -469,6 +524,7 @@ bool fm_import_perfetto(const struct fm_import_input *input, struct fm_profile *
     in.sequences =
         g_hash_table_new_full(fm_int64_hash, g_int64_equal, g_free, fm_perfetto_sequence_free);
     in.names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    in.named = g_array_new(FALSE, FALSE, sizeof(struct named));
     in.samples = g_array_new(FALSE, FALSE, sizeof(struct sample));
     fm_perfetto_packets_init(&in.packets, input);
     fm_perfetto_clocks_init(&in.clocks);
@@ -485,6 +541,7 @@ bool fm_import_perfetto(const struct fm_import_input *input, struct fm_profile *
     fm_perfetto_clocks_done(&in.clocks);
     g_hash_table_unref(in.sequences);
     g_hash_table_unref(in.names);
+    g_array_unref(in.named);
     g_array_unref(in.samples);
     return done;
 }

@@ -3,6 +3,11 @@
 
 #include "base/hash.h"
 
+struct entry {
+    struct fm_field field;
+    uint32_t made;
+};
+
 #define SEQUENCE_CLOCK_FIRST 64u /* clocks from here to the last are a sequence's own */
 #define SEQUENCE_CLOCK_LAST 127u
 enum { ENTRY_NUMBER = 1, ENTRY_TEXT };
@@ -55,10 +60,11 @@ void fm_perfetto_sequence_add(struct fm_perfetto_sequence *s, enum fm_perfetto_t
                               const struct fm_field *entry)
 {
     uint64_t number = number_of(entry, ENTRY_NUMBER);
+    struct entry kept = {.field = *entry};
     if (s->tables[table] == NULL)
         s->tables[table] = table_new();
     g_hash_table_replace(s->tables[table], g_memdup2(&number, sizeof number),
-                         g_memdup2(entry, sizeof *entry));
+                         g_memdup2(&kept, sizeof kept));
 }
 
 void fm_perfetto_sequence_intern(struct fm_perfetto_sequence *s, const struct fm_field *data)
@@ -75,10 +81,24 @@ void fm_perfetto_sequence_intern(struct fm_perfetto_sequence *s, const struct fm
     }
 }
 
+static struct entry *entry_of(const struct fm_perfetto_sequence *s, enum fm_perfetto_table table,
+                              uint64_t number)
+{
+    return s->tables[table] == NULL ? NULL : g_hash_table_lookup(s->tables[table], &number);
+}
+
 const struct fm_field *fm_perfetto_sequence_find(const struct fm_perfetto_sequence *s,
                                                  enum fm_perfetto_table table, uint64_t number)
 {
-    return s->tables[table] == NULL ? NULL : g_hash_table_lookup(s->tables[table], &number);
+    const struct entry *entry = entry_of(s, table, number);
+    return entry == NULL ? NULL : &entry->field;
+}
+
+uint32_t *fm_perfetto_sequence_made(const struct fm_perfetto_sequence *s,
+                                    enum fm_perfetto_table table, uint64_t number)
+{
+    struct entry *entry = entry_of(s, table, number);
+    return entry == NULL ? NULL : &entry->made;
 }
 
 struct fm_field fm_perfetto_sequence_text(const struct fm_perfetto_sequence *s,

@@ -19,7 +19,7 @@ enum fm_perfetto_table {
 };
 
 struct fm_perfetto_sequence {
-    GHashTable *tables[FM_PERFETTO_TABLES]; /* number -> struct fm_field; NULL = not used */
+    GHashTable *tables[FM_PERFETTO_TABLES]; /* number -> entry; NULL = not used */
     GHashTable *stacks;                     /* number of a call stack -> of one of the trace + 1 */
     uint64_t track;                         /* of events without one; 0 = the writer's thread */
     uint64_t pid, tid, clock;
@@ -40,6 +40,9 @@ void fm_perfetto_sequence_add(struct fm_perfetto_sequence *sequence, enum fm_per
 /* NULL: there is none. */
 const struct fm_field *fm_perfetto_sequence_find(const struct fm_perfetto_sequence *sequence,
                                                  enum fm_perfetto_table table, uint64_t number);
+/* What the caller has made of an entry, 0 at first; NULL: there is none. */
+uint32_t *fm_perfetto_sequence_made(const struct fm_perfetto_sequence *sequence,
+                                    enum fm_perfetto_table table, uint64_t number);
 /* The text of an entry; "" = there is none. */
 struct fm_field fm_perfetto_sequence_text(const struct fm_perfetto_sequence *sequence,
                                           enum fm_perfetto_table table, uint64_t number);
