@@ -241,12 +241,15 @@ struct fm_rec_header {
     uint64_t stacks_cut;     /* not to their outermost frame */
     uint64_t stacks_guessed; /* over frames without unwind information: */
     uint64_t frames_guessed; /* so many, together */
+
+    uint32_t curve; /* fm_rec_curve, or 0: live bytes over time are not recorded */
+    uint32_t reserved;
 };
 enum fm_rec_totals {
     FM_REC_TOTALS_CHARGED = 1u << 0, /* all functions on a stack are charged */
     FM_REC_TOTALS_FOREIGN = 1u << 1, /* functions of modules without hooks: FM_REC_SIDE_FOREIGN */
 };
-static_assert(sizeof(struct fm_rec_header) == 392, "docs/format-recording.md");
+static_assert(sizeof(struct fm_rec_header) == 400, "docs/format-recording.md");
 
 /* Requests to the program: the only part of the file that it reads. A sender holds the file locked
  * (flock), fills requests[asked % FM_REC_REQUESTS] while asked - done is less than FM_REC_REQUESTS,

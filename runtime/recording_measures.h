@@ -73,6 +73,22 @@ struct fm_rec_held {
 };
 static_assert(sizeof(struct fm_rec_held) == 96, "docs/format-recording.md");
 
+/* Live bytes over time, as ticks of any thread met them: with ticks and fm_rec_held. The value has
+ * the accuracy of header.live_bytes, and the changes of the thread that was interrupted. What was
+ * allocated and freed between two ticks is not in it. */
+#define FM_REC_CURVE_SLOTS 512u
+struct fm_rec_curve_slot {
+    uint64_t least;
+    uint64_t most; /* + 1; 0: no tick fell into it */
+};
+struct fm_rec_curve {
+    uint32_t shift; /* slot n begins n * 2^shift ns after header.start_monotonic_ns */
+    uint32_t state; /* FM_REC_CURVE_FOLDING: two slots are becoming one; not to be read */
+    struct fm_rec_curve_slot slots[FM_REC_CURVE_SLOTS];
+};
+#define FM_REC_CURVE_FOLDING 2u
+static_assert(sizeof(struct fm_rec_curve) == 8 + 512 * 16, "docs/format-recording.md");
+
 /* Data that only few csds have. */
 enum fm_rec_side_kind {
     FM_REC_SIDE_VIA = 1,          /* value: return address in the nearest instrumented frame (the

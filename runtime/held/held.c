@@ -2,6 +2,7 @@
 /* Live memory, and memory at the peak, by context. When a peak ends, no search is done: each record
  * saves its value at the peak when it first changes afterwards (recording_format.h: fm_rec_held;
  * docs/decisions.md explains why that is exact). */
+#include "held/curve.h"
 #include "held/held.h"
 
 #include <string.h>
@@ -54,6 +55,7 @@ static bool record_make(void)
     rec->step = fm_held.many ? STEP_BYTES : 0;
     fm_held.rec = rec;
     __atomic_store_n(&fm_process.header->held, fm_ref(rec), __ATOMIC_RELEASE);
+    fm_held_curve_make();
     fm_process.header->grade_flags |= FM_REC_HELD | (fm_held.births != NULL ? FM_REC_LIFETIMES : 0);
     return true;
 }
@@ -94,6 +96,7 @@ void fm_held_after_fork(void)
     struct fm_held *held = &fm_held;
     held->many = false;
     held->rec = NULL;
+    fm_held_curve_forget();
     if (held->map == NULL) {
         held->refused = false;
         return;
@@ -115,6 +118,7 @@ void fm_held_forget(void)
 {
     fm_held.map = NULL;
     fm_held.rec = NULL;
+    fm_held_curve_forget();
     fm_held.births = NULL;
     memset(fm_held.inherited, 0, sizeof fm_held.inherited);
     fm_held.refused = true;

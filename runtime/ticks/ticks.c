@@ -7,6 +7,7 @@
  * The kernel delivers a CPU timer's signal when it returns to the program, so it interrupts no
  * system call. perf's signals are more frequent, but may arrive just before a thread sleeps in a
  * call, which then fails with EINTR; and the kernel restarts its timer at each context switch. */
+#include "../held/curve.h"
 #include "../slots/slots.h"
 #include "../unwind/memory.h"
 #include "../unwind/unwind.h"
@@ -256,6 +257,8 @@ static void take(const ucontext_t *context)
         thread->rec->instrumentation_quanta += quanta;
     else if (!fm_process.stopped)
         charge(thread, &context->uc_mcontext, quanta);
+    if (!fm_process.stopped)
+        fm_held_on_tick(thread);
     if (tls->inside == 0)
         fm_control_look(!in_hook);
     errno = saved_errno;

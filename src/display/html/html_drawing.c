@@ -361,7 +361,7 @@ void fm_html_drawing(struct html *html, const struct item *item)
 
     g_string_append(out, "<div class=\"drawing\"");
     fm_html_id(html, item->id);
-    g_string_append(out, "><svg role=\"img\" aria-label=\"");
+    g_string_append(out, " tabindex=\"0\"><svg role=\"img\" aria-label=\"");
     fm_html_escape(out, drawing->label, HTML_TEXT);
     g_string_append_c(out, '"');
     append_attribute(out, "width", width);

@@ -37,6 +37,7 @@ static void forget_counts(struct fm_raw_recording *recording)
     storage->spans_dropped = 0;
     recording->is_held = false;
     recording->held = (struct fm_rec_held){0};
+    recording->curve = (struct fm_rec_curve){0};
     for (uint32_t i = 0; i < recording->pd_count; i++) {
         recording->pds[i].depths = 0;
         recording->pds[i].depths_unknown = 0;

@@ -5,6 +5,24 @@
 
 #include "record/raw/durations.h"
 
+/* One that a tick was just folding, in a program that runs or was killed then, is not known. */
+static bool take_curve(struct fm_raw_heap_reading *reading, GError **error)
+{
+    uint32_t ref = reading->recording->header.curve;
+    if (ref == 0)
+        return true;
+    const struct fm_rec_curve *curve = fm_raw_bytes_at(reading->bytes, ref, sizeof *curve);
+    if (curve == NULL)
+        return fm_raw_bytes_fail(reading->bytes, ref, "outside the file", "live bytes over time",
+                                 error);
+    if (curve->shift >= 64)
+        return fm_raw_bytes_fail(reading->bytes, ref, "slots that are too long",
+                                 "live bytes over time", error);
+    if (curve->state != FM_REC_CURVE_FOLDING)
+        reading->recording->curve = *curve;
+    return true;
+}
+
 bool fm_raw_heap_begin(struct fm_raw_heap_reading *reading, const struct fm_raw_bytes *bytes,
                        struct fm_raw_recording *recording, GError **error)
 {
@@ -23,7 +41,7 @@ bool fm_raw_heap_begin(struct fm_raw_heap_reading *reading, const struct fm_raw_
                                  error);
     recording->is_held = true;
     recording->held = *held;
-    return true;
+    return take_curve(reading, error);
 }
 
 /* A recording that is being written may be read between two counts of one event. */

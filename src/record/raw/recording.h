@@ -215,6 +215,7 @@ struct fm_raw_recording {
     bool has_totals;              /* pds have totals */
     bool is_held;                 /* blocks remember where they were allocated */
     struct fm_rec_held held;
+    struct fm_rec_curve curve; /* shift 0: live bytes over time are not known */
     struct fm_raw_wait *waits; /* waits[0] and blames[0] are all zero */
     struct fm_raw_blame *blames;
     uint32_t sleep_count;

@@ -189,6 +189,7 @@ void fm_raw_recording_take_counts(struct fm_raw_recording *recording, struct fm_
     recording->header = from->header;
     recording->is_held = from->is_held;
     recording->held = from->held;
+    recording->curve = from->curve;
     recording->forked_in = from->forked_in;
     fm_raw_recording_publish(recording);
     fm_raw_recording_publish(from);

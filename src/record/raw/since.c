@@ -253,6 +253,7 @@ bool fm_raw_recording_load_since(const char *path, const char *earlier, uint64_t
     subtract_marks(&since, since_ns);
     subtract_header(&now->header, &then->header, since_ns);
     subtract_held(&now->held, &then->held);
+    now->curve = (struct fm_rec_curve){0}; /* its slots do not begin with the phase */
     now->is_phase = true;
     fm_raw_recording_cut(now);
     g_free(since.then_csd);

@@ -207,51 +207,6 @@ def pages(tap, folder):
               re.search(r" 2,000  main \S use \S make +main \S use \S drop$", text, re.M), "leaks of a sum", text)
 
 
-TEMPORARY = """#include <stdlib.h>
-#define OWN __attribute__((noinline))
-OWN void *xmalloc(size_t n) { void *volatile p = malloc(n); if (p == NULL) abort(); return p; }
-OWN void xfree(void *p) { free(p); }
-OWN void scratch(size_t n) { char *volatile b = malloc(n); b[0] = 1; free(b); }
-OWN void wrapped(size_t n) { xfree(xmalloc(n)); }
-OWN void *keep(size_t n) { return xmalloc(n); }
-OWN void grow(void)
-{
-    void *volatile b = NULL;
-    for (size_t n = 1; n <= 8; n++) b = realloc(b, n * 1000);
-    free(b);
-}
-int main(void)
-{
-    void *kept[50];
-    for (size_t i = 0; i < 1000; i++) scratch(40);
-    for (size_t i = 0; i < 300; i++) wrapped(10 + i % 2);
-    for (size_t i = 0; i < 50; i++) kept[i] = keep(100);
-    for (size_t i = 0; i < 50; i++) xfree(kept[i]);
-    grow();
-    return 0;
-}
-"""
-
-
-def temporary(tap, folder):
-    """Blocks that a function frees itself are told from those that leave it, also behind wrappers of malloc."""
-    (folder / "temporary.c").write_text(TEMPORARY)
-    lib.must([lib.FATHOM, "cc", "gcc", "-O1", "-fno-builtin", "temporary.c", "-o", "temporary"], folder)
-    lib.must([lib.FATHOM, "record", "-q", "-o", "temporary", "./temporary"], folder)
-    page = json.loads(lib.must([lib.FATHOM, "report", "--json", "memory/allocated", "temporary.data"], folder).stdout)
-    rows = next(table["rows"] for table in page["tables"] if table["name"] == "temporary")
-    found = {row["cells"]["path"][0]["name"].split(" › ")[-1]:
-             [row["cells"][name] for name in ("temporary_blocks", "allocated_blocks", "temporary_bytes", "reallocs_count")]
-             for row in rows}
-    tap.same(found, {"scratch": [1000, 1000, 40000, 0], "wrapped": [300, 300, 3150, 0], "grow": [8, 8, 36000, 7]},
-             "temporary blocks: those that did not leave the function")
-    tap.same((page["facts"]["temporary_recorded"], page["facts"]["temporary_blocks"]), (True, 1308), "temporary blocks: in all")
-    lib.must([lib.FATHOM, "record", "-q", "--no-heap", "-o", "unheld", "./temporary"], folder)
-    page = json.loads(lib.must([lib.FATHOM, "report", "--json", "memory/allocated", "unheld.data"], folder).stdout)
-    tap.check(page["facts"]["temporary_recorded"] is False and "temporary_blocks" not in page["facts"] and
-              any("not recorded" in text for text in map(str, page["text"])), "temporary blocks: not recorded", page["text"])
-
-
 DROPPERS = 40
 MANY = """#include <stdlib.h>
 #include <sys/wait.h>
@@ -586,7 +541,6 @@ def main():
                       rec.held)
         as_without(tap, folder)
         pages(tap, folder)
-        temporary(tap, folder)
         many(tap, folder)
         early(tap, folder)
         lifetimes(tap, folder)

@@ -49,8 +49,10 @@ static void test_html(void)
     g_autoptr(FmDisplay) display = make_page();
     g_autoptr(GString) out = g_string_new(NULL);
     fm_html_write(display, NULL, NULL, out);
-    assert_has(out->str, "<div class=\"drawing\" id=\"lanes\"><svg role=\"img\" aria-label=\"Lanes "
-                         "&amp; &quot;more&quot;\"");
+    assert_has(
+        out->str,
+        "<div class=\"drawing\" id=\"lanes\" tabindex=\"0\"><svg role=\"img\" aria-label=\"Lanes "
+        "&amp; &quot;more&quot;\"");
     assert_has(out->str, "&lt;i&gt;a&lt;/i&gt;");
     assert_has(out->str, "<a href=\"?a=1&amp;b=2\"><text class=\"label\"");
     assert_has(out->str, "<rect class=\"k3\" x=\"470\" y=\"37\" width=\"500\" height=\"16\">"

@@ -210,6 +210,7 @@ static void add_held(struct fm_page *page)
         fm_add_text(page->body, text);
     }
     add_balance(page);
+    fm_add_memory_over_time(page);
     fm_add_hot_holders(page, PATHS_SHOWN);
     if (bytes > 0)
         add_pictures(page, FM_QUERY_BY_LIVE, "live memory at the end");
@@ -224,6 +225,7 @@ static void add_at_peak(struct fm_page *page)
             page->body,
             "Live blocks at the peak, and the contexts that allocated them, are not recorded.");
     add_balance(page);
+    fm_add_memory_over_time(page);
     fm_add_hot_at_peak(page, PATHS_SHOWN);
     if (fm_measure_is_recorded(page->recording, FM_QUERY_BY_PEAK))
         add_pictures(page, FM_QUERY_BY_PEAK, "live memory at the peak");

@@ -32,6 +32,8 @@ void fm_add_summary(struct fm_page *page);
 struct fm_wait_digest;
 void fm_add_waiting_contexts(struct fm_page *page, const struct fm_wait_digest *digest,
                              unsigned rows);
+/* Live memory over time, or that it was not recorded (memory_time.c). */
+void fm_add_memory_over_time(struct fm_page *page);
 /* Temporary blocks, as a table of at most that many rows (temporary.c). */
 void fm_add_temporary(struct fm_page *page, uint32_t rows);
 /* Sleep outside of recorded waits, or that it was not recorded (sleeps.c). */

@@ -106,7 +106,7 @@ static struct fm_temporary *known_owner(struct owners *owners, uint32_t csd)
     return g_hash_table_contains(owners->by_pd, GUINT_TO_POINTER(pd)) ? owner_of(owners, pd) : NULL;
 }
 
-/* Of contexts that have temporary blocks. */
+/* Adds all allocations to the contexts that have temporary blocks. */
 static void add_allocs(struct owners *owners)
 {
     const struct fm_profile *profile = owners->a->profile;

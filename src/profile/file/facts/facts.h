@@ -30,6 +30,7 @@ enum fm_fact {
     FM_FACT_HEAP,
     FM_FACT_LIFETIMES,
     FM_FACT_FLOW_TIME,
+    FM_FACT_HEAP_CURVE,
     FM_FACT_ORIGIN = 30, /* only of imported profiles */
     FM_FACT_UNKNOWN,
     FM_FACT_NATURE,
@@ -100,6 +101,7 @@ FM_MUST_USE bool fm_read_realloc(struct fm_profile_reading *reading, GError **er
 FM_MUST_USE bool fm_read_flow_time(struct fm_profile_reading *reading, GError **error);
 FM_MUST_USE bool fm_read_flow(struct fm_profile_reading *reading, GError **error);
 FM_MUST_USE bool fm_read_heap_whole(struct fm_profile_reading *reading, GError **error);
+FM_MUST_USE bool fm_read_heap_curve(struct fm_profile_reading *reading, GError **error);
 void fm_encode_heap_info(struct fm_writer *writer, const struct fm_heap_info *info);
 
 /* unhooked_facts.c */

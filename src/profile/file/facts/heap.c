@@ -45,8 +45,20 @@ void fm_heap_info_set(struct fm_heap_info *info, const struct fm_heap_whole *who
     info->whole = *whole;
 }
 
+void fm_heap_info_set_curve(struct fm_heap_info *info, uint64_t slot_ns,
+                            const struct fm_heap_slot *slots, uint32_t count)
+{
+    g_return_if_fail(info != NULL && slot_ns > 0 && count <= FM_HEAP_SLOTS_MAX);
+    while (count > 0 && slots[count - 1].most == 0)
+        count--;
+    info->recorded = true;
+    g_free(info->curve.slots);
+    info->curve = (struct fm_heap_curve){slot_ns, count, g_memdup2(slots, count * sizeof *slots)};
+}
+
 void fm_heap_info_done(struct fm_heap_info *info)
 {
+    g_free(info->curve.slots);
     g_free(info->flows);
     g_free(info->reallocs);
     fm_duration_info_done(&info->lifetimes);
@@ -126,7 +138,52 @@ bool fm_read_heap_whole(struct fm_profile_reading *reading, GError **error)
     return true;
 }
 
+bool fm_read_heap_curve(struct fm_profile_reading *reading, GError **error)
+{
+    struct fm_heap_info *info = &reading->profile->run_info.heap_info;
+    struct fm_heap_slot slots[FM_HEAP_SLOTS_MAX];
+    struct fm_reader *in = &reading->in;
+    const uint8_t *at = in->at;
+    uint64_t slot_ns, count;
+    if (!fm_reader_num(in, "length of a slot of live memory over time", &slot_ns, error) ||
+        !fm_reader_num(in, "slots of live memory over time", &count, error))
+        return false;
+    if (slot_ns == 0 || count > FM_HEAP_SLOTS_MAX || info->curve.slot_ns != 0)
+        return fm_reader_fail(in, at, FM_ERROR_FORMAT, error,
+                              "live memory over time in %" G_GUINT64_FORMAT
+                              " slots of %" G_GUINT64_FORMAT
+                              " ns, expected at most %u of more than 0 ns, once",
+                              (guint64)count, (guint64)slot_ns, FM_HEAP_SLOTS_MAX);
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t below;
+        at = in->at;
+        if (!fm_reader_num(in, "most live memory of a slot", &slots[i].most, error) ||
+            !fm_reader_num(in, "least live memory of a slot", &below, error))
+            return false;
+        if (below > (slots[i].most > 0 ? slots[i].most - 1 : 0))
+            return fm_reader_fail(in, at, FM_ERROR_FORMAT, error,
+                                  "least live memory of a slot is above the most");
+        slots[i].least = slots[i].most > 0 ? slots[i].most - 1 - below : 0;
+    }
+    fm_heap_info_set_curve(info, slot_ns, slots, (uint32_t)count);
+    return true;
+}
+
 /* --- writing --- */
+
+static void encode_curve(struct fm_writer *writer, const struct fm_heap_curve *curve)
+{
+    if (curve->slot_ns == 0)
+        return;
+    fm_writer_byte(writer, FM_FACT_HEAP_CURVE);
+    fm_writer_num(writer, curve->slot_ns);
+    fm_writer_num(writer, curve->count);
+    for (uint32_t i = 0; i < curve->count; i++) {
+        const struct fm_heap_slot *slot = &curve->slots[i];
+        fm_writer_num(writer, slot->most);
+        fm_writer_num(writer, slot->most > 0 ? slot->most - 1 - slot->least : 0);
+    }
+}
 
 void fm_encode_heap_info(struct fm_writer *writer, const struct fm_heap_info *info)
 {
@@ -155,5 +212,6 @@ void fm_encode_heap_info(struct fm_writer *writer, const struct fm_heap_info *in
         fm_writer_num(writer, info->flows[i].held_ns);
         fm_writer_num(writer, info->flows[i].longest_ns);
     }
+    encode_curve(writer, &info->curve);
     fm_encode_durations(writer, FM_FACT_LIFETIMES, &info->lifetimes);
 }

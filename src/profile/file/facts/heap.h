@@ -26,6 +26,20 @@ struct fm_realloc {
     uint64_t moved, kept;
 };
 
+/* Live bytes of the whole program over time, as ticks met them: what was allocated and freed
+ * between two ticks is not in it. */
+#define FM_HEAP_SLOTS_MAX 512u
+struct fm_heap_slot {
+    uint64_t least;
+    uint64_t most; /* + 1; 0 = no tick fell into it: no thread ran for long */
+};
+struct fm_heap_curve {
+    uint64_t slot_ns; /* length of a slot, of which the first begins with the run; 0 = not recorded,
+                         as in sums, phases and earlier versions */
+    uint32_t count;   /* at most FM_HEAP_SLOTS_MAX; the last one was met */
+    struct fm_heap_slot *slots;
+};
+
 /* Heap figures of no context. */
 struct fm_heap_whole {
     uint64_t peak_ns;                       /* from start to the peak; 0 = not known */
@@ -45,6 +59,7 @@ struct fm_heap_info {
     struct fm_flow *flows;
     struct fm_realloc *reallocs;
     struct fm_heap_whole whole;
+    struct fm_heap_curve curve;
     struct fm_duration_info lifetimes; /* how long the blocks that a csd's callee allocated were
                                           held, of those given back; none: not recorded */
 };
@@ -55,4 +70,7 @@ void fm_heap_info_add_realloc(struct fm_heap_info *info, const struct fm_realloc
 /* Ascending by csd; takes the steps. */
 void fm_heap_info_add_lifetimes(struct fm_heap_info *info, struct fm_durations *lifetimes);
 void fm_heap_info_set(struct fm_heap_info *info, const struct fm_heap_whole *whole);
+/* The slots are copied; those behind the last one that was met are left out. */
+void fm_heap_info_set_curve(struct fm_heap_info *info, uint64_t slot_ns,
+                            const struct fm_heap_slot *slots, uint32_t count);
 void fm_heap_info_done(struct fm_heap_info *info);

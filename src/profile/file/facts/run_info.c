@@ -249,6 +249,7 @@ static const read_fact_fn readers[] = {
     [FM_FACT_HEAP] = fm_read_heap_whole,
     [FM_FACT_LIFETIMES] = fm_read_lifetimes,
     [FM_FACT_FLOW_TIME] = fm_read_flow_time,
+    [FM_FACT_HEAP_CURVE] = fm_read_heap_curve,
     [FM_FACT_ORIGIN] = read_origin,
     [FM_FACT_UNKNOWN] = read_unknown,
     [FM_FACT_NATURE] = read_nature,

@@ -33,6 +33,21 @@ static struct fm_heap_whole whole_of(const struct fm_raw_recording *recording)
     };
 }
 
+static void emit_curve(const struct fm_rec_curve *curve, struct fm_heap_info *info)
+{
+    struct fm_heap_slot slots[FM_REC_CURVE_SLOTS];
+    static_assert(FM_REC_CURVE_SLOTS <= FM_HEAP_SLOTS_MAX, "all of them are kept");
+    if (curve->shift == 0)
+        return;
+    for (uint32_t i = 0; i < FM_REC_CURVE_SLOTS; i++) {
+        const struct fm_rec_curve_slot *from = &curve->slots[i];
+        /* Of a program that runs one may be half written. */
+        bool is_whole = from->most > 0 && from->least < from->most;
+        slots[i] = (struct fm_heap_slot){is_whole ? from->least : 0, is_whole ? from->most : 0};
+    }
+    fm_heap_info_set_curve(info, UINT64_C(1) << curve->shift, slots, FM_REC_CURVE_SLOTS);
+}
+
 static int compare_flows(const void *a, const void *b)
 {
     const struct fm_flow *fa = a, *fb = b;
@@ -99,6 +114,7 @@ void fm_emit_heap(const struct fm_raw_recording *recording, const uint32_t *csd_
     g_autofree uint32_t *csd_of_heap = g_new0(uint32_t, recording->heap_count + 1);
     const struct fm_heap_whole whole = whole_of(recording);
     fm_heap_info_set(info, &whole);
+    emit_curve(&recording->curve, info);
     for (uint32_t i = 0; i < recording->csd_count; i++) {
         uint32_t heap = recording->csds[i].heap;
         if (heap == 0 || csd_ids[i] == 0)

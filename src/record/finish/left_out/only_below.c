@@ -100,12 +100,13 @@ static void keep_flows(struct fm_raw_recording *recording)
     fm_raw_recording_cut(recording);
 }
 
-/* The most that the whole program held is not known of a part of it. */
+/* What the whole program held at any time is not known of a part of it. */
 static void forget_peak(struct fm_raw_recording *recording)
 {
     recording->header.peak_live_bytes = 0;
     recording->held.rising = 0;
     recording->held.peak_monotonic_ns = 0;
+    recording->curve = (struct fm_rec_curve){0};
     for (uint32_t i = 0; i < recording->heap_count; i++)
         recording->heaps[i].peak_bytes = recording->heaps[i].peak_blocks = 0;
 }

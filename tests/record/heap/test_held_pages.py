@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The pages of memory: blocks that a function frees itself, and what was held over time."""
+import json
+import os
+import pathlib
+import sys
+import tempfile
+
+import record_lib as lib
+
+TEMPORARY = """#include <stdlib.h>
+#define OWN __attribute__((noinline))
+OWN void *xmalloc(size_t n) { void *volatile p = malloc(n); if (p == NULL) abort(); return p; }
+OWN void xfree(void *p) { free(p); }
+OWN void scratch(size_t n) { char *volatile b = malloc(n); b[0] = 1; free(b); }
+OWN void wrapped(size_t n) { xfree(xmalloc(n)); }
+OWN void *keep(size_t n) { return xmalloc(n); }
+OWN void grow(void)
+{
+    void *volatile b = NULL;
+    for (size_t n = 1; n <= 8; n++) b = realloc(b, n * 1000);
+    free(b);
+}
+int main(void)
+{
+    void *kept[50];
+    for (size_t i = 0; i < 1000; i++) scratch(40);
+    for (size_t i = 0; i < 300; i++) wrapped(10 + i % 2);
+    for (size_t i = 0; i < 50; i++) kept[i] = keep(100);
+    for (size_t i = 0; i < 50; i++) xfree(kept[i]);
+    grow();
+    return 0;
+}
+"""
+
+
+def temporary(tap, folder):
+    """Blocks that a function frees itself are told from those that leave it, also behind wrappers of malloc."""
+    (folder / "temporary.c").write_text(TEMPORARY)
+    lib.must([lib.FATHOM, "cc", "gcc", "-O1", "-fno-builtin", "temporary.c", "-o", "temporary"], folder)
+    lib.must([lib.FATHOM, "record", "-q", "-o", "temporary", "./temporary"], folder)
+    page = json.loads(lib.must([lib.FATHOM, "report", "--json", "memory/allocated", "temporary.data"], folder).stdout)
+    rows = next(table["rows"] for table in page["tables"] if table["name"] == "temporary")
+    found = {row["cells"]["path"][0]["name"].split(" › ")[-1]:
+             [row["cells"][name] for name in ("temporary_blocks", "allocated_blocks", "temporary_bytes", "reallocs_count")]
+             for row in rows}
+    tap.same(found, {"scratch": [1000, 1000, 40000, 0], "wrapped": [300, 300, 3150, 0], "grow": [8, 8, 36000, 7]},
+             "temporary blocks: those that did not leave the function")
+    tap.same((page["facts"]["temporary_recorded"], page["facts"]["temporary_blocks"]), (True, 1308), "temporary blocks: in all")
+    lib.must([lib.FATHOM, "record", "-q", "--no-heap", "-o", "unheld", "./temporary"], folder)
+    page = json.loads(lib.must([lib.FATHOM, "report", "--json", "memory/allocated", "unheld.data"], folder).stdout)
+    tap.check(page["facts"]["temporary_recorded"] is False and "temporary_blocks" not in page["facts"] and
+              any("not recorded" in text for text in map(str, page["text"])), "temporary blocks: not recorded", page["text"])
+
+
+# Each state lasts for half a second of processor time: ticks meet it on any machine.
+STAGES = """#include <stdlib.h>
+#include <time.h>
+#define OWN __attribute__((noinline))
+OWN void spin(void) { for (clock_t end = clock() + CLOCKS_PER_SEC / 2; clock() < end;) ; }
+static void *blocks[32];
+int main(void)
+{
+    for (int i = 0; i < 32; i++) blocks[i] = malloc(1 << 20);
+    spin();
+    for (int i = 0; i < 32; i++) free(blocks[i]);
+    spin();
+    blocks[0] = malloc(8 << 20);
+    spin();
+    return 0;
+}
+"""
+
+
+def over_time(tap, folder):
+    """What ticks met, from the start to the end; not of sums, nor without ticks."""
+    (folder / "stages.c").write_text(STAGES)
+    lib.must([lib.FATHOM, "cc", "gcc", "-O1", "-fno-builtin", "stages.c", "-o", "stages"], folder)
+    lib.must([lib.FATHOM, "record", "-q", "-o", "stages", "./stages"], folder)
+
+    def page(name):
+        return json.loads(lib.must([lib.FATHOM, "report", "--json", "memory/held", name], folder).stdout)
+
+    whole = page("stages.data")
+    rows = [row["cells"] for table in whole["tables"] if table["name"] == "memory_over_time" for row in table["rows"]]
+    most = [row["most_bytes"] for row in rows]
+    tap.same((whole["facts"]["memory_over_time_recorded"], max(most, default=0)), (True, 32 << 20), "over time: the most is the peak")
+    tap.same(whole["facts"]["peak_heap_bytes"], 32 << 20, "over time: as the peak's own account says")
+    after = [row["least_bytes"] for row in rows[most.index(32 << 20):]]
+    tap.check(min(after) == 0 and most[-1] >= 8 << 20, "over time: all was freed, and some was allocated again", rows)
+    tap.check(all(a["end_seconds"] == b["begin_seconds"] for a, b in zip(rows, rows[1:])) and rows[0]["begin_seconds"] == 0 and
+              all(row["least_bytes"] <= row["most_bytes"] for row in rows), "over time: part after part", rows)
+    lib.must([lib.FATHOM, "merge", "--allow-repeats", "stages.data", "stages.data", "-o", "both.data"], folder)
+    lib.must([lib.FATHOM, "record", "-q", "-o", "unticked", "./stages"], folder, env={**os.environ, "FATHOM_TICKS": "none"})
+    for name in ("both.data", "unticked.data"):
+        less = page(name)
+        tap.check(less["facts"]["memory_over_time_recorded"] is False and
+                  not any(table["name"] == "memory_over_time" for table in less["tables"]) and
+                  "Not recorded" in json.dumps(less["text"]), f"over time: not recorded in {name}", less["text"])
+
+
+def main():
+    tap = lib.Tap()
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        temporary(tap, folder)
+        over_time(tap, folder)
+    return tap.done()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
