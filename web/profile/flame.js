@@ -308,9 +308,9 @@ export class Flame {
       const cost = !unitSeconds ? `  ${each < 10 ? each.toFixed(2) : formatCount(Math.round(each))} each`
         : !sample ? `  ${formatSeconds(each * unitSeconds)} a call`
           : samples >= SAMPLES_FEW ? `  about ${formatSeconds(each * unitSeconds)} a call` : "";
-      lines.push(`${formatCount(box.calls)} calls, counted${cost}`);
+      lines.push(`${formatCount(box.calls)} call${box.calls === 1 ? "" : "s"}, counted${cost}`);
     } else if (box.calls) {
-      lines.push(`called ${formatCount(box.calls)} times, counted`);
+      lines.push(`called ${box.calls === 1 ? "once" : `${formatCount(box.calls)} times`}, counted`);
     }
     lines.push(this.path(box).join(" › "));
     return lines;

@@ -87,11 +87,17 @@ export function formatSeconds(seconds) {
 const UNITS = { calls: "calls", callseqs: "call sequence numbers", allocs: "allocations", words: "words", bytes: "bytes",
   live: "bytes live at the end", peak: "bytes live at the peak" };
 
-// An amount of a measure, exactly: "117 ms", "3,130,332 calls", "1,024 bytes".
+// Of one: "call", "page fault", "cache miss".
+function nameOfOne(name) {
+  return name.endsWith("sses") ? name.slice(0, -2) : name.replace(/s(?= live|$)/, "");
+}
+
+// An amount of a measure, exactly: "117 ms", "3,130,332 calls", "1 call", "1,024 bytes".
 export function formatAmount(amount, measure, unitSeconds) {
-  if (!unitSeconds) return `${formatCount(amount)}${NBSP}${UNITS[measure] ?? measure}`;
+  const name = UNITS[measure] ?? measure;
+  if (!unitSeconds) return `${formatCount(amount)}${NBSP}${amount === 1 ? nameOfOne(name) : name}`;
   const milliseconds = amount * unitSeconds * 1e3;
   return milliseconds >= 10000 ? `${(milliseconds / 1e3).toFixed(2)}${NBSP}s`
-    : unitSeconds < 1e-3 ? `${formatCount(Math.round(milliseconds * 1e3))}${NBSP}µs`
+    : unitSeconds < 1e-3 || (milliseconds > 0 && milliseconds < 1) ? `${formatCount(Math.round(milliseconds * 1e3))}${NBSP}µs`
       : `${formatCount(Math.round(milliseconds))}${NBSP}ms`;
 }

@@ -189,6 +189,11 @@ static const struct fm_top_row *row_at(const struct screen *screen, guint index)
                : &g_array_index(top->callees, struct fm_top_row, index - top->rows->len);
 }
 
+static const char *plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 static void draw_head(const struct screen *screen)
 {
     const struct fm_top *top = screen->top;
@@ -204,11 +209,12 @@ static void draw_head(const struct screen *screen)
     g_autofree char *held = held_text(screen, &top->all);
     g_autofree char *sums = g_strdup_printf(
         "%.*f %s, %s s waited, %s%s held, %" G_GUINT64_FORMAT
-        " calls, %u contexts, %u threads; by %s%s%s",
+        " call%s, %u context%s, %u thread%s; by %s%s%s",
         decimals_of(screen), ticks_of(screen, &top->all), unit != NULL ? unit : "s CPU", waited,
         held, strchr(held, ' ') == NULL && held[0] != '-' ? " bytes" : "",
-        (guint64)top->all.of[FM_FOLLOWED_CALLS], top->watch->context_count,
-        top->watch->thread_count, fm_top_order_word(top->order),
+        (guint64)top->all.of[FM_FOLLOWED_CALLS], plural(top->all.of[FM_FOLLOWED_CALLS]),
+        top->watch->context_count, plural(top->watch->context_count), top->watch->thread_count,
+        plural(top->watch->thread_count), fm_top_order_word(top->order),
         top->search[0] != '\0' || screen->searching ? "; search: " : "", top->search);
     put_cut(0, A_BOLD, head);
     put_cut(1, A_NORMAL, sums);

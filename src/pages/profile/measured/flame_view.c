@@ -78,7 +78,7 @@ static char *box_title(const struct drawing *drawing, const struct fm_digest_box
     if (!drawing->wish->up)
         g_string_append_printf(title, "\nself %s", own);
     if (!box->joined && node->calls > 0)
-        g_string_append_printf(title, "\n%s calls%s", calls,
+        g_string_append_printf(title, "\n%s call%s%s", calls, node->calls == 1 ? "" : "s",
                                node->inlined ? ", and those of inlined bodies" : "");
     else if (!box->joined && node->inlined && fm_profile_knows(drawing->page->profile, FM_EXITS))
         g_string_append(title, "\ninlined: its calls are not recorded");

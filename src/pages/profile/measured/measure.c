@@ -203,20 +203,32 @@ void fm_measured_per_call(struct fm_table *table, const struct fm_measured *meas
         fm_cell_ratio(table, each);
 }
 
+/* Of one: "call", "page fault", "cache miss". */
+static char *name_of_one(const char *name)
+{
+    size_t size = strlen(name);
+    if (g_str_has_suffix(name, "sses"))
+        return g_strndup(name, size - 2);
+    return g_strndup(name, size - g_str_has_suffix(name, "s"));
+}
+
 char *fm_measured_text(const struct fm_measured *measured, int64_t amount)
 {
     g_autofree char *number = fm_format_int(amount);
     if (measured->is_bytes && amount < 10L * 1024)
-        return g_strdup_printf("%s bytes", number);
+        return g_strdup_printf("%s byte%s", number, amount == 1 ? "" : "s");
     if (measured->is_bytes)
         return fm_format_bytes(amount);
     if (measured->is_time) {
         double seconds = (double)amount * measured->tick;
+        if (seconds > 0 && seconds < 1e-3)
+            return g_strdup_printf("%.0f \u00b5s", MAX(seconds * 1e6, 1));
         g_autofree char *ms = fm_format_int((int64_t)(seconds * 1e3 + 0.5));
         g_autofree char *s = fm_format_float(seconds, 2);
         return seconds >= 10 ? g_strdup_printf("%s s", s) : g_strdup_printf("%s ms", ms);
     }
-    return g_strdup_printf("%s %s", number, measured->name);
+    g_autofree char *name = amount == 1 ? name_of_one(measured->name) : g_strdup(measured->name);
+    return g_strdup_printf("%s %s", number, name);
 }
 
 double fm_measured_share(const struct fm_measured *measured, int64_t amount)

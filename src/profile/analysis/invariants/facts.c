@@ -75,7 +75,8 @@ static void check_depths(const struct fm_analysis *a, GArray *to)
     g_free(entered.calls);
     g_free(entered.within);
     add(to, "depths belong to recursive calls and end at the maximum depth", fault,
-        g_strdup_printf("%u proc dynamics", run_info->depths_count));
+        g_strdup_printf("%u proc dynamic%s", run_info->depths_count,
+                        run_info->depths_count == 1 ? "" : "s"));
 }
 
 static void check_unhooked(const struct fm_profile *profile, GArray *to)

@@ -85,7 +85,9 @@ static void check_flows(const struct fm_profile *profile, const struct measures 
                                     csd, gone, out[csd], frees, in[csd]);
     }
     add(to, "blocks with a known place of free belong to both contexts", wrong,
-        g_strdup_printf("%" PRIu64 " blocks in %u pairs of contexts", blocks, info->flow_count));
+        g_strdup_printf("%" PRIu64 " block%s in %u pair%s of contexts", blocks,
+                        blocks == 1 ? "" : "s", info->flow_count,
+                        info->flow_count == 1 ? "" : "s"));
 }
 
 /* In a program that was killed, or ended while other threads ran, each thread may have been within
