@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Serves five logs that are made here and runs traces/traces.mjs against them in a headless Chromium: run_traces.py
+"""Serves six logs that are made here and runs the scripts of traces/ against them in a headless Chromium: run_traces.py
 FATHOM MAKE_TRACE BUILD, where FATHOM heeds FATHOM_HOLD (src/engine/hold.h). Skips as browser_lib.py tells."""
 import os
 import subprocess
@@ -9,6 +9,7 @@ import sys
 import browser_lib
 
 LONG_SPANS = 100000
+TEN_SECONDS = 10 ** 10  # ns
 
 
 def main(fathom, make_trace, build):
@@ -24,10 +25,14 @@ def main(fathom, make_trace, build):
         subprocess.run([make_trace, "open", growing], check=True)
         subprocess.run([make_trace, "haskell", haskell], check=True)
         subprocess.run([make_trace, "bands", bands, "40"], check=True)
+        apart = place.path("logs", "apart.eventlog")
+        subprocess.run([make_trace, "open", apart], check=True)
+        subprocess.run([make_trace, "append", apart, str(TEN_SECONDS), "3"], check=True)
         # A log that nobody has open for writing is not followed.
-        with open(growing, "ab"), browser_lib.serving(fathom, [small, long, growing, haskell, bands]) as address:
-            return place.run("traces/traces.mjs", browser_lib.root_of(address), place.browser, place.shots, make_trace,
-                             place.path("logs"), place.path("hold"))
+        with open(growing, "ab"), browser_lib.serving(fathom, [small, long, growing, haskell, bands, apart]) as address:
+            root = browser_lib.root_of(address)
+            return place.run("traces/looks.mjs", root, place.browser, place.shots, small, apart) or place.run(
+                "traces/traces.mjs", root, place.browser, place.shots, make_trace, place.path("logs"), place.path("hold"))
 
 
 if __name__ == "__main__":

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Number of working capabilities, CPUs or threads over the window, in layers by class of state. It is part of the
 // timeline's answer and is shown above it.
-import { colours, duration, element, fitCanvas, hideTip, seconds, showTip } from "./util.js";
+import { colours, duration, element, fitCanvas, hideTip, labelsWidth, seconds, showTip } from "./util.js";
 
 const HEIGHT = 46;
-const LABELS = 220;
 const NAMES = { capability: ["capability", "capabilities"], cpu: ["CPU", "CPUs"], thread: ["thread", "threads"] };
 
 export class Activity {
@@ -16,7 +15,7 @@ export class Activity {
   }
 
   get width() {
-    return Math.max(this.node.clientWidth - LABELS, 100);
+    return Math.max(this.node.clientWidth - labelsWidth(), 100);
   }
 
   name({ kind, lanes }) {

@@ -2,9 +2,8 @@
 // Counters and the heap on the page's time axis (uPlot). Bands of a heap profile are stacked, the ten largest and the
 // rest; every other counter has a small chart of its own. Dragging selects a window; the cursor is shared with the page.
 /* global uPlot */
-import { button, colours, element, seconds } from "./util.js";
+import { button, colours, element, labelsWidth, seconds } from "./util.js";
 
-const LABELS = 220;
 const BANDS_MAX = 10; // the others are one band, "the rest"
 const STACK_HEIGHT = 260;
 const FIRST_COLOUR = 15; // of ten that are told apart, in trace.css
@@ -20,7 +19,7 @@ export class Counters {
   ask() {
     const { start, end } = this.page.window;
     this.page.link.ask("counters", { ...this.page.common(), view: "counters", start, end,
-      width: Math.max(100, Math.min(Math.round((this.node.clientWidth - LABELS) / 2), 1000)) });
+      width: Math.max(100, Math.min(Math.round((this.node.clientWidth - labelsWidth()) / 2), 1000)) });
   }
 
   moved() {
@@ -151,7 +150,7 @@ export class Counters {
   // What all charts have in common.
   plot(height) {
     return {
-      width: Math.max(this.node.clientWidth - LABELS, 100), height, legend: { show: false }, padding: [8, 0, 0, 0],
+      width: Math.max(this.node.clientWidth - labelsWidth(), 100), height, legend: { show: false }, padding: [8, 0, 0, 0],
       cursor: { sync: { key: "fathom" }, drag: { x: true, y: false, setScale: false }, points: { size: 5 } },
       axes: [{ size: 18, stroke: colours.faintOf, grid: { stroke: colours.lineOf, width: 1 }, ticks: { show: false },
         font: "10px system-ui", values: (_, all) => all.map((time) => `${trim(seconds(time))} s`), space: 130 },

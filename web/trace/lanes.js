@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lanes over time on a canvas: states, spans as a flame chart, arrows, marks. When the window moves, available data is
 // drawn at once, and the rest is fetched.
-import { button, colours, duration, element, fitCanvas, fitText, hideTip, seconds, showTip, ticks } from "./util.js";
+import { button, colours, duration, element, fitCanvas, fitText, hideTip, labelsWidth, seconds, showTip, ticks } from "./util.js";
 
-const LABELS = 220;
 const AXIS = 24;
 const LEVEL = 17;
 const DENSE_LEVEL = 12;
 const GAP = 3;
+const LONE = 2; // pixels of a box with none beside it
 const CHUNK = 200;
 const FONT = "11px system-ui, sans-serif";
 
@@ -20,7 +20,8 @@ export class Lanes {
     this.first = 0;
     this.selected = null;
     this.axis = element("canvas", { className: "axis", title: "Drag to choose a window" });
-    this.canvas = element("canvas", { className: "lanes-canvas", role: "img" });
+    this.canvas = element("canvas", { className: "lanes-canvas", role: "img",
+      "aria-label": `${viewer}: what ran when` });
     this.labels = element("div", { className: "labels" });
     this.spacer = element("div", { className: "spacer" }, this.labels);
     this.scroller = element("div", { className: "scroller", tabIndex: 0, role: "group",
@@ -34,7 +35,7 @@ export class Lanes {
   }
 
   get plotWidth() {
-    return Math.max(this.scroller.clientWidth - LABELS, 100);
+    return Math.max(this.scroller.clientWidth - labelsWidth(), 100);
   }
 
   ask() {
@@ -139,7 +140,7 @@ export class Lanes {
     context.textBaseline = "middle";
     if (!this.answer) return;
     const scroll = this.scroller.scrollTop;
-    const { times } = ticks(this.page.window.start, this.page.window.end, width / 130);
+    const { times } = ticks(this.page.window.start, this.page.window.end, Math.max(width / 130, 3));
     this.answer.lanes.forEach((lane, i) => {
       const top = this.tops[i] - scroll;
       if (top > height || top + lane.height < 0) return;
@@ -158,16 +159,28 @@ export class Lanes {
     this.paintOver(context, height);
   }
 
+  // Narrower than what is seen, with none beside it but at the same place.
+  isLone(boxes, i) {
+    const [level, start, end] = boxes[i], x = this.x(start);
+    const isBeside = (other) => {
+      const away = other?.[0] === level ? Math.abs(this.x(other[1]) - x) : 0;
+      return away > 0.5 && away < 2 * LONE;
+    };
+    return this.x(end) - x < LONE && !isBeside(boxes[i - 1]) && !isBeside(boxes[i + 1]);
+  }
+
   paintLane(context, lane, top, width) {
-    for (const box of lane.boxes) {
+    for (const [i, box] of lane.boxes.entries()) {
       const [level, start, end, value, count, share, , load, cut] = box, dimmed = (cut & 16) !== 0;
       const left = this.x(start), right = this.x(end);
       if (right < 0 || left > width) continue;
-      const from = Math.max(left, -1), to = Math.min(Math.max(right, left + 0.7), width + 1);
+      const lone = this.isLone(lane.boxes, i);
+      const from = Math.max(lone ? Math.min(left, width - LONE) : left, -1);
+      const to = Math.min(Math.max(right, from + (lone ? LONE : 0.7)), width + 1);
       const colour = this.answer.values[value][1];
       const y = top + level * lane.level, high = lane.level - (lane.levels > 1 ? 1 : 0);
       context.fillStyle = colours.box[colour];
-      context.globalAlpha = (count > 1 ? 0.12 + 0.8 * load : 1) * (dimmed ? 0.15 : 1); // share of the box that is filled
+      context.globalAlpha = (count > 1 && !lone ? 0.12 + 0.8 * load : 1) * (dimmed ? 0.15 : 1); // share of the box that is filled
       context.fillRect(from, y, to - from, high);
       context.globalAlpha = 1;
       if (to - from > 3 && this.answer.values[value][2] === "span") {
@@ -309,7 +322,7 @@ export class Lanes {
   paintAxis() {
     const width = this.plotWidth;
     const context = fitCanvas(this.axis, width, AXIS);
-    const { times, decimals } = ticks(this.page.window.start, this.page.window.end, width / 130);
+    const { times, decimals } = ticks(this.page.window.start, this.page.window.end, Math.max(width / 130, 3));
     context.font = FONT;
     context.textBaseline = "middle";
     for (const time of times) {

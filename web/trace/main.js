@@ -458,12 +458,13 @@ class Page {
     this.bar = element("div", { className: "bar" }, buttons, this.where,
       element("span", { className: "progress" }, this.progress, this.progressText), form, help);
     this.status = element("div", { className: "status", role: "status" });
-    this.tabs = element("div", { className: "tabs", role: "tablist" }, ...PANELS.map(([name, label], i) => {
+    const list = element("div", { role: "tablist", "aria-label": "Panels" }, ...PANELS.map(([name, label], i) => {
       const tab = button(label, `${label} (${i + 1})`, () => this.choosePanel(name));
       tab.setAttribute("role", "tab");
       tab.id = `tab-${name}`;
       return tab;
-    }), this.status);
+    }));
+    this.tabs = element("div", { className: "tabs" }, list, this.status);
     this.panelNode = element("div", { className: "panel", role: "tabpanel" });
     this.app = element("div", { className: "app waiting", id: "app" }, this.bar, this.overview.node, this.activity.node, this.timeline.node,
       this.tabs, this.panelNode);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The overview strip: number of events over the whole span, with the window marked. Dragging selects a window; dragging
 // inside the window moves it.
-import { colours, duration, element, fitCanvas, seconds, ticks } from "./util.js";
+import { colours, duration, element, fitCanvas, labelsWidth, seconds, ticks } from "./util.js";
 
 const HEIGHT = 58;
-const LABELS = 220;
+const LONE = 4; // pixels of a bar with none beside it
 
 export class Overview {
   constructor(page) {
@@ -23,7 +23,7 @@ export class Overview {
   }
 
   get width() {
-    return Math.max(this.node.clientWidth - LABELS, 100);
+    return Math.max(this.node.clientWidth - labelsWidth(), 100);
   }
 
   ask() {
@@ -56,7 +56,7 @@ export class Overview {
     context.fillStyle = colours.laneOf;
     context.fillRect(0, 14, width, HEIGHT - 14);
     context.font = "10px system-ui, sans-serif";
-    const { times, decimals } = ticks(this.page.set.start_ns, this.page.set.end_ns, width / 130);
+    const { times, decimals } = ticks(this.page.set.start_ns, this.page.set.end_ns, Math.max(width / 130, 3));
     for (const time of times) {
       context.fillStyle = colours.lineOf;
       context.fillRect(Math.round(this.x(time)), 2, 1, HEIGHT);
@@ -70,8 +70,9 @@ export class Overview {
       counts.forEach((count, i) => {
         if (!count) return;
         const high = Math.max(1.5, Math.sqrt(count / greatest) * (HEIGHT - 17));
-        const left = this.x(from + i * step);
-        context.fillRect(left, HEIGHT - high, Math.max(this.x(from + (i + 1) * step) - left, 1), high);
+        const lone = !counts[i - 1] && !counts[i + 1], least = lone ? LONE : 1; // the window's edge covers less
+        const left = lone ? Math.min(this.x(from + i * step), width - LONE) : this.x(from + i * step);
+        context.fillRect(left, HEIGHT - high, Math.max(this.x(from + (i + 1) * step) - left, least), high);
       });
     }
     this.paintWindow(context, width);

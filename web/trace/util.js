@@ -12,10 +12,17 @@ export function element(name, properties = {}, ...children) {
   return made;
 }
 
+// A label that is a sign has its title as its name.
 export function button(label, title, action) {
   const made = element("button", { type: "button", title }, label);
+  if (!/\p{L}/u.test(label)) made.setAttribute("aria-label", title);
   made.addEventListener("click", action);
   return made;
+}
+
+// Pixels at the left of all that is drawn over time; as --labels in trace.css.
+export function labelsWidth() {
+  return matchMedia("(max-width: 45rem)").matches ? 110 : 220;
 }
 
 // 1234567 ns -> "1.23 ms"
