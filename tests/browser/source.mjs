@@ -2,7 +2,7 @@
 // The source on a function's page begins at its hottest line; links lead to lines, which the heading of the listing
 // does not cover: node source.mjs SERVER BROWSER SHOTS-FOLDER FILE...
 import assert from "node:assert/strict";
-import { addressOf, json, newPage, open, resize, shot, until, withBrowser } from "./browser.mjs";
+import { addressOf, follow, json, newPage, open, resize, shot, until, withBrowser } from "./browser.mjs";
 
 const [server, executablePath, shots, file] = process.argv.slice(2);
 const HEIGHT = 240; // lower than the listing
@@ -38,6 +38,10 @@ await withBrowser(executablePath, async (browser) => {
   const first = lines[0].line;
   await page.goto(`${page.url().split("#")[0]}#L${first}`);
   await until(page, isSeen, `table.source tr:has(#L${first})`);
+  await open(page, addressOf(server, file, "tree/calls/down/5/all"));
+  await follow(page, page.locator("table.ranked a[href*='#L']").first());
+  const [, called] = /#L(\d+)$/.exec(page.url());
+  await until(page, isSeen, `table.source tr:has(#L${called})`);
   await page.finish();
   console.log(`${COMMAND}: ${lines.length} lines`);
 });

@@ -125,6 +125,14 @@ def check_inlined(tap, folder):
     tap.same([item["text"] for item in back], [f"work.c:{call} in busy"], "and its page leads back")
 
 
+def check_chosen(tap, folder):
+    """Headings of controls say what is chosen."""
+    pages = [page(query, folder) for query in ("tree/calls/down/5/all", "flame/calls/down/_/all")]
+    titles = {link.get("list") for answer in pages for link in answer["controls"]}
+    tap.check({"Direction (callees):", "Levels (5):", "Recursions (open where wide):", "Minimum share (0.1 %):"} <= titles,
+              "controls say what is chosen", titles)
+
+
 def instructions(query, folder):
     page_of = page(query, folder)
     return page_of, [dict(row["cells"], role=row["role"]) for table in page_of["tables"] for row in table["rows"]]
@@ -267,6 +275,7 @@ def main():
             check_hottest(tap, folder, grade)
             if grade == "deep":
                 check_inlined(tap, folder)
+                check_chosen(tap, folder)
             check_instructions(tap, folder, grade)
         check_program_is_gone(tap, folder)
         check_files(tap, folder)

@@ -40,25 +40,32 @@ static void add_controls(struct fm_page *page)
 {
     static const struct {
         unsigned flags;
-        const char *label, *id;
-    } recursions[] = {{0, "Open where wide", "flame-auto"},
-                      {FM_FLAME_OPEN, "Open", "flame-open"},
-                      {FM_FLAME_SHUT, "Shut", "flame-shut"}};
+        const char *label, *id, *title;
+    } recursions[] = {{0, "Open where wide", "flame-auto", "Recursions (open where wide):"},
+                      {FM_FLAME_OPEN, "Open", "flame-open", "Recursions (open):"},
+                      {FM_FLAME_SHUT, "Shut", "flame-shut", "Recursions (shut):"}};
     unsigned flags = page->query.command.flags;
-    struct fm_controls controls = {.page = page, .title = "Direction:"};
+    bool up = page->query.command.up;
+    struct fm_controls controls = {.page = page,
+                                   .title = up ? "Direction (callers):" : "Direction (callees):"};
     struct fm_query query = fm_page_like(page);
     query.command.up = false;
     fm_controls_offer(&controls, &query, "Callees", "flame-down");
     query.command.up = true;
     if (page->query.command.name && strcmp(page->query.command.name, "all") != 0)
         fm_controls_offer(&controls, &query, "Callers", "flame-up");
-    controls = (struct fm_controls){.page = page, .title = "Recursions:"};
-    for (unsigned i = 0; i < G_N_ELEMENTS(recursions) && !page->query.command.up; i++) {
+    unsigned shown = 0;
+    for (unsigned i = 0; i < G_N_ELEMENTS(recursions); i++)
+        shown = (flags & ~(unsigned)FM_FLAME_OWN) == recursions[i].flags ? i : shown;
+    controls = (struct fm_controls){.page = page, .title = recursions[shown].title};
+    for (unsigned i = 0; i < G_N_ELEMENTS(recursions) && !up; i++) {
         query = fm_page_like(page);
         query.command.flags = (flags & FM_FLAME_OWN) | recursions[i].flags;
         fm_controls_offer(&controls, &query, recursions[i].label, recursions[i].id);
     }
-    controls = (struct fm_controls){.page = page, .title = "Colour:"};
+    controls = (struct fm_controls){.page = page,
+                                    .title = (flags & FM_FLAME_OWN) != 0 ? "Colour (by self share):"
+                                                                         : "Colour (by file):"};
     query = fm_page_like(page);
     query.command.flags = flags & ~(unsigned)FM_FLAME_OWN;
     fm_controls_offer(&controls, &query, "By file", "flame-file");

@@ -3,6 +3,8 @@
  * row's total is its own cost plus its children's totals. */
 #include "pages/profile/overview/overview.h"
 
+#include <string.h>
+
 #include "pages/profile/parts/names.h"
 #include "pages/profile/measured/focus.h"
 #include "pages/profile/measured/measure.h"
@@ -69,6 +71,19 @@ static bool opens(const struct tree_view *view, const struct fm_digest_node *nod
     return true;
 }
 
+/* The source of the function that calls it from above, at the line of the call. */
+static bool leads_to_line(const struct tree_view *view, const struct fm_digest_node *node,
+                          struct fm_query *ret)
+{
+    const struct fm_profile *profile = view->page->profile;
+    const struct fm_css *css = &profile->css[node->css];
+    if (node->css == 0 || strcmp(fm_css_file(profile, node->css), profile->ps[css->ps].file) != 0)
+        return false; /* the line is of a body that was inlined there */
+    *ret = fm_page_link(view->page, FM_CMD_PROC, css->ps);
+    ret->line = css->line;
+    return true;
+}
+
 static void add_row(struct tree_view *view, const struct fm_digest_node *node,
                     const struct fm_digest_node *parent, unsigned depth, bool open,
                     bool has_children)
@@ -77,7 +92,7 @@ static void add_row(struct tree_view *view, const struct fm_digest_node *node,
     const struct fm_measured *measured = &view->measured;
     bool whole = node->kind == FM_NODE_WHOLE;
     char focus[32];
-    struct fm_query opening, link = fm_node_link(view->page, node);
+    struct fm_query opening, at, link = fm_node_link(view->page, node);
     g_autofree char *label = fm_node_label(view->page, node);
     g_autofree char *site = fm_node_site(view->page, node);
     fm_table_row(table,
@@ -116,7 +131,8 @@ static void add_row(struct tree_view *view, const struct fm_digest_node *node,
     if (view->tree.up && node->kind == FM_NODE_MEMBER && parent)
         parts[count++] = (struct fm_path_part){"in a recursion", NULL, FM_PART_NOTE};
     if (site)
-        parts[count++] = (struct fm_path_part){site, NULL, FM_PART_NOTE};
+        parts[count++] =
+            (struct fm_path_part){site, leads_to_line(view, node, &at) ? &at : NULL, FM_PART_NOTE};
     fm_cell_path(table, parts, count, depth);
     view->rows++;
 }
@@ -196,19 +212,28 @@ static void add_node(struct tree_view *view, const struct fm_digest_node *node,
     add_rest(view, children, shown, depth + 1, node);
 }
 
+static double least_percent(const struct fm_command *command)
+{
+    return command->threshold > 0 ? command->threshold : LEAST_PERCENT;
+}
+
 /* --- controls --- */
 
 static void add_controls(struct tree_view *view)
 {
     static const uint32_t levels[] = {1, 2, 3, 5, 10};
     struct fm_page *page = view->page;
-    struct fm_controls controls = {.page = page, .title = "Direction:"};
+    const struct fm_command *now = &page->query.command;
+    g_autofree char *depth_title = g_strdup_printf("Levels (%" PRIu32 "):", now->depth);
+    g_autofree char *share_title = g_strdup_printf("Minimum share (%g %%):", least_percent(now));
+    struct fm_controls controls = {
+        .page = page, .title = now->up ? "Direction (callers):" : "Direction (callees):"};
     struct fm_query query = fm_page_like(page);
     query.command.up = false;
     fm_controls_offer(&controls, &query, "Callees", "tree-down");
     query.command.up = true;
     fm_controls_offer(&controls, &query, "Callers", "tree-up");
-    controls = (struct fm_controls){.page = page, .title = "Levels:"};
+    controls = (struct fm_controls){.page = page, .title = depth_title};
     for (unsigned i = 0; i < G_N_ELEMENTS(levels); i++) {
         g_autofree char *label = g_strdup_printf("%" PRIu32, levels[i]);
         g_autofree char *id = g_strdup_printf("tree-levels-%" PRIu32, levels[i]);
@@ -217,7 +242,7 @@ static void add_controls(struct tree_view *view)
         fm_controls_offer(&controls, &query, label, id);
     }
     static const double shares[] = {0.01, 0.1, 1, 5};
-    controls = (struct fm_controls){.page = page, .title = "Minimum share:"};
+    controls = (struct fm_controls){.page = page, .title = share_title};
     for (unsigned i = 0; i < G_N_ELEMENTS(shares); i++) {
         g_autofree char *label = g_strdup_printf("%g %%", shares[i]);
         g_autofree char *id = g_strdup_printf("tree-least-%u", i);
@@ -257,7 +282,7 @@ bool fm_page_tree(struct fm_page *page, GError **error)
     fm_add_measures(page, view.measured.asked);
     add_controls(&view);
     fm_digest_root(&view.tree, &focus, &root);
-    double percent = command->threshold > 0 ? command->threshold : LEAST_PERCENT;
+    double percent = least_percent(command);
     view.whole = MAX(root.total, 1);
     /* share of the focus, which may be a small part of the program */
     view.least = percent / 100 * (double)view.whole;
