@@ -41,15 +41,14 @@ static uint32_t count_functions(const struct fm_profile *profile)
 }
 
 struct called {
-    uint64_t calls;     /* as fm_profile_calls_of_all(), without looking at each context */
-    uint32_t uncounted; /* functions of which no call was counted: all are inlined */
+    uint64_t calls; /* as fm_profile_calls_of_all(), without looking at each context */
+    uint32_t functions;
+    uint32_t uncounted; /* functions that ran, but no call was counted: all are inlined */
 };
 
 static struct called count_calls(const struct fm_analysis *a)
 {
     const struct fm_profile *profile = a->profile;
-    const bool arcs =
-        fm_profile_is(profile, FM_NATURE_ARCS); /* nobody counted calls of the first */
     struct called called = {0};
     for (uint32_t ps = 1; ps <= profile->ps_count; ps++) {
         struct fm_cost cost;
@@ -57,7 +56,12 @@ static struct called count_calls(const struct fm_analysis *a)
             continue;
         fm_analysis_ps_cost(a, ps, &cost);
         called.calls += (uint64_t)cost.calls;
-        called.uncounted += !arcs && cost.calls == 0 && cost.inlined;
+        called.functions += cost.calls > 0;
+        called.uncounted += cost.calls == 0 && a->ps_pd_first[ps + 1] > a->ps_pd_first[ps];
+    }
+    if (fm_profile_is(profile, FM_NATURE_ARCS)) { /* nobody counted calls of the first */
+        called.functions += called.uncounted;
+        called.uncounted = 0;
     }
     return called;
 }
@@ -112,16 +116,15 @@ static void append_held(const struct fm_page *page, GString *lead)
 static void append_called(const struct fm_analysis *a, GString *lead)
 {
     const bool counted = fm_profile_knows(a->profile, FM_EXITS);
-    struct called called = {0};
+    struct called called = {.functions = counted ? 0 : count_functions(a->profile)};
     if (counted)
         called = count_calls(a);
-    uint32_t count = count_functions(a->profile) - called.uncounted;
     g_autofree char *calls = fm_format_int((int64_t)called.calls);
-    g_autofree char *functions = fm_format_int(count);
+    g_autofree char *functions = fm_format_int(called.functions);
     g_autofree char *uncounted = fm_format_int(called.uncounted);
     if (counted)
         g_string_append_printf(lead, "%s call%s of ", calls, s_of((int64_t)called.calls));
-    g_string_append_printf(lead, "%s function%s", functions, s_of(count));
+    g_string_append_printf(lead, "%s function%s", functions, s_of(called.functions));
     if (called.uncounted > 0)
         g_string_append_printf(lead, " (and of %s %s, not counted)", uncounted,
                                called.uncounted == 1 ? "inlined one" : "inlined ones");
