@@ -11,6 +11,7 @@ clang     clang with -Werror: everything compiles; the tests that meet the compi
 sanitize  AddressSanitizer and UBSan: the tests that read files and serve requests
 threads   ThreadSanitizer: the event log's runtime and the work that is done in threads
 lint      clang-tidy, at the lowest priority beside the jobs after `build`
+platforms the bundle in a chroot of Debian 13, by name alone; skipped where none can be made. FATHOM_ROOTS is its folder
 
 A failure is a failure, also of a test that passes when it is run again: that only stands in the
 report, as a hint. CI_MINUTES (85) ends a run that hangs. When all jobs have passed on a clean tree, the
@@ -296,8 +297,28 @@ def by_suite(*names, without=("soak",)):
                  for name in chosen for word in (option, name))
 
 
+def job_platforms(run):
+    """The chroot is kept for the next run: it takes minutes to make."""
+    root = os.path.join(os.environ.get("FATHOM_ROOTS") or os.path.expanduser("~/.cache/fathom-roots"), "trixie")
+    if os.geteuid() != 0 or not results.has("debootstrap"):
+        print("== platforms: skipped, as it needs root and debootstrap", flush=True)
+        return
+    if not os.path.exists(f"{root}/usr/bin/gcc"):
+        status, _ = stream(run, ["debootstrap", "--variant=minbase", "--include=g++", "trixie", root])
+        if status != 0:
+            print("== platforms: skipped, as debootstrap cannot make a chroot here", flush=True)
+            return
+    if not os.path.exists("build-check/build.ninja") and not job_build(run):
+        return
+    bundle = "build-check/fathom-x86_64.tar.xz"
+    if step(run, "platforms", "make bundle", ["tools/bundle.py", "build-check", bundle]):
+        step(run, "platforms", "trixie", ["tools/platforms.py", bundle, "--only", f"trixie={root}"])
+
+
 JOBS = {"first": job_first, "build": job_build, "check": job_check, "clang": job_clang,
-        "sanitize": job_sanitize, "threads": job_threads, "lint": job_lint}
+        "sanitize": job_sanitize, "threads": job_threads, "lint": job_lint,
+        "platforms": job_platforms}
+BY_NAME_ALONE = {"platforms"}
 
 
 def use_ccache():
@@ -343,7 +364,7 @@ def main(arguments):
     if wrong:
         sys.exit(f"unknown job {wrong[0]}; the jobs are: {', '.join(JOBS)}")
     run = Run(started)
-    run.jobs = arguments or list(JOBS)
+    run.jobs = arguments or [job for job in JOBS if job not in BY_NAME_ALONE]
     run.minutes.append(("packages", (time.time() - started) / 60))
     use_ccache()
     commit = results.clean_commit()
