@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A child in a pid namespace of its own sleeps by inline system calls, which nobody sees, until
- * somebody outside has looked at it so often. Its recording is out.1.<n>.rec. */
+ * somebody outside has found it asleep. Its recording is out.1.<n>.rec. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <glob.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -16,18 +17,21 @@
 #define LOOKS 30
 #define NAPS_MAX 6000
 
-static uint64_t looks(void)
+/* Whether somebody has looked often enough, and found it asleep. */
+static bool is_seen(void)
 {
     static int recording = -1;
-    uint32_t sleeps = 0;
-    uint64_t count = 0;
+    uint32_t at = 0;
+    struct { /* fm_rec_sleeps */
+        uint64_t looks;
+        uint32_t count;
+    } sleeps;
     glob_t found;
     if (recording < 0 && glob("out.1.*.rec", 0, NULL, &found) == 0)
         recording = open(found.gl_pathv[0], O_RDONLY);
-    if (pread(recording, &sleeps, sizeof sleeps, SLEEPS_AT) != sizeof sleeps || sleeps == 0 ||
-        pread(recording, &count, sizeof count, sleeps * 8L) != sizeof count)
-        return 0;
-    return count;
+    return pread(recording, &at, sizeof at, SLEEPS_AT) == sizeof at && at != 0 &&
+           pread(recording, &sleeps, sizeof sleeps, at * 8L) == sizeof sleeps &&
+           sleeps.looks >= LOOKS && sleeps.count > 0;
 }
 
 __attribute__((noinline)) void nap(void)
@@ -45,7 +49,7 @@ int main(void)
     pid_t child = fork();
     if (child != 0)
         return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : 2;
-    for (int i = 0; i < NAPS_MAX && looks() < LOOKS; i++)
+    for (int i = 0; i < NAPS_MAX && !is_seen(); i++)
         nap();
-    return looks() < LOOKS;
+    return is_seen() ? 0 : 1;
 }
