@@ -54,6 +54,17 @@ def temporary(tap, folder):
               any("not recorded" in text for text in map(str, page["text"])), "temporary blocks: not recorded", page["text"])
 
 
+def unseen(tap, folder):
+    """A program without hooks: what it freed is known in all, not by which function."""
+    lib.must(["gcc", "-O1", "-fno-builtin", "temporary.c", "-o", "plain"], folder)
+    lib.must([lib.FATHOM, "record", "-q", "-o", "plain", "--", "./plain"], folder)
+    held = json.loads(lib.must([lib.FATHOM, "report", "--json", "memory/held", "plain.data"], folder).stdout)["facts"]
+    allocated = json.loads(lib.must([lib.FATHOM, "report", "--json", "memory/allocated", "plain.data"], folder).stdout)
+    tap.check(held["freed_bytes"] >= 84150 and held["allocated_bytes"] == held["freed_bytes"] + held["held_bytes"],
+              "without hooks: all that is not held was freed", held)
+    tap.same(allocated["facts"]["temporary_recorded"], False, "without hooks: temporary blocks are not recorded")
+
+
 # Each state lasts for half a second of processor time: ticks meet it on any machine.
 STAGES = """#include <stdlib.h>
 #include <time.h>
@@ -105,6 +116,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         temporary(tap, folder)
+        unseen(tap, folder)
         over_time(tap, folder)
     return tap.done()
 

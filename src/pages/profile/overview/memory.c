@@ -172,7 +172,9 @@ static void add_balance(struct fm_page *page)
     if (fm_profile_measure(profile, FM_FREED_BYTES) == 0)
         return;
     int64_t taken = fm_cost_total(&page->analysis->root_total, FM_WORDS);
-    int64_t back = total_of(page, FM_FREED_BYTES);
+    /* Those of no context, too: stacks that are unwound are not when a block is freed. */
+    int64_t back =
+        total_of(page, FM_FREED_BYTES) + (int64_t)profile->run_info.heap_info.whole.unseen_bytes;
     g_autofree char *taken_text = fm_format_bytes_said(taken);
     g_autofree char *back_text = fm_format_bytes_said(back);
     g_autofree char *text =
