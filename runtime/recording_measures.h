@@ -55,11 +55,15 @@ static_assert(sizeof(struct fm_rec_flow) == 48, "docs/format-recording.md");
  *
  * While the program has had one thread, all of it is exact. With more threads, each updates the
  * header in steps: the peak may be too low by `step` for each thread, and a record's value at
- * the peak may be off by its threads' changes since their last step. */
+ * the peak may be off by its threads' changes since their last step. A thread that lost the
+ * processor while it counted a large block adds that block: header.large_at_peak, and while
+ * `rising` large_begun - large_counted. */
+#define FM_HELD_OFF_BYTES (16u << 10)
+#define FM_HELD_LARGE_BYTES (4u << 10)
 struct fm_rec_held {
     uint32_t epoch;             /* epoch of the last peak that ended, + 1 */
-    uint32_t rising;            /* not 0: the present is the peak. 2: it is ending */
-    uint64_t step;              /* bytes; 0: one thread */
+    uint32_t rising;            /* not 0: the present is the peak */
+    uint64_t step;              /* FM_HELD_OFF_BYTES; 0: one thread */
     uint64_t peak_monotonic_ns; /* time of the last peak that ended, or of the last step while
                                    rising; 0 = none yet */
     /* Freed blocks that were allocated before the recording, or while it was stopped, or by another

@@ -9,17 +9,12 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#define STEP_BYTES (16 << 10)        /* that a thread of several keeps to itself */
-#define UNHELD_STEP_BYTES (64 << 10) /* step when blocks are not tracked */
 #define FLOW_SHIFT_FIRST 56u
 #define FLOW_SHIFT_NONE 63u
 /* maximum number of flows of a record that are added up when it is saved */
 #define OUT_FLOWS_MAX 16u
 #define KEY_APART 1u /* flag in a flow's key: the flow is not in the list of its source record */
 
-enum { FALLEN = 0, RISING = 1, LEAVING = 2 };
-
-struct fm_held fm_held;
 /* Never filled. */
 static struct fm_flow_slot no_flows[2] __attribute__((aligned(FM_FLOW_SHIFT + 1)));
 
@@ -36,37 +31,17 @@ static void *map_reserve(size_t bytes)
     return memory;
 }
 
-/* When times of allocation are recorded, no event takes the fast path. */
-static void epoch_set(uint32_t epoch)
-{
-    __atomic_store_n(&fm_held.epoch, epoch, __ATOMIC_RELEASE);
-    __atomic_store_n(&fm_held.epoch_quick, fm_held.births != NULL ? UINT32_MAX : epoch,
-                     __ATOMIC_RELEASE);
-}
-
 static bool record_make(void)
 {
     struct fm_rec_held *rec = fm_arena_alloc_shared(sizeof *rec);
     if (rec == NULL)
         return false;
-    rec->epoch = 1;
-    epoch_set(1);
-    rec->rising = RISING;
-    rec->step = fm_held.many ? STEP_BYTES : 0;
+    fm_held_peak_begin(rec);
     fm_held.rec = rec;
     __atomic_store_n(&fm_process.header->held, fm_ref(rec), __ATOMIC_RELEASE);
     fm_held_curve_make();
     fm_process.header->grade_flags |= FM_REC_HELD | (fm_held.births != NULL ? FM_REC_LIFETIMES : 0);
     return true;
-}
-
-/* The next update of each thread sets both bounds again. */
-static void bounds_forget(void)
-{
-    for (struct fm_thread *t = fm_process.threads; t != NULL; t = t->next) {
-        __atomic_store_n(&t->held.low, INT64_MAX, __ATOMIC_SEQ_CST);
-        __atomic_store_n(&t->held.high, INT64_MIN, __ATOMIC_SEQ_CST);
-    }
 }
 
 void fm_held_start(void)
@@ -83,7 +58,7 @@ void fm_held_start(void)
         if (map != NULL && record_make()) {
             /* Blocks may have been counted before, by the wider bounds of that: in a constructor
              * that runs before this library's. */
-            bounds_forget();
+            fm_held_bounds_forget();
             __atomic_store_n(&fm_held.map, map, __ATOMIC_RELEASE);
         }
         fm_held.refused = fm_held.map == NULL;
@@ -192,98 +167,6 @@ struct fm_held_block fm_held_take(const void *block)
     return found;
 }
 
-/* Sets when the thread updates the header next. In a program with one thread: at once when a peak
- * ends, and when there is a new one. */
-static void bounds_set(struct fm_thread *thread)
-{
-    struct fm_thread_held *t = &thread->held;
-    const struct fm_rec_header *h = fm_process.header;
-    int64_t step = fm_held.rec != NULL ? STEP_BYTES : UNHELD_STEP_BYTES;
-    if (thread->leaving) /* its later changes would be lost */
-        step = 0;
-    else if (fm_held.rec != NULL && !fm_held.many) {
-        bool rising = fm_held.rec->rising != FALLEN;
-        int64_t room = h->peak_live_bytes - h->live_bytes;
-        int64_t high = rising || room > step ? step : room;
-        __atomic_store_n(&t->low, rising ? INT64_MAX : -step, __ATOMIC_RELAXED);
-        __atomic_store_n(&t->high, high, __ATOMIC_SEQ_CST);
-        if (!__atomic_load_n(&fm_held.many, __ATOMIC_SEQ_CST))
-            return;
-    }
-    t->low = -step;
-    t->high = step;
-}
-
-void fm_held_many(void)
-{
-    __atomic_store_n(&fm_held.many, true, __ATOMIC_SEQ_CST);
-    if (fm_held.rec != NULL)
-        fm_held.rec->step = STEP_BYTES;
-    bounds_forget();
-}
-
-/* Before the first byte is freed after a peak. */
-static void peak_leave(void)
-{
-    struct fm_rec_held *rec = fm_held.rec;
-    uint32_t rising = RISING;
-    if (!__atomic_compare_exchange_n(&rec->rising, &rising, LEAVING, false, __ATOMIC_ACQ_REL,
-                                     __ATOMIC_RELAXED))
-        return;
-    rec->peak_monotonic_ns = fm_now_ns(CLOCK_MONOTONIC_COARSE);
-    uint32_t epoch = rec->epoch + 1;
-    __atomic_store_n(&rec->epoch, epoch, __ATOMIC_RELEASE);
-    epoch_set(epoch);
-    __atomic_store_n(&rec->rising, FALLEN, __ATOMIC_RELEASE);
-}
-
-static void tell(int64_t delta)
-{
-    struct fm_rec_header *h = fm_process.header;
-    struct fm_rec_held *rec = fm_held.rec;
-    if (rec != NULL && delta < 0 && rec->rising == RISING)
-        peak_leave();
-    int64_t live = __atomic_add_fetch(&h->live_bytes, delta, __ATOMIC_RELAXED);
-    int64_t peak = __atomic_load_n(&h->peak_live_bytes, __ATOMIC_RELAXED);
-    if (live <= peak)
-        return;
-    if (rec != NULL) {
-        uint32_t fallen = FALLEN;
-        __atomic_compare_exchange_n(&rec->rising, &fallen, RISING, false, __ATOMIC_ACQ_REL,
-                                    __ATOMIC_RELAXED);
-        rec->peak_monotonic_ns = fm_now_ns(CLOCK_MONOTONIC_COARSE);
-    }
-    while (live > peak && !__atomic_compare_exchange_n(&h->peak_live_bytes, &peak, live, true,
-                                                       __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-        ;
-}
-
-void fm_held_flush(struct fm_thread *thread)
-{
-    int64_t delta = thread->held.delta;
-    thread->held.delta = 0;
-    tell(delta);
-    bounds_set(thread);
-}
-
-/* A free is about to take the sum below held.low. */
-static void falls(struct fm_thread *thread, int64_t bytes)
-{
-    struct fm_thread_held *t = &thread->held;
-    if (fm_held.many) {
-        int64_t delta = t->delta - bytes;
-        t->delta = bytes;
-        tell(delta);
-    } else {
-        int64_t delta = t->delta;
-        t->delta = 0;
-        tell(delta);
-        if (fm_held.rec->rising == RISING)
-            peak_leave();
-    }
-    bounds_set(thread);
-}
-
 static uint64_t load(const uint64_t *word)
 {
     return __atomic_load_n(word, __ATOMIC_RELAXED);
@@ -339,6 +222,7 @@ static bool cell_fill(const struct fm_rec_alloc *record, const void *block, size
 void fm_held_alloc(struct fm_thread *thread, struct fm_rec_alloc *record, const void *block,
                    size_t bytes, size_t usable)
 {
+    bool large = fm_held_large_begin(bytes);
     save(record);
     record->allocs++;
     record->bytes += bytes;
@@ -349,10 +233,10 @@ void fm_held_alloc(struct fm_thread *thread, struct fm_rec_alloc *record, const 
         record->own_freed += bytes;
         add(&fm_held.rec->untold_blocks, 1);
         add(&fm_held.rec->untold_bytes, bytes);
-        return;
-    }
-    if ((thread->held.delta += (int64_t)bytes) > thread->held.high)
+    } else if ((thread->held.delta += (int64_t)bytes) > thread->held.high) {
         fm_held_flush(thread);
+    }
+    fm_held_large_end(large, bytes);
 }
 
 void fm_held_put_back(const struct fm_held_block *block)
@@ -537,11 +421,14 @@ void fm_held_free(struct fm_thread *thread, struct fm_rec_alloc *record,
         return;
     }
     struct fm_rec_alloc *from = fm_cell_record(block->value);
+    if (bytes >= FM_HELD_LARGE_BYTES)
+        fm_held_peak_leave(); /* the block is a part of it, and not under way then */
+    bool large = fm_held_large_begin(bytes);
     bool counted = thread != NULL; /* a thread that has ended updates the header at once */
     if (counted && thread->held.delta - (int64_t)bytes < thread->held.low)
-        falls(thread, (int64_t)bytes);
+        fm_held_falls(thread, (int64_t)bytes);
     else if (!counted)
-        tell(-(int64_t)bytes);
+        fm_held_tell(-(int64_t)bytes);
     save(from);
     uint64_t held_ns = block->born_ns != 0 ? fm_lifetime_count(thread, from, block->born_ns) : 0;
     if (counted)
@@ -551,6 +438,7 @@ void fm_held_free(struct fm_thread *thread, struct fm_rec_alloc *record,
     } else {
         count_apart(thread, from, bytes);
     }
+    fm_held_large_end(large, bytes);
     if (!by_callee && fm_process.unwinds == NULL) {
         add(&rec->unseen_frees, 1);
         add(&rec->unseen_freed, bytes);

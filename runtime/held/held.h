@@ -58,6 +58,24 @@ void fm_held_put_back(const struct fm_held_block *block);
 void fm_held_free(struct fm_thread *thread, struct fm_rec_alloc *record,
                   const struct fm_held_block *block, size_t usable);
 
+/* --- peak.c --- */
+
+/* The record of a file in which nothing is live yet. */
+void fm_held_peak_begin(struct fm_rec_held *rec);
+/* The next update of each thread sets both bounds again. */
+void fm_held_bounds_forget(void);
+/* Before the first byte is freed after a peak. */
+void fm_held_peak_leave(void);
+/* Around the count of a block: a large one is about to change its record and, at some other moment,
+ * the sum. */
+bool fm_held_large_begin(uint64_t bytes);
+void fm_held_large_end(bool begun, uint64_t bytes);
+/* Adds to the sum at once. */
+void fm_held_tell(int64_t delta);
+/* A free is about to take the thread's changes below held.low. It is told at once, since the thread
+ * may rest afterwards while others make a peak. */
+void fm_held_falls(struct fm_thread *thread, int64_t bytes);
+
 /* lifetimes.c. Counts the lifetime of a block of that record when it is freed, and returns it;
  * thread: NULL when it has ended. */
 uint64_t fm_lifetime_count(struct fm_thread *thread, struct fm_rec_alloc *from, uint64_t born_ns);

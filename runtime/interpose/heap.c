@@ -52,6 +52,7 @@
  * but also reads the next chunk. */
 #define CHUNK_FLAGS 7u
 #define CHUNK_MAPPED 2u
+#define CHUNK_LARGE (CHUNK_MAPPED | ~(size_t)(FM_HELD_LARGE_BYTES - 1))
 static bool chunks_known; /* the allocator is glibc's, and its chunks are as above */
 static bool program_has;  /* the program has its own allocator, so nothing is recorded */
 
@@ -401,7 +402,7 @@ static inline __attribute__((always_inline)) void *note_alloc(void *block, size_
     size_t word = chunk_word(block);
     uint32_t *cell = fm_held_cell(block);
     size_t usable = chunk_usable(word), slack = usable - bytes;
-    if (FM_UNLIKELY((word & CHUNK_MAPPED) != 0) || FM_UNLIKELY(cell == NULL) ||
+    if (FM_UNLIKELY((word & CHUNK_LARGE) != 0) || FM_UNLIKELY(cell == NULL) ||
         FM_UNLIKELY(slack >= FM_CELL_SLACK) || FM_UNLIKELY(record->stamp != fm_held.epoch_quick))
         return note_alloc_any(block, bytes, cfa);
     *cell = fm_cell_of(record, slack);

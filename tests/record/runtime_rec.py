@@ -32,6 +32,9 @@ class Rec:
                  "inherited_frees", "inherited_freed", "unseen_frees", "unseen_freed",
                  "untold_blocks", "untold_bytes", "dropped_flows"),
                 struct.unpack_from("<2I11Q", b, held * 8)))
+            begun, counted, at_peak = struct.unpack_from("<3Q", b, 400)
+            self.held["under_way"] = begun - counted
+            self.held["off_at_peak"] = begun - counted if self.held["rising"] else at_peak
         assert bool(held) == bool(self.grade_flags & 64)
         self.program = self.text(program)
         self.modules = []

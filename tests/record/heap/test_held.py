@@ -70,10 +70,11 @@ def invariants(rec, slack):
         wrong.append(f"flows from nowhere: {set(flows) - set(at)}")
     live = sum(csd["held"]["live"] for csd in at.values())
     step = held["step"] * len(rec.threads) + slack * 300000
-    if abs(live - rec.live) > max(step, 20000):
+    if abs(live - rec.live) > max(step, 20000) + held["under_way"]:
         wrong.append(f"live {live}, header {rec.live}, bound {step}")
     peak = sum(csd["held"]["peak"] for csd in at.values())
     told = max(rec.peak, live) if held["rising"] else rec.peak
+    step += held["off_at_peak"]
     if abs(peak - told) > step:
         wrong.append(f"peak by context {peak}, in all {told}, bound {step}")
     return wrong

@@ -20,7 +20,9 @@ static struct fm_heap_whole whole_of(const struct fm_raw_recording *recording)
     uint64_t peak = held->peak_monotonic_ns, start = header->start_monotonic_ns;
     return (struct fm_heap_whole){
         .peak_ns = peak > start ? peak - start : 0,
-        .peak_error = held->step * MAX(recording->thread_count, 1u),
+        .peak_error = held->step * MAX(recording->thread_count, 1u) +
+                      (held->rising != 0 ? fm_raw_less(header->large_begun, header->large_counted)
+                                         : header->large_at_peak),
         .unknown_blocks = held->unknown_frees,
         .unknown_bytes = held->unknown_freed,
         .unseen_blocks = held->unseen_frees,
