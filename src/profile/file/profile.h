@@ -193,6 +193,8 @@ struct fm_depths {
     uint64_t calls[FM_DEPTH_CLASSES];
 };
 
+#define FM_ORIGIN_OUTSIDE "samples of a running process"
+
 struct fm_run_info {
     struct fm_process_fact process; /* command NULL: not known */
     uint32_t part_count;            /* 0: no sum */
@@ -208,8 +210,8 @@ struct fm_run_info {
     /* A sample charges the time since the last one: as many quanta, on most machines about 4. */
     uint64_t sample_count;   /* that charged the program; 0 = not known */
     uint64_t sample_squares; /* sum of the squares of the samples' charges */
-    /* For a profile imported from another tool's file: its format, and what was done; NULL for
-     * recordings. */
+    /* For a profile imported from another tool's file: its format, and what was done. NULL for
+     * recordings by hooks or a preloaded library; FM_ORIGIN_OUTSIDE for those from outside. */
     const char *origin;
     uint32_t unknown; /* bit m: measure m, one of the first eight, was not recorded: its zeros say
                          nothing */

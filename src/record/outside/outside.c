@@ -135,7 +135,7 @@ static bool is_python(struct fm_outside *outside)
 static bool begin(struct fm_outside *outside, enum fm_outside_way way, GError **error)
 {
     g_autofree char *refused = NULL;
-    const struct fm_perf_live_of of = {outside->target.program, "samples of a running process",
+    const struct fm_perf_live_of of = {outside->target.program, FM_ORIGIN_OUTSIDE,
                                        outside->target.root, outside->target.inner_pid};
     outside->live = fm_perf_live_new(&of);
     outside->python = fm_python_new(&outside->target);

@@ -89,7 +89,7 @@ GByteArray *fm_outside_record(const struct fm_outside_sample *sample)
         put_u64(record, sample->known != 0 ? sample->registers[FM_OUTSIDE_IP] : 0);
     put_u32(record, (uint32_t)sample->pid);
     put_u32(record, (uint32_t)sample->tid);
-    put_u64(record, 0);
+    put_u64(record, fm_outside_clock_ns(CLOCK_MONOTONIC));
     put_u64(record, sample->ns);
     put_u32(record, sample->scripts == NULL ? 0 : sample->scripts->len);
     if (sample->scripts != NULL)

@@ -111,7 +111,9 @@ def attached(tap, folder, way):
               f"{way}: calls and allocations are not known, rather than 0", dump[:2000])
     tap.check("perf record" not in dump and "--symfs" not in dump, f"{way}: notes name no options of perf", dump)
     page = lib.must([lib.FATHOM, "report", "menu", "attached.data"], folder).stdout
-    tap.check("CPU time in" in page, f"{way}: there is a first page", page)
+    tap.check("CPU time in" in page and "sampled from outside" in page and "imported" not in page and
+              "one time" not in page,
+              f"{way}: the first page says how it was made", page)
     lib.must([lib.FATHOM, "check", "attached.data"], folder)
 
 

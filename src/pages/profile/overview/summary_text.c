@@ -285,7 +285,9 @@ char *fm_summary_details(const struct fm_page *page)
     const bool any = known > 0 || profile->user_quanta > 0;
     g_autofree char *is_sampled = which_is_sampled(profile, any);
     g_autofree char *exact =
-        profile->run_info.origin != NULL
+        g_strcmp0(profile->run_info.origin, FM_ORIGIN_OUTSIDE) == 0
+            ? g_strdup("sampled from outside while it ran; calls and memory are not recorded")
+        : profile->run_info.origin != NULL
             ? g_strdup_printf("imported from %s; figures that it lacks are not known here either%s",
                               profile->run_info.origin,
                               fm_profile_is(profile, FM_NATURE_HEAP_SAMPLED)
