@@ -95,9 +95,9 @@ static void one_site_has_all_callees_of_unknown_lines(void)
 static void add_sample(GString *text, const char *caller, unsigned line, const char *callee)
 {
     g_string_append_printf(text,
-                           "prog 7 1.000001: 3 cycles:\n\t40 %s (/p)\n\t30 f (/p)\n\tf.c:%u\n"
+                           "prog 7 %zu.000001: 3 cycles:\n\t40 %s (/p)\n\t30 f (/p)\n\tf.c:%u\n"
                            "\t20 %s (/p)\n\tm.c:1\n\n",
-                           callee, line, caller);
+                           text->len, callee, line, caller);
 }
 
 /* The same of calls whose lines are known: each line is a site as long as there is room. */
