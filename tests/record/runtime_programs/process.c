@@ -77,12 +77,12 @@ static unsigned interrupted_calls(void)
     return interrupted;
 }
 
-/* Prints the CPU seconds that were used since. Uses more then, some ticks long: they charge what was
- * used before. */
+/* Prints the CPU seconds that were used since. Uses more then, many ticks long: they charge what
+ * was used before. On a busy machine a thread may run 60 ms without a tick. */
 static void tell_used(double begun)
 {
     printf("%f", cpu() - begun);
-    burn(0.05);
+    burn(0.1);
 }
 
 static void *short_thread(void *unused)
