@@ -159,6 +159,7 @@ class Page:
         self.headings = [one["text"] for one in page["text"] if one["kind"] == "heading"]
         self.lines = [one["text"] for one in page["text"] if one["kind"] == "text"]
         self.tables = [one["name"] for one in page["tables"]]
+        self.seconds = page["facts"]["total_time_seconds"]
         self.rows = {one["name"]: [row["cells"] for row in one["rows"]] for one in page["tables"]}
 
     def says(self, words):
@@ -185,7 +186,11 @@ def main():
         tap.check("Where the calls go (not time)" in few.headings and any(few.says(text) for text in
                   ("Too short for samples", "1 sample is too few", " samples are too few")),
                   "too few samples: calls lead, and are said to be no time", few)
-        flat = Page(folder, "flat", FLAT)
+        for _ in range(5):  # on a busy machine a tick may come late, and charge one function for many
+            flat = Page(folder, "flat", FLAT)
+            times = [row["time_self_seconds"] for row in flat.rows["hot_functions"]]
+            if times[0] <= 0.08 * flat.seconds:
+                break
         tap.check("Where the time goes" in flat.headings and flat.says("No function stands out"),
                   "flat: it says that the order is chance", flat)
         first = flat.rows["hot_functions"][0]
