@@ -71,13 +71,18 @@ static bool opens(const struct tree_view *view, const struct fm_digest_node *nod
     return true;
 }
 
-/* The source of the function that calls it from above, at the line of the call. */
+/* The source of the function that calls it from above, at the line of the call. Pages of Mercury's
+ * procedures have no source. */
 static bool leads_to_line(const struct tree_view *view, const struct fm_digest_node *node,
                           struct fm_query *ret)
 {
     const struct fm_profile *profile = view->page->profile;
     const struct fm_css *css = &profile->css[node->css];
-    if (node->css == 0 || strcmp(fm_css_file(profile, node->css), profile->ps[css->ps].file) != 0)
+    const struct fm_ps *caller = &profile->ps[css->ps];
+    if (profile->flavour != FM_FLAVOUR_C || node->css == 0 || caller->line == 0 ||
+        css->line < caller->line)
+        return false;
+    if (strcmp(fm_css_file(profile, node->css), caller->file) != 0)
         return false; /* the line is of a body that was inlined there */
     *ret = fm_page_link(view->page, FM_CMD_PROC, css->ps);
     ret->line = css->line;
