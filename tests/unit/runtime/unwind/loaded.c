@@ -18,8 +18,11 @@ static void check_same(uint64_t address, const char *name_ends)
     struct fm_loaded one = {0}, other = {0};
     g_assert_true(fm_loaded_at(address, &one));
     g_assert_true(fm_loaded_before_2_35(address, &other));
-    g_assert_cmpuint(one.start, ==, other.start);
-    g_assert_cmpuint(one.end, ==, other.end);
+    /* Of an object with gaps between its segments the loader tells the segment alone. */
+    g_assert_cmpuint(one.start, >=, other.start);
+    g_assert_cmpuint(one.end, <=, (other.end + 4095) & ~4095ull);
+    g_assert_cmpuint(one.start, <=, address);
+    g_assert_cmpuint(address, <, one.end);
     g_assert_cmpuint(one.bias, ==, other.bias);
     g_assert_true(one.header == other.header);
     g_assert_cmpstr(one.name, ==, other.name);
