@@ -147,7 +147,9 @@ bool fm_raw_bytes_read_header(const struct fm_raw_bytes *bytes, int file, struct
                     bytes->path, offsetof(struct fm_rec_header, state));
         return false;
     }
-    if (got != (ssize_t)sizeof *ret) {
+    bool ours = got < (ssize_t)sizeof ret->magic ||
+                memcmp(ret->magic, FM_REC_MAGIC, sizeof ret->magic) == 0;
+    if (got != (ssize_t)sizeof *ret && ours) { /* another file is named as one below */
         g_set_error(error, FM_ERROR, FM_ERROR_TRUNCATED,
                     "%s: offset %zd: the file ends inside the header of %zu bytes", bytes->path,
                     MAX(got, 0), sizeof *ret);
