@@ -27,8 +27,14 @@ enum form {
     FORM_STRZ,
     FORM_JSON, /* arrays, and structures that nest too deep */
 };
-static const char *const form_names[] = {"w8",  "w16",  "w32",  "w64", "i64",
-                                         "f64", "addr", "strz", "json"};
+static const struct {
+    const char *name;
+    int32_t size; /* 0: each has its own */
+} forms[] = {
+    [FORM_W8] = {"w8", 1},        [FORM_W16] = {"w16", 2},   [FORM_W32] = {"w32", 4},
+    [FORM_W64] = {"w64", 8},      [FORM_I64] = {"i64", 8},   [FORM_F64] = {"f64", 8},
+    [FORM_ADDRESS] = {"addr", 8}, [FORM_STRZ] = {"strz", 0}, [FORM_JSON] = {"json", 0},
+};
 
 enum part { PART_PAYLOAD, PART_SPECIFIC_CONTEXT, PART_COMMON_CONTEXT, PART_COUNT };
 
@@ -107,7 +113,7 @@ static void add_column(struct layout *layout, const char *name, enum form form, 
         unique = longer;
     }
     g_string_append_printf(layout->text, "%s%s=%s", type->column_count == 0 ? "" : ",", unique,
-                           form_names[form]);
+                           forms[form].name);
     g_hash_table_add(layout->names, unique);
     layout->at.form = (uint8_t)form;
     layout->at.label = label;
@@ -264,10 +270,9 @@ void fm_ctf_types_add(struct ctf_types *types, const bt_trace_class *trace_class
 
 static int32_t fixed_size(const struct type *type)
 {
-    static const int32_t sizes[] = {1, 2, 4, 8, 8, 8, 8, 0};
     int32_t size = 0;
     for (unsigned i = 0; i < type->column_count; i++)
-        size += sizes[type->columns[i].form];
+        size += forms[type->columns[i].form].size;
     return type->variable ? -1 : size;
 }
 
