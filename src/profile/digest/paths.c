@@ -10,6 +10,7 @@
 #define JOINED_MAX 3          /* maximum number of slashes in a name, + 1 */
 #define SEARCH_MAX (1u << 22) /* maximum number of proc dynamics visited for one path */
 #define SAMPLES_THAT_TELL 30
+#define COMPARED_MAX 500u /* rows that are compared for equal paths */
 
 /* --- procedures of a clique --- */
 
@@ -191,6 +192,23 @@ bool fm_digest_is_same_path(const struct fm_analysis *a, uint32_t clique, uint32
         other = fm_analysis_clique_of_csd_caller(a, a->clique_parent[other]);
     }
     return true;
+}
+
+uint32_t fm_digest_join(const struct fm_digest_rows *join)
+{
+    char *rows = join->rows;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < join->count; i++) {
+        char *row = rows + i * join->size;
+        uint32_t same = i < COMPARED_MAX ? 0 : kept;
+        while (same < kept && !join->is_same(join->user, rows + same * join->size, row))
+            same++;
+        if (same < kept)
+            join->add(rows + same * join->size, row);
+        else
+            memmove(rows + kept++ * join->size, row, join->size);
+    }
+    return kept;
 }
 
 /* --- paths as text --- */

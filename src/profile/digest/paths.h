@@ -27,6 +27,19 @@ uint32_t fm_digest_path(const struct fm_analysis *a, uint32_t clique, uint32_t *
 /* Whether both contexts have the same path: of two threads, say. */
 bool fm_digest_is_same_path(const struct fm_analysis *a, uint32_t clique, uint32_t other);
 
+/* Rows of contexts, of which several threads may have ones with the same path. */
+struct fm_digest_rows {
+    void *rows;
+    size_t size; /* of a row */
+    uint32_t count;
+    const void *user;
+    bool (*is_same)(const void *user, const void *row, const void *other);
+    void (*add)(void *row, const void *other);
+};
+/* Adds each of the first 500 rows to the first one that is the same, and removes it: that takes
+ * time by their square. The others stay as they are. Returns how many are left, in their order. */
+uint32_t fm_digest_join(const struct fm_digest_rows *join);
+
 /* The contexts that a path names: "main/write_index", with names as in fm_digest_named_procs(),
  * each the name of any function of a step. The steps follow one another, and the first need not be
  * the program's entry; if there is no such context, those with other steps in between. Slashes may

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "profile/digest/paths.h"
 #include "profile/digest/run/held.h"
 #include "display/ranked.h"
 #include "pages/profile/measured/path_text.h"
@@ -58,24 +59,27 @@ static void add_column(struct fm_table *table, const char *title, const char *na
     fm_column_priority(table, priority);
 }
 
-/* Joins rows of several threads with the same path. The caller sorts again. */
+static bool is_same_holder(const void *page, const void *row, const void *other)
+{
+    return fm_is_same_place(page, ((const struct holder *)row)->csd,
+                            ((const struct holder *)other)->csd);
+}
+
+static void add_holder(void *row, const void *other)
+{
+    struct holder *to = row;
+    const struct holder *from = other;
+    to->bytes += from->bytes;
+    to->blocks += from->blocks;
+    to->allocs += from->allocs;
+}
+
+/* The caller sorts again. */
 static void join_holders(const struct fm_page *page, GArray *all)
 {
-    struct holder *holders = (struct holder *)(void *)all->data;
-    guint kept = 0;
-    for (guint i = 0; i < all->len; i++) {
-        guint j = i < COMPARED_MAX ? 0 : kept;
-        while (j < kept && !fm_is_same_place(page, holders[j].csd, holders[i].csd))
-            j++;
-        if (j == kept) {
-            holders[kept++] = holders[i];
-            continue;
-        }
-        holders[j].bytes += holders[i].bytes;
-        holders[j].blocks += holders[i].blocks;
-        holders[j].allocs += holders[i].allocs;
-    }
-    g_array_set_size(all, kept);
+    const struct fm_digest_rows rows = {all->data, sizeof(struct holder), all->len,
+                                        page,      is_same_holder,        add_holder};
+    g_array_set_size(all, fm_digest_join(&rows));
 }
 
 static GArray *holders_of(const struct fm_page *page, unsigned bytes, unsigned blocks)
@@ -219,41 +223,47 @@ static void add_lifetimes(struct fm_page *page)
     say_shown(page, CONTEXTS_SHOWN, all->len);
 }
 
+static bool is_same_flow(const void *page, const void *row, const void *other)
+{
+    const struct fm_flow *x = row, *y = other;
+    return fm_is_same_place(page, x->from, y->from) && fm_is_same_place(page, x->to, y->to);
+}
+
+static void add_flow(void *row, const void *other)
+{
+    struct fm_flow *to = row;
+    const struct fm_flow *from = other;
+    to->bytes += from->bytes;
+    to->blocks += from->blocks;
+    to->held_ns += from->held_ns;
+    to->longest_ns = MAX(to->longest_ns, from->longest_ns);
+}
+
 static uint32_t join_flows(const struct fm_page *page, struct fm_flow *flows, uint32_t count)
 {
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t j = i < COMPARED_MAX ? 0 : kept;
-        while (j < kept && !(fm_is_same_place(page, flows[j].from, flows[i].from) &&
-                             fm_is_same_place(page, flows[j].to, flows[i].to)))
-            j++;
-        if (j == kept) {
-            flows[kept++] = flows[i];
-            continue;
-        }
-        flows[j].bytes += flows[i].bytes;
-        flows[j].blocks += flows[i].blocks;
-        flows[j].held_ns += flows[i].held_ns;
-        flows[j].longest_ns = MAX(flows[j].longest_ns, flows[i].longest_ns);
-    }
-    return kept;
+    const struct fm_digest_rows rows = {flows, sizeof *flows, count, page, is_same_flow, add_flow};
+    return fm_digest_join(&rows);
+}
+
+static bool is_same_realloc(const void *page, const void *row, const void *other)
+{
+    return fm_is_same_place(page, ((const struct fm_realloc *)row)->csd,
+                            ((const struct fm_realloc *)other)->csd);
+}
+
+static void add_realloc(void *row, const void *other)
+{
+    struct fm_realloc *to = row;
+    const struct fm_realloc *from = other;
+    to->moved += from->moved;
+    to->kept += from->kept;
 }
 
 static uint32_t join_reallocs(const struct fm_page *page, struct fm_realloc *all, uint32_t count)
 {
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t j = i < COMPARED_MAX ? 0 : kept;
-        while (j < kept && !fm_is_same_place(page, all[j].csd, all[i].csd))
-            j++;
-        if (j == kept) {
-            all[kept++] = all[i];
-            continue;
-        }
-        all[j].moved += all[i].moved;
-        all[j].kept += all[i].kept;
-    }
-    return kept;
+    const struct fm_digest_rows rows = {all,  sizeof *all,     count,
+                                        page, is_same_realloc, add_realloc};
+    return fm_digest_join(&rows);
 }
 
 static void add_flows(struct fm_page *page)

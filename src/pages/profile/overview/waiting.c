@@ -94,6 +94,23 @@ static int compare_waiting(const void *a, const void *b)
     return wa->csd < wb->csd ? -1 : wa->csd > wb->csd;
 }
 
+static bool is_same_wait(const void *page, const void *row, const void *other)
+{
+    const struct fm_waiting *x = row, *y = other;
+    return strcmp(x->kind, y->kind) == 0 && fm_is_same_place(page, x->csd, y->csd);
+}
+
+static void add_wait(void *row, const void *other)
+{
+    struct fm_waiting *to = row;
+    const struct fm_waiting *from = other;
+    to->calls += from->calls;
+    to->waits += from->waits;
+    to->ns += from->ns;
+    to->longest_ns = MAX(to->longest_ns, from->longest_ns);
+    to->open += from->open;
+}
+
 static GArray *contexts_of(const struct fm_page *page)
 {
     const struct fm_wait_info *info = &page->profile->run_info.wait_info;
@@ -104,26 +121,11 @@ static GArray *contexts_of(const struct fm_page *page)
     }
     if (all->len > 0)
         qsort(all->data, all->len, sizeof(struct fm_waiting), compare_waiting);
-    struct fm_waiting *waits = (struct fm_waiting *)(void *)all->data;
-    guint kept = 0;
-    for (guint i = 0; i < all->len; i++) {
-        guint j = i < COMPARED_MAX ? 0 : kept;
-        while (j < kept && (strcmp(waits[j].kind, waits[i].kind) != 0 ||
-                            !fm_is_same_place(page, waits[j].csd, waits[i].csd)))
-            j++;
-        if (j == kept) {
-            waits[kept++] = waits[i];
-            continue;
-        }
-        waits[j].calls += waits[i].calls;
-        waits[j].waits += waits[i].waits;
-        waits[j].ns += waits[i].ns;
-        waits[j].longest_ns = MAX(waits[j].longest_ns, waits[i].longest_ns);
-        waits[j].open += waits[i].open;
-    }
-    g_array_set_size(all, kept);
-    if (kept > 0)
-        qsort(all->data, kept, sizeof(struct fm_waiting), compare_waiting);
+    const struct fm_digest_rows rows = {
+        all->data, sizeof(struct fm_waiting), all->len, page, is_same_wait, add_wait};
+    g_array_set_size(all, fm_digest_join(&rows));
+    if (all->len > 0)
+        qsort(all->data, all->len, sizeof(struct fm_waiting), compare_waiting);
     return all;
 }
 

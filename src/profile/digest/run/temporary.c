@@ -3,8 +3,6 @@
 
 #include "profile/digest/paths.h"
 
-#define COMPARED_MAX 500u /* maximum number of rows that are compared for equal paths */
-
 struct owners {
     const struct fm_analysis *a;
     struct fm_hot *hot;
@@ -76,28 +74,22 @@ static int compare(const void *a, const void *b)
     return (x->clique > y->clique) - (x->clique < y->clique);
 }
 
-/* Joins contexts of several threads with the same path. */
-static void join(const struct fm_analysis *a, GArray *all)
+static bool is_same(const void *user, const void *row, const void *other)
 {
-    struct fm_temporary *rows = (struct fm_temporary *)(void *)all->data;
-    guint kept = 0;
-    for (guint i = 0; i < all->len; i++) {
-        guint j = i < COMPARED_MAX ? 0 : kept;
-        while (j < kept && !(rows[j].ps == rows[i].ps &&
-                             fm_digest_is_same_path(a, rows[j].clique, rows[i].clique)))
-            j++;
-        if (j == kept) {
-            rows[kept++] = rows[i];
-            continue;
-        }
-        rows[j].blocks += rows[i].blocks;
-        rows[j].bytes += rows[i].bytes;
-        rows[j].allocs += rows[i].allocs;
-        rows[j].reallocs += rows[i].reallocs;
-        rows[j].held_ns += rows[i].held_ns;
-        rows[j].longest_ns = MAX(rows[j].longest_ns, rows[i].longest_ns);
-    }
-    g_array_set_size(all, kept);
+    const struct fm_temporary *x = row, *y = other;
+    return x->ps == y->ps && fm_digest_is_same_path(user, x->clique, y->clique);
+}
+
+static void add_row(void *row, const void *other)
+{
+    struct fm_temporary *to = row;
+    const struct fm_temporary *from = other;
+    to->blocks += from->blocks;
+    to->bytes += from->bytes;
+    to->allocs += from->allocs;
+    to->reallocs += from->reallocs;
+    to->held_ns += from->held_ns;
+    to->longest_ns = MAX(to->longest_ns, from->longest_ns);
 }
 
 static struct fm_temporary *known_owner(struct owners *owners, uint32_t csd)
@@ -149,7 +141,9 @@ uint32_t fm_temporaries(const struct fm_analysis *a, struct fm_hot *hot, struct 
     add_allocs(&owners);
     g_free(owners.allocates);
     g_array_sort(all, compare);
-    join(a, all);
+    const struct fm_digest_rows rows = {
+        all->data, sizeof(struct fm_temporary), all->len, a, is_same, add_row};
+    g_array_set_size(all, fm_digest_join(&rows));
     g_array_sort(all, compare);
     uint32_t count = all->len;
     *ret = (struct fm_temporary *)(void *)g_array_free(g_steal_pointer(&all), FALSE);
