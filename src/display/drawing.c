@@ -38,6 +38,24 @@ static struct drawing_part *add_part(struct fm_drawing *drawing, enum drawing_pa
     return part;
 }
 
+uint64_t fm_drawing_step(double least_ns, unsigned *ret_decimals)
+{
+    uint64_t power = 1;
+    unsigned digits = 9;
+    while ((double)power * 10 <= least_ns) {
+        power *= 10;
+        digits -= digits > 0;
+    }
+    static const unsigned factors[] = {1, 2, 5, 10};
+    for (unsigned i = 0; i < G_N_ELEMENTS(factors); i++) {
+        if ((double)(factors[i] * power) >= least_ns) {
+            *ret_decimals = factors[i] == 10 && digits > 0 ? digits - 1 : digits;
+            return factors[i] * power;
+        }
+    }
+    return power * 10;
+}
+
 void fm_drawing_tick(struct fm_drawing *drawing, double at, const char *label)
 {
     struct drawing_part *part = add_part(drawing, DRAWING_TICK);

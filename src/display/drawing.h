@@ -14,6 +14,9 @@ struct fm_drawing;
 struct fm_drawing *fm_add_drawing(struct fm_list *to, const char *id, const char *label,
                                   unsigned width);
 void fm_drawing_tick(struct fm_drawing *drawing, double at, const char *label);
+/* Between two ticks of an axis of time: the least of 1, 2, 5 times a power of ten, in ns, that is
+ * not below, and the decimals of its seconds. */
+uint64_t fm_drawing_step(double least_ns, unsigned *ret_decimals);
 /* All but this part of the axis is shaded. */
 void fm_drawing_window(struct fm_drawing *drawing, double from, double to);
 /* A line over all rows. */

@@ -46,32 +46,13 @@ char *fm_trace_page_url(const struct fm_trace_query *query)
     return g_string_free(url, FALSE);
 }
 
-/* The least of 1, 2, 5 times a power of ten that is not below. */
-static uint64_t round_step(double least, unsigned *ret_decimals)
-{
-    uint64_t power = 1;
-    unsigned digits = 9;
-    while ((double)power * 10 <= least) {
-        power *= 10;
-        digits -= digits > 0;
-    }
-    static const unsigned factors[] = {1, 2, 5, 10};
-    for (unsigned i = 0; i < G_N_ELEMENTS(factors); i++) {
-        if ((double)(factors[i] * power) >= least) {
-            *ret_decimals = factors[i] == 10 && digits > 0 ? digits - 1 : digits;
-            return factors[i] * power;
-        }
-    }
-    return power * 10;
-}
-
 void fm_trace_page_show_ticks(const struct fm_trace_page_show *show, struct fm_drawing *drawing,
                               uint64_t start, uint64_t end)
 {
     g_assert(start < end && start >= show->set->origin);
     unsigned decimals = 9;
     uint64_t origin = show->set->origin;
-    uint64_t step = round_step((double)(end - start) / 8, &decimals);
+    uint64_t step = fm_drawing_step((double)(end - start) / 8, &decimals);
     uint64_t first = (start - origin + step - 1) / step * step;
     for (uint64_t time = first; time < end - origin; time += step) {
         g_autofree char *label = fm_trace_page_time_text(time, decimals);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Live memory over time, as a part of the pages of memory. */
-#include <math.h>
-
 #include "display/drawing.h"
 #include "pages/profile/overview/overview.h"
 
@@ -42,32 +40,19 @@ static void fill(const struct fm_run_info *info, uint64_t end_bytes, struct curv
     }
 }
 
-/* The least of 1, 2, 5 times a power of ten that is not below. */
-static double round_step(double least)
-{
-    double power = pow(10, floor(log10(least)));
-    for (unsigned i = 0; i < 3; i++) {
-        static const double factors[] = {1, 2, 5};
-        if (factors[i] * power >= least)
-            return factors[i] * power;
-    }
-    return 10 * power;
-}
-
 static void draw(struct fm_page *page, const struct curve *curve, uint64_t highest)
 {
     const struct fm_run_info *info = &page->profile->run_info;
-    double seconds = (double)(curve->count * curve->slot_ns) / 1e9;
-    double step = round_step(seconds / TICKS);
-    int decimals = MAX(0, (int)-floor(log10(step) + 1e-9));
+    const uint64_t all_ns = curve->count * curve->slot_ns;
+    unsigned decimals;
+    uint64_t step = fm_drawing_step((double)all_ns / TICKS, &decimals);
     g_autofree double *heights = g_new(double, curve->count);
     g_autofree char *most_text = fm_format_bytes((int64_t)highest);
     struct fm_drawing *drawing = fm_add_drawing(
         page->body, DRAWING_ID, "Live memory over time; the table has its figures", WIDTH);
-    for (unsigned i = 0; i * step < seconds; i++) {
-        double at = i * step;
-        g_autofree char *label = g_strdup_printf("%.*f s", decimals, at);
-        fm_drawing_tick(drawing, at / seconds, label);
+    for (uint64_t at = 0; at < all_ns; at += step) {
+        g_autofree char *label = g_strdup_printf("%.*f s", (int)decimals, (double)at / 1e9);
+        fm_drawing_tick(drawing, (double)at / (double)all_ns, label);
     }
     for (uint32_t i = 0; i < curve->count; i++)
         heights[i] = (double)curve->most[i] / (double)highest;
@@ -78,7 +63,7 @@ static void draw(struct fm_page *page, const struct curve *curve, uint64_t highe
     if (info->heap_info.whole.peak_ns > 0) {
         g_autofree char *peak = fm_format_bytes_said((int64_t)info->peak_bytes);
         g_autofree char *title = g_strdup_printf("The peak: %s", peak);
-        fm_drawing_mark(drawing, (double)info->heap_info.whole.peak_ns / 1e9 / seconds, title,
+        fm_drawing_mark(drawing, (double)info->heap_info.whole.peak_ns / (double)all_ns, title,
                         NULL);
     }
 }
