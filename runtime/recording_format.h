@@ -245,16 +245,18 @@ struct fm_rec_header {
     uint32_t curve; /* fm_rec_curve, or 0: live bytes over time are not recorded */
     uint32_t reserved;
 
-    /* Blocks of FM_HELD_LARGE_BYTES or more, of several threads (fm_rec_held). */
+    /* Blocks of FM_HELD_LARGE_BYTES or more (fm_rec_held). */
     uint64_t large_begun;   /* bytes allocated or freed, or about to be */
     uint64_t large_counted; /* bytes of those that the sum and the records tell alike */
     uint64_t large_at_peak; /* bytes that they may have told unlike when the last peak ended */
+    uint64_t large_begun_alone,
+        large_counted_alone; /* as above, begun while there was one thread */
 };
 enum fm_rec_totals {
     FM_REC_TOTALS_CHARGED = 1u << 0, /* all functions on a stack are charged */
     FM_REC_TOTALS_FOREIGN = 1u << 1, /* functions of modules without hooks: FM_REC_SIDE_FOREIGN */
 };
-static_assert(sizeof(struct fm_rec_header) == 424, "docs/format-recording.md");
+static_assert(sizeof(struct fm_rec_header) == 440, "docs/format-recording.md");
 
 /* Requests to the program: the only part of the file that it reads. A sender holds the file locked
  * (flock), fills requests[asked % FM_REC_REQUESTS] while asked - done is less than FM_REC_REQUESTS,

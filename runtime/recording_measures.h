@@ -57,7 +57,7 @@ static_assert(sizeof(struct fm_rec_flow) == 48, "docs/format-recording.md");
  * header in steps: the peak may be too low by `step` for each thread, and a record's value at
  * the peak may be off by its threads' changes since their last step. A thread that lost the
  * processor while it counted a large block adds that block: header.large_at_peak, and while
- * `rising` large_begun - large_counted. */
+ * `rising` large_begun - large_counted, with and without _alone. */
 #define FM_HELD_OFF_BYTES (16u << 10)
 #define FM_HELD_LARGE_BYTES (4u << 10)
 struct fm_rec_held {

@@ -222,7 +222,7 @@ static bool cell_fill(const struct fm_rec_alloc *record, const void *block, size
 void fm_held_alloc(struct fm_thread *thread, struct fm_rec_alloc *record, const void *block,
                    size_t bytes, size_t usable)
 {
-    bool large = fm_held_large_begin(bytes);
+    enum fm_held_large large = fm_held_large_begin(bytes);
     save(record);
     record->allocs++;
     record->bytes += bytes;
@@ -423,7 +423,7 @@ void fm_held_free(struct fm_thread *thread, struct fm_rec_alloc *record,
     struct fm_rec_alloc *from = fm_cell_record(block->value);
     if (bytes >= FM_HELD_LARGE_BYTES)
         fm_held_peak_leave(); /* the block is a part of it, and not under way then */
-    bool large = fm_held_large_begin(bytes);
+    enum fm_held_large large = fm_held_large_begin(bytes);
     bool counted = thread != NULL; /* a thread that has ended updates the header at once */
     if (counted && thread->held.delta - (int64_t)bytes < thread->held.low)
         fm_held_falls(thread, (int64_t)bytes);

@@ -12,6 +12,7 @@
  * blocks are. A child of fork begins its own map: blocks found in earlier ones are inherited. */
 #pragma once
 
+#include "held/add_once.h"
 #include "internal.h"
 
 #define FM_CELL_SHIFT 5u
@@ -67,9 +68,10 @@ void fm_held_bounds_forget(void);
 /* Before the first byte is freed after a peak. */
 void fm_held_peak_leave(void);
 /* Around the count of a block: a large one is about to change its record and, at some other moment,
- * the sum. */
-bool fm_held_large_begin(uint64_t bytes);
-void fm_held_large_end(bool begun, uint64_t bytes);
+ * the sum. ALONE: there was one thread when it began. */
+enum fm_held_large { FM_HELD_SMALL, FM_HELD_LARGE, FM_HELD_LARGE_ALONE };
+enum fm_held_large fm_held_large_begin(uint64_t bytes);
+void fm_held_large_end(enum fm_held_large begun, uint64_t bytes);
 /* Adds to the sum at once. */
 void fm_held_tell(int64_t delta);
 /* A free is about to take the thread's changes below held.low. It is told at once, since the thread

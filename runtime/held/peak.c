@@ -18,6 +18,17 @@ static uint64_t load(const uint64_t *word)
     return __atomic_load_n(word, __ATOMIC_RELAXED);
 }
 
+/* Of large blocks. The leaver of a peak takes what was counted before, what has begun after. */
+static uint64_t counted_so_far(const struct fm_rec_header *h)
+{
+    return load(&h->large_counted) + load(&h->large_counted_alone);
+}
+
+static uint64_t begun_so_far(const struct fm_rec_header *h)
+{
+    return load(&h->large_begun) + load(&h->large_begun_alone);
+}
+
 static void raise_to(uint32_t *word, uint32_t value)
 {
     uint32_t now = __atomic_load_n(word, __ATOMIC_RELAXED);
@@ -111,12 +122,12 @@ void fm_held_peak_leave(void)
     struct fm_rec_held *rec = fm_held.rec;
     union state now = state_now(rec);
     if (now.rising == RISING) {
-        uint64_t counted = load(&h->large_counted);
+        uint64_t counted = counted_so_far(h);
         rec->peak_monotonic_ns = fm_now_ns(CLOCK_MONOTONIC_COARSE);
         if (state_change(rec, now, (union state){.epoch = now.epoch + 1, .rising = FALLEN})) {
             epoch_set(now.epoch + 1);
             __atomic_thread_fence(__ATOMIC_SEQ_CST); /* fm_held_large_begin() has the other half */
-            uint64_t under_way = load(&h->large_begun) - counted;
+            uint64_t under_way = begun_so_far(h) - counted;
             if (state_now(rec).epoch == now.epoch + 1)
                 __atomic_store_n(&h->large_at_peak, under_way, __ATOMIC_RELAXED);
             return;
@@ -126,18 +137,27 @@ void fm_held_peak_leave(void)
     epoch_set(now.epoch); /* the thread that left it may not have come so far */
 }
 
-bool fm_held_large_begin(uint64_t bytes)
+enum fm_held_large fm_held_large_begin(uint64_t bytes)
 {
-    if (bytes < FM_HELD_LARGE_BYTES || !fm_held.many)
-        return false;
-    __atomic_fetch_add(&fm_process.header->large_begun, bytes, __ATOMIC_SEQ_CST);
-    return true;
+    if (bytes < FM_HELD_LARGE_BYTES)
+        return FM_HELD_SMALL;
+    struct fm_rec_header *h = fm_process.header;
+    if (!__atomic_load_n(&fm_held.many, __ATOMIC_RELAXED)) {
+        /* no atomic operation: another thread may begin meanwhile, but counts elsewhere */
+        fm_add_once(&h->large_begun_alone, bytes);
+        return FM_HELD_LARGE_ALONE;
+    }
+    __atomic_fetch_add(&h->large_begun, bytes, __ATOMIC_SEQ_CST);
+    return FM_HELD_LARGE;
 }
 
-void fm_held_large_end(bool begun, uint64_t bytes)
+void fm_held_large_end(enum fm_held_large begun, uint64_t bytes)
 {
-    if (begun)
-        __atomic_fetch_add(&fm_process.header->large_counted, bytes, __ATOMIC_SEQ_CST);
+    struct fm_rec_header *h = fm_process.header;
+    if (begun == FM_HELD_LARGE_ALONE)
+        fm_add_once(&h->large_counted_alone, bytes);
+    else if (begun == FM_HELD_LARGE)
+        __atomic_fetch_add(&h->large_counted, bytes, __ATOMIC_SEQ_CST);
 }
 
 void fm_held_tell(int64_t delta)

@@ -174,8 +174,8 @@ void fm_blame_add(struct fm_thread *thread, struct fm_rec_wait *record, uint64_t
                                      : blame_find_slowly(thread, record, lock, holder);
     if (blame == NULL)
         return;
-    fm_wait_add(&blame->waits, 1);
-    fm_wait_add(&blame->ticks, elapsed);
+    fm_add_once(&blame->waits, 1);
+    fm_add_once(&blame->ticks, elapsed);
     fm_wait_longest(&blame->longest, elapsed);
 }
 

@@ -142,7 +142,7 @@ void fm_wait_count_slowly(unsigned kind, uint64_t cfa)
     struct fm_rec_csd *csd = charged_at(thread, cfa);
     struct fm_rec_wait *record = record_find(thread, csd, kind);
     if (record != NULL)
-        fm_wait_add(&record->calls, 1);
+        fm_add_once(&record->calls, 1);
 }
 
 /* When the stop began that the thread is in; 0: none. */
@@ -182,8 +182,8 @@ static uint64_t elapsed_until(const struct fm_thread *thread, uint64_t since, ui
 
 static void count_wait(struct fm_rec_wait *record, uint64_t elapsed)
 {
-    fm_wait_add(&record->waits, 1);
-    fm_wait_add(&record->ticks, elapsed);
+    fm_add_once(&record->waits, 1);
+    fm_add_once(&record->ticks, elapsed);
     fm_wait_longest(&record->longest, elapsed);
 }
 
@@ -197,7 +197,7 @@ static void close_left(struct fm_thread *thread)
     if (record == NULL || since == 0 || fm_process.wait_clock == 0)
         return;
     record->left++;
-    fm_wait_add(&record->calls, 1);
+    fm_add_once(&record->calls, 1);
     count_wait(record, elapsed_until(thread, since, fm_wait_clock_now()));
 }
 
@@ -353,9 +353,9 @@ static __attribute__((noinline)) void end_slowly(struct fm_thread *thread, uint6
     uint64_t elapsed = elapsed_until(thread, since, now), lock = rec->wait_object;
     uint32_t kind = rec->wait_kind, holder = rec->wait_holder;
     __atomic_store_n(&rec->wait_since, 0, __ATOMIC_RELEASE);
-    fm_wait_add(&record->calls, 1);
+    fm_add_once(&record->calls, 1);
     if (elapsed < fm_process.wait_threshold && !is_always_wait(kind)) {
-        fm_wait_add(&record->short_ticks, elapsed);
+        fm_add_once(&record->short_ticks, elapsed);
         return;
     }
     count_wait(record, elapsed);
@@ -392,8 +392,8 @@ void fm_wait_end(uint64_t cfa)
     }
     struct fm_rec_wait *record = thread->waiting.record;
     __atomic_store_n(&rec->wait_since, 0, __ATOMIC_RELEASE);
-    fm_wait_add(&record->calls, 1);
-    fm_wait_add(&record->short_ticks, elapsed);
+    fm_add_once(&record->calls, 1);
+    fm_add_once(&record->short_ticks, elapsed);
 }
 
 void fm_wait_give_up(uint64_t cfa)
@@ -409,7 +409,7 @@ void fm_waiting_on_tick(struct fm_thread *thread, uint64_t sp, uint64_t quanta)
     fm_waiting_leave(thread, sp);
     if (rec->wait_since != 0 && quanta > 0) {
         rec->wait_quanta += quanta;
-        fm_wait_add(&thread->waiting.record->cpu_quanta, quanta);
+        fm_add_once(&thread->waiting.record->cpu_quanta, quanta);
     }
     if (rec->cpu_ns - thread->waiting.queue_read_cpu_ns >= QUEUE_CPU_NS) {
         fm_waiting_note_moment();

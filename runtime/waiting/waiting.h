@@ -11,6 +11,7 @@
  * is libc's. */
 #pragma once
 
+#include "../held/add_once.h"
 #include "../internal.h"
 
 #include <stddef.h>
@@ -88,12 +89,6 @@ static inline struct fm_wait_slot *fm_wait_slot_of(struct fm_thread *thread,
     return &thread->waiting.slots[((uint64_t)csd / 8 + (uint64_t)kind * 9) % FM_WAIT_SLOTS];
 }
 
-/* One instruction, because a signal handler may add to the same counter. */
-static inline void fm_wait_add(uint64_t *counter, uint64_t more)
-{
-    __asm__ volatile("addq %1, %0" : "+m"(*counter) : "er"(more) : "cc");
-}
-
 static inline void fm_wait_longest(uint64_t *longest, uint64_t elapsed)
 {
     uint64_t before = *longest;
@@ -115,7 +110,7 @@ static inline __attribute__((always_inline)) void fm_wait_count(unsigned kind, u
         const struct fm_rec_csd *csd = (const struct fm_rec_csd *)frame->csd;
         const struct fm_wait_slot *slot = fm_wait_slot_of(thread, csd, kind);
         if (FM_LIKELY(slot->key == fm_wait_key(csd, kind))) {
-            fm_wait_add(&slot->record->calls, 1);
+            fm_add_once(&slot->record->calls, 1);
             return;
         }
     }

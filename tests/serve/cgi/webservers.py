@@ -113,6 +113,13 @@ class Place:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
+def apache_runs_programs(place, process):
+    """Its workers listen before they can reach the process that runs programs: that makes its socket as root, and gives
+    it to their user afterwards."""
+    return any(os.geteuid() != 0 or socket_file.owner() == "www-data"
+               for socket_file in place.folder.glob(f"cgid.sock.{process.pid}"))
+
+
 def start(place, name, port):
     """Returns the processes of one web server."""
     os.chmod(place.folder, 0o755)
@@ -128,9 +135,10 @@ def start(place, name, port):
             shutil.rmtree(place.folder / "run", ignore_errors=True)
             (place.folder / "run").mkdir(mode=0o700)
             shutil.chown(place.folder / "run", "www-data", "www-data")
-        return [subprocess.Popen(["/usr/sbin/apache2", "-DFOREGROUND", "-f",
-                                  str(place.fill("apache2.conf", port))],
-                                 env=dict(os.environ, APACHE_RUN_DIR=str(place.folder)), **quiet)]
+        process = subprocess.Popen(["/usr/sbin/apache2", "-DFOREGROUND", "-f", str(place.fill("apache2.conf", port))],
+                                   env=dict(os.environ, APACHE_RUN_DIR=str(place.folder)), **quiet)
+        wait_until(lambda: process.poll() is not None or apache_runs_programs(place, process), "apache2 can run programs")
+        return [process]
     (place.folder / "fcgiwrap.sock").unlink(missing_ok=True)
     wrap = subprocess.Popen(["/usr/sbin/fcgiwrap", "-c", "4", "-s",
                              f"unix:{place.folder}/fcgiwrap.sock"], **quiet)

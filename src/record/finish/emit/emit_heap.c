@@ -13,6 +13,13 @@ static uint32_t final_heap(const struct fm_raw_recording *recording, uint32_t he
     return heap;
 }
 
+/* Bytes of large blocks that a thread was about to count at the end of the recording. */
+static uint64_t under_way(const struct fm_rec_header *header)
+{
+    return fm_raw_less(header->large_begun, header->large_counted) +
+           fm_raw_less(header->large_begun_alone, header->large_counted_alone);
+}
+
 static struct fm_heap_whole whole_of(const struct fm_raw_recording *recording)
 {
     const struct fm_rec_held *held = &recording->held;
@@ -21,8 +28,7 @@ static struct fm_heap_whole whole_of(const struct fm_raw_recording *recording)
     return (struct fm_heap_whole){
         .peak_ns = peak > start ? peak - start : 0,
         .peak_error = held->step * MAX(recording->thread_count, 1u) +
-                      (held->rising != 0 ? fm_raw_less(header->large_begun, header->large_counted)
-                                         : header->large_at_peak),
+                      (held->rising != 0 ? under_way(header) : header->large_at_peak),
         .unknown_blocks = held->unknown_frees,
         .unknown_bytes = held->unknown_freed,
         .unseen_blocks = held->unseen_frees,
