@@ -163,6 +163,22 @@ def left_out_contexts(tap, compiler):
         tap.same(lines, {11}, f"{compiler}: at the line that called it")
 
 
+def coverage_libraries(tap):
+    """clang from 17 on would link a library of LLVM's for the blocks' callback, installed or not."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = sources(name)
+        told = pathlib.Path(folder, "clang")
+        told.write_text('#!/bin/sh\nprintf "%s\\n" "$@" >told\nexec ' + shutil.which("clang") + ' "$@"\n')
+        told.chmod(0o755)
+
+        def tells(*options):
+            lib.must([lib.FATHOM, "cc", "--grade=coverage", "./clang", *options, "main.c", "-c"], folder)
+            return "-fno-sanitize-link-runtime" in pathlib.Path(folder, "told").read_text().splitlines()
+
+        tap.same([tells(), tells("-fsanitize=undefined")], [True, False],
+                 "clang: coverage asks for no library, but where the program has a sanitizer of its own")
+
+
 def choices(tap):
     with tempfile.TemporaryDirectory() as name:
         folder = sources(name)
@@ -298,6 +314,7 @@ def main():
     forms(tap, "gcc")
     if shutil.which("clang"):
         forms(tap, "clang")
+        coverage_libraries(tap)
     launchers(tap)
     mixed(tap)
     choices(tap)

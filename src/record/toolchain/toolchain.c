@@ -257,7 +257,6 @@ static bool add_traced(const struct fm_toolchain *toolchain, const struct fm_com
     return true;
 }
 
-/* Adds a grade's flags for the compiler. */
 /* LLVM refuses an option that comes twice: the user's stays. */
 static void drop_repeated(const struct fm_command_line *line, GPtrArray *arguments, guint first)
 {
@@ -294,6 +293,18 @@ static void add_flags(const struct fm_toolchain *toolchain, const struct fm_comm
     }
 }
 
+/* clang from 17 on takes -fsanitize-coverage at the link for a wish to have a library of LLVM's,
+ * which is not installed everywhere. A sanitizer of the program's own needs it. */
+static void add_no_sanitizer_library(const struct fm_command_line *line, GPtrArray *arguments)
+{
+    for (guint i = 0; i < line->arguments->len; i++) {
+        if (g_str_has_prefix(g_ptr_array_index(line->arguments, i), "-fsanitize"))
+            return;
+    }
+    g_ptr_array_add(arguments, g_strdup("-fno-sanitize-link-runtime"));
+}
+
+/* Adds a grade's flags for the compiler. */
 static bool add_compile_flags(const struct fm_toolchain *toolchain,
                               const struct fm_command_line *line, GPtrArray *arguments,
                               GError **error)
@@ -322,6 +333,8 @@ static bool add_compile_flags(const struct fm_toolchain *toolchain,
     else if (flags == fm_coverage_gcc && line->lto)
         flags = fm_coverage_gcc_lto;
     add_flags(toolchain, line, arguments, flags);
+    if (flags == fm_coverage_clang || flags == fm_coverage_clang_lto)
+        add_no_sanitizer_library(line, arguments);
     if (toolchain->slots)
         add_flags(toolchain, line, arguments, fm_slots_gcc);
     if (fm_command_line_lacks_includes(line))
