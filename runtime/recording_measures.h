@@ -77,13 +77,13 @@ struct fm_rec_held {
 };
 static_assert(sizeof(struct fm_rec_held) == 96, "docs/format-recording.md");
 
-/* Live bytes over time, as ticks of any thread met them: with ticks and fm_rec_held. The value has
- * the accuracy of header.live_bytes, and the changes of the thread that was interrupted. What was
- * allocated and freed between two ticks is not in it. */
+/* Live bytes over time, with fm_rec_held: noted at ticks of any thread, and with each change of
+ * header.live_bytes, whose accuracy they have. A slot also has what was live when it began. Behind
+ * the last note nothing changed by more than that accuracy. */
 #define FM_REC_CURVE_SLOTS 512u
 struct fm_rec_curve_slot {
     uint64_t least;
-    uint64_t most; /* + 1; 0: no tick fell into it */
+    uint64_t most; /* + 1; 0: it is behind the last note */
 };
 struct fm_rec_curve {
     uint32_t shift; /* slot n begins n * 2^shift ns after header.start_monotonic_ns */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The sum of all live blocks, and when it has a peak (docs/decisions.md: why it is exact). */
+#include "held/curve.h"
 #include "held/held.h"
 
 #include <time.h>
@@ -167,6 +168,8 @@ void fm_held_tell(int64_t delta)
     if (rec != NULL && delta < 0)
         fm_held_peak_leave();
     int64_t live = __atomic_add_fetch(&h->live_bytes, delta, __ATOMIC_RELAXED);
+    if (delta != 0)
+        fm_held_curve_note(live - delta, live);
     int64_t peak = __atomic_load_n(&h->peak_live_bytes, __ATOMIC_RELAXED);
     if (live <= peak)
         return;

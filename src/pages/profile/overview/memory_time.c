@@ -9,21 +9,13 @@
 #define TICKS 8
 #define ROWS 16u
 
-/* Slots without a tick filled in: nothing ran there for long, so memory stood still. */
+/* Slots behind the last that was noted are filled in: memory stood still up to the end. */
 struct curve {
     uint64_t slot_ns, end_ns;
     uint32_t count;                    /* slots up to the end of the run */
     uint64_t least[FM_HEAP_SLOTS_MAX]; /* bytes */
     uint64_t most[FM_HEAP_SLOTS_MAX];
 };
-
-static uint64_t next_most(const struct fm_heap_curve *from, uint32_t at, uint64_t end_bytes)
-{
-    for (uint32_t i = at; i < from->count; i++)
-        if (from->slots[i].most != 0)
-            return from->slots[i].most - 1;
-    return end_bytes;
-}
 
 static void fill(const struct fm_run_info *info, uint64_t end_bytes, struct curve *curve)
 {
@@ -34,7 +26,7 @@ static void fill(const struct fm_run_info *info, uint64_t end_bytes, struct curv
         .slot_ns = from->slot_ns, .end_ns = run, .count = (uint32_t)MIN(slots, FM_HEAP_SLOTS_MAX)};
     for (uint32_t i = 0; i < curve->count; i++) {
         bool met = i < from->count && from->slots[i].most != 0;
-        curve->most[i] = met ? from->slots[i].most - 1 : MIN(before, next_most(from, i, end_bytes));
+        curve->most[i] = met ? from->slots[i].most - 1 : i < from->count ? before : end_bytes;
         curve->least[i] = met ? from->slots[i].least : curve->most[i];
         before = curve->most[i];
     }
@@ -112,8 +104,8 @@ void fm_add_memory_over_time(struct fm_page *page)
     fm_add_heading(page->body, "Live memory over time");
     if (!recorded) {
         fm_add_text(page->body,
-                    "Not recorded: that is known of one process in a whole run with ticks, not of "
-                    "sums and phases, nor by earlier versions.");
+                    "Not recorded: that is known of one process in a whole run, not of sums and "
+                    "phases, nor by earlier versions.");
         return;
     }
     g_autofree struct curve *curve = g_new(struct curve, 1);
@@ -122,7 +114,8 @@ void fm_add_memory_over_time(struct fm_page *page)
     for (uint32_t i = 0; i < curve->count; i++)
         highest = MAX(highest, curve->most[i]);
     draw(page, curve, highest);
-    fm_add_text(page->body, "As ticks met it: blocks that were allocated and freed between two "
-                            "ticks are not in it, the peak is.");
+    fm_add_text(page->body, "Noted at ticks, and whenever a thread's live memory has changed by "
+                            "more than 16 KiB: smaller blocks that were allocated and freed in "
+                            "between are not in it.");
     add_table(page, curve, highest);
 }
