@@ -46,6 +46,29 @@ static bool sizes_differ(const struct fm_analysis *a, uint32_t ps)
     return false;
 }
 
+/* The allocation functions of C++ that a program has for all types. */
+static bool is_operator_new(const char *name)
+{
+    static const char *const names[] = {"operator new(", "operator new[]("};
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+        if (g_str_has_prefix(name, names[i]))
+            return true;
+    return false;
+}
+
+static bool is_wrapper(const struct fm_analysis *a, uint32_t ps)
+{
+    const struct fm_ps *proc = &a->profile->ps[ps];
+    struct fm_cost cost;
+    fm_analysis_ps_cost(a, ps, &cost);
+    int64_t allocs = fm_cost_total(&cost, FM_ALLOCS);
+    if (allocs > 0 && is_operator_new(proc->name))
+        return true;
+    return allocs > 0 && allocs <= cost.calls && proc->file[0] &&
+           allocating_sites(a, ps, cost.own[FM_ALLOCS]) == 1 && is_called_from_several(a, ps) &&
+           sizes_differ(a, ps);
+}
+
 struct fm_digest_wrappers *fm_digest_wrappers_new(const struct fm_analysis *a)
 {
     struct fm_digest_wrappers *wrappers = g_new0(struct fm_digest_wrappers, 1);
@@ -53,15 +76,8 @@ struct fm_digest_wrappers *fm_digest_wrappers_new(const struct fm_analysis *a)
     if (a->profile->flavour != FM_FLAVOUR_C)
         return wrappers;
     for (uint32_t ps = 1; ps <= a->profile->ps_count; ps++) {
-        struct fm_cost cost;
-        fm_analysis_ps_cost(a, ps, &cost);
-        int64_t allocs = fm_cost_total(&cost, FM_ALLOCS);
-        if (allocs <= 0 || allocs > cost.calls || !a->profile->ps[ps].file[0] ||
-            allocating_sites(a, ps, cost.own[FM_ALLOCS]) != 1 || !is_called_from_several(a, ps) ||
-            !sizes_differ(a, ps))
-            continue;
-        wrappers->is[ps] = true;
-        wrappers->count++;
+        wrappers->is[ps] = is_wrapper(a, ps);
+        wrappers->count += wrappers->is[ps];
     }
     return wrappers;
 }

@@ -2,7 +2,7 @@
 /* Functions that allocate for their callers, such as xmalloc, whose callers are more informative.
  * Such a function has one call that allocates, allocates at most once a call, is called from
  * several places, and the sizes differ from context to context; a function that makes one kind of
- * object is not a wrapper. C programs only. */
+ * object is not a wrapper. Operator new always is one. C programs only. */
 #pragma once
 
 #include "profile/analysis/analysis.h"

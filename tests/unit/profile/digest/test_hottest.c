@@ -193,6 +193,46 @@ static void wrappers_are_skipped(void)
     made_clear(&made);
 }
 
+/* main -> temp -> operator new, main -> operator new: of a library without lines, in a profile of
+ * samples. */
+static void operator_new_is_a_wrapper(void)
+{
+    static const char *const names[] = {"", "main", "temp", "operator new(unsigned long)"};
+    struct fm_build *build = fm_build_new(FM_FLAVOUR_C, "prog");
+    uint32_t ps[G_N_ELEMENTS(names)], pd[G_N_ELEMENTS(names) + 1];
+    for (unsigned i = 0; i < G_N_ELEMENTS(names); i++) {
+        ps[i] = fm_build_ps(build, &(struct fm_ps){.label_kind = FM_LABEL_FUNCTION,
+                                                   .name = names[i],
+                                                   .raw_name = names[i],
+                                                   .file = i == 1 || i == 2 ? "a.cc" : ""});
+        pd[i] = fm_build_pd(build, ps[i]);
+    }
+    pd[4] = fm_build_pd(build, ps[3]);
+    static const struct {
+        unsigned from, to, slot, allocs, bytes;
+    } calls[] = {{0, 1, 0, 0, 0}, {1, 2, 0, 0, 0}, {2, 3, 0, 10, 400}, {1, 4, 1, 2, 80}};
+    for (unsigned i = 0; i < G_N_ELEMENTS(calls); i++) {
+        fm_build_css(build, ps[calls[i].from],
+                     &(struct fm_css){.kind = FM_SITE_NORMAL,
+                                      .callee_ps = ps[MIN(calls[i].to, 3)],
+                                      .line = i + 1});
+        uint32_t csd = fm_build_csd(build, pd[calls[i].from], calls[i].slot, pd[calls[i].to]);
+        fm_build_add(build, csd, FM_ALLOCS, calls[i].allocs);
+        fm_build_add(build, csd, FM_WORDS, calls[i].bytes);
+    }
+    struct made made = made_built(build);
+    struct fm_hot *hot = found(made.a, 100);
+    const struct fm_hot_path *paths;
+    g_assert_true(fm_hot_is_wrapper(hot, ps[3]));
+    g_assert_cmpuint(fm_hot_paths(hot, FM_WORDS, true, &paths), ==, 2);
+    g_assert_cmpuint(paths[0].ps, ==, ps[2]);
+    g_assert_cmpint(paths[0].own, ==, 400);
+    g_assert_cmpuint(paths[1].ps, ==, ps[1]);
+    g_assert_cmpint(paths[1].own, ==, 80);
+    fm_hot_free(hot);
+    made_clear(&made);
+}
+
 /* Who asks before all steps were taken gets what they lead to. */
 static void answers_take_the_steps_that_are_left(void)
 {
@@ -283,6 +323,7 @@ int main(int argc, char **argv)
     g_test_add_func("/digest/hottest/order", recursions_are_found_whatever_the_order_of_numbers);
     g_test_add_func("/digest/hottest/beside", recursions_beside);
     g_test_add_func("/views/hottest/wrappers", wrappers_are_skipped);
+    g_test_add_func("/digest/hottest/operator-new", operator_new_is_a_wrapper);
     g_test_add_func("/digest/hottest/wrappers-when-asked", wrappers_are_found_when_asked_for);
     g_test_add_func("/digest/hottest/asked", answers_take_the_steps_that_are_left);
     g_test_add_func("/views/hottest/generated", generated);
