@@ -221,6 +221,44 @@ def record(folder, name, *options):
     return program + ".data"
 
 
+INLINING = """
+static volatile long sink;
+#ifdef INLINES
+static inline __attribute__((always_inline))
+#else
+static __attribute__((noinline, noclone))
+#endif
+long add(long a, long b) { return a + b + sink; }
+static __attribute__((noinline)) long work(long n)
+{
+    long sum = 0;
+    for (long i = 0; i < n; i++) {
+        sum = add(sum, i);
+        if (i % 3 > 0)
+            sum = add(sum, 7);
+    }
+    return sum;
+}
+int main(void) { sink = work(3000); return 0; }
+"""
+
+
+def check_inlining(folder):
+    """What one build inlines at two lines of one function is said once."""
+    source, runs = os.path.join(folder, "inlining.c"), []
+    with open(source, "w") as file:
+        file.write(INLINING)
+    for name, options in ("apart", []), ("inlined", ["-DINLINES"]):
+        program = os.path.join(folder, name)
+        said(fathom, "cc", "-O1", "-g", *options, source, "-o", program)
+        said(fathom, "record", "-q", "-o", program, "--", program)
+        runs.append(program + ".data")
+    told = said(fathom, "diff", "--by=calls", "--width=0", *runs)
+    check("a pair that is inlined at two lines is named once",
+          "-5,000 of the difference is no change of the program" in told and
+          "(add is inlined in work, in one build)" in told, told)
+
+
 def causes(before, after, *options):
     """The difference, the causes, and the functions taken for one another."""
     document = json.loads(said(fathom, "diff", "--json", *options, before, after))
@@ -279,6 +317,7 @@ def main():
         check_history(plain, more)
         check_runs(plain, again, more)
         check_history_of_samples(folder)
+        check_inlining(folder)
         told = run(fathom, "diff", plain, os.path.join(folder, "none.data"))
         check("a file that is not there is an error that names it",
               told.returncode == 1 and "none.data" in told.stderr, told.stderr)

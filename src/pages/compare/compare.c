@@ -181,12 +181,15 @@ static void add_rest(struct view *v, guint from, double more, double less)
 static void add_inlined(struct view *v)
 {
     g_autoptr(GString) names = g_string_new(NULL);
+    g_autoptr(GHashTable) told = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     guint count = 0;
     for (guint i = 0; i < v->causes.causes->len; i++) {
         const struct fm_cause *cause = &g_array_index(v->causes.causes, struct fm_cause, i);
         if (cause->kind != FM_CAUSE_INLINED)
             continue;
-        g_autofree char *what = fm_cause_what(v->c, cause);
+        char *what = fm_cause_what(v->c, cause);
+        if (!g_hash_table_add(told, what)) /* of two lines of one caller */
+            continue;
         if (count++ < INLINED_NAMED)
             g_string_append_printf(names, "%s%s", names->len > 0 ? "; " : "", what);
     }
