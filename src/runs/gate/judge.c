@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "display/display.h"
 #include "runs/gate/internal.h"
 
 #define PATH_STEPS 8u
@@ -333,10 +333,12 @@ static void judge_total(struct judging *j, struct fm_judgement *it, enum fm_meas
     const int64_t *out = measured(j, id)->left_out;
     for (int side = FM_BEFORE; side < FM_SIDES; side++)
         amount.value[side] = plus(fm_compare_total(j->compare, id, (enum fm_side)side), -out[side]);
-    if (out[FM_BEFORE] != out[FM_AFTER])
-        it->note = g_strdup_printf("without calls that one build inlines (%" PRId64
-                                   " before, %" PRId64 " after)",
-                                   out[FM_BEFORE], out[FM_AFTER]);
+    if (out[FM_BEFORE] != out[FM_AFTER]) {
+        g_autofree char *before = fm_format_int(out[FM_BEFORE]);
+        g_autofree char *after = fm_format_int(out[FM_AFTER]);
+        it->note = g_strdup_printf("without calls that one build inlines (%s before, %s after)",
+                                   before, after);
+    }
     judge_amount(j, it, id, &amount, NULL);
     uint32_t pd = 0;
     if ((it->verdict == FM_VERDICT_BROKEN || it->estimated) && j->given[FM_BEFORE] != NULL)
