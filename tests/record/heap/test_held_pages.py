@@ -35,6 +35,20 @@ int main(void)
 """
 
 
+FEW = """#include <stdlib.h>
+#define OWN __attribute__((noinline))
+static void *volatile kept;
+OWN void keep(void) { kept = malloc(40); }
+OWN void scratch(void) { void *volatile p = malloc(40); free(p); }
+int main(void)
+{
+    for (int i = 0; i < 3000; i++) keep();
+    scratch();
+    return 0;
+}
+"""
+
+
 def temporary(tap, folder):
     """Blocks that a function frees itself are told from those that leave it, also behind wrappers of malloc."""
     (folder / "temporary.c").write_text(TEMPORARY)
@@ -48,6 +62,14 @@ def temporary(tap, folder):
     tap.same(found, {"scratch": [1000, 1000, 40000, 0], "wrapped": [300, 300, 3150, 0], "grow": [8, 8, 36000, 7]},
              "temporary blocks: those that did not leave the function")
     tap.same((page["facts"]["temporary_recorded"], page["facts"]["temporary_blocks"]), (True, 1308), "temporary blocks: in all")
+    tap.check("1,308 of 1,358 blocks (96.3 %) were freed" in json.dumps(page["text"]) and
+              "would save that work" in json.dumps(page["text"]), "temporary blocks: advice", page["text"])
+    (folder / "few.c").write_text(FEW)
+    lib.must([lib.FATHOM, "cc", "gcc", "-O1", "-fno-builtin", "few.c", "-o", "few"], folder)
+    lib.must([lib.FATHOM, "record", "-q", "-o", "few", "./few"], folder)
+    text = lib.must([lib.FATHOM, "memory", "--width=0", "few.data"], folder).stdout
+    tap.check("1 of 3,001 blocks (<0.1 %) was freed by the function" in text and "would save that work" not in text,
+              "temporary blocks: no advice for a few", text)
     lib.must([lib.FATHOM, "record", "-q", "--no-heap", "-o", "unheld", "./temporary"], folder)
     page = json.loads(lib.must([lib.FATHOM, "report", "--json", "memory/allocated", "unheld.data"], folder).stdout)
     tap.check(page["facts"]["temporary_recorded"] is False and "temporary_blocks" not in page["facts"] and

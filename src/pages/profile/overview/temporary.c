@@ -6,6 +6,7 @@
 #include "profile/digest/run/temporary.h"
 
 #define STEPS_SHOWN 6
+#define SHARE_ADVISED 0.01 /* of all blocks: a buffer for fewer would not save much */
 
 static void add_column(struct fm_table *table, const char *title, const char *name,
                        unsigned priority, enum fm_column_class column_class)
@@ -91,11 +92,14 @@ void fm_add_temporary(struct fm_page *page, uint32_t rows)
     }
     g_autofree char *blocks_text = fm_format_int((int64_t)blocks);
     g_autofree char *all_text = fm_format_int(all);
+    double share = (double)blocks / (double)all;
+    g_autofree char *share_text = fm_format_share(share);
     g_autofree char *text = g_strdup_printf(
-        "%s of %s blocks (%.0f %%) were freed by the function that allocated "
-        "them, or by one that it called to free them: a buffer of its own, reused, would save "
-        "that work. A block that it kept from one call to the next counts, too.",
-        blocks_text, all_text, 100 * (double)blocks / (double)all);
+        "%s of %s blocks (%s %%) %s freed by the function that allocated "
+        "them, or by one that it called to free them%s. A block that it kept from one call to the "
+        "next counts, too.",
+        blocks_text, all_text, share_text, blocks == 1 ? "was" : "were",
+        share < SHARE_ADVISED ? "" : ": a buffer of its own, reused, would save that work");
     fm_add_text(page->body, text);
     add_table(page, found, MIN(count, rows), all);
 }
