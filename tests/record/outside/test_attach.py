@@ -306,6 +306,19 @@ def started(tap, folder, way):
     tap.check(below(paths, "main", "outer", "inner") > 0, f"{way}: there is the chain of calls", "\n".join(paths))
 
 
+def brief(tap, folder, way):
+    """One that ends at once: either there is a profile, or it is said that it ended, not that some process has."""
+    (folder / "brief.c").write_text("int main(void) { return 0; }")
+    lib.must(["gcc", "-O1", "-static", "brief.c", "-o", "brief"], folder)
+    for _ in range(10):
+        done = subprocess.run([lib.FATHOM, "record", "-o", "brief", "--", "./brief"], cwd=folder, text=True,
+                              capture_output=True, env={**os.environ, "FATHOM_ATTACH": way})
+        last = done.stderr.splitlines()[-1]
+        tap.check((done.returncode == 0 and "view" in last) or
+                  (done.returncode == 1 and "it ended before it could be sampled, so there is no profile" in last),
+                  f"{way}: a static program that ends at once", done)
+
+
 def made(tap, folder, way):
     """Code that a program makes has the names that it writes down, and its callers."""
     for name, words in (("MadeOfMap", []), ("MadeOfDump", ["jit-1.dump"])):
@@ -499,7 +512,8 @@ def main():
         for way in why:
             tap.skip(way, f"the kernel refuses it: {why[way]}")
         for way in found:
-            for case in (attached, frame_pointers, idle, killed, stopped, ended, started, late, made, javascript):
+            for case in (attached, frame_pointers, idle, killed, stopped, ended, started, brief, late, made,
+                         javascript):
                 tap.case(case, tap, folder, way, name=f"{way}: {case.__name__}")
         if "ptrace" in found:
             tap.case(python, tap, folder)

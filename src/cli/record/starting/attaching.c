@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "base/error.h"
 #include "base/text/shell.h"
@@ -12,6 +13,9 @@
 #include "cli/record/starting/recorded_times.h"
 #include "record/outside/outside.h"
 #include "record/run/summary.h"
+
+#define ENDING_LOOKS 20u
+#define ENDING_US 5000u
 
 static volatile sig_atomic_t asked_to_end;
 
@@ -84,6 +88,31 @@ static int record(pid_t pid, uint64_t for_ns, enum fm_outside_way way,
 
 /* --- programs that were started --- */
 
+/* A child that was not waited for yet. One that is just ending has no program any more, and is
+ * waited for a moment. */
+static bool has_ended(pid_t pid)
+{
+    for (unsigned i = 0; i < ENDING_LOOKS; i++) {
+        siginfo_t child = {.si_pid = 0};
+        if (waitid(P_PID, (id_t)pid, &child, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+            child.si_pid == pid)
+            return true;
+        g_usleep(ENDING_US);
+    }
+    return false;
+}
+
+static void cannot_sample(pid_t pid, GError *error)
+{
+    if (has_ended(pid)) {
+        g_clear_error(&error);
+        g_set_error_literal(&error, FM_ERROR, FM_ERROR_UNAVAILABLE,
+                            "it ended before it could be sampled, so there is no profile: give it "
+                            "more to do, or build it with `fathom cc`");
+    }
+    (void)fm_console_fail("record", error);
+}
+
 void fm_attaching_sample(struct fm_attached *attached, pid_t pid)
 {
     static const volatile sig_atomic_t never;
@@ -92,14 +121,14 @@ void fm_attaching_sample(struct fm_attached *attached, pid_t pid)
     if (take_way(&way) >= 0)
         return;
     if (!fm_outside_begin(pid, way, &attached->outside, &error)) {
-        (void)fm_console_fail("record", error);
+        cannot_sample(pid, error);
         return;
     }
     g_autofree char *program = fm_text_escaped(fm_outside_program(attached->outside));
     if (!attached->quiet)
         fprintf(stderr, "fathom record: %s is %s\n", program, fm_outside_words(attached->outside));
     if (!fm_outside_run(attached->outside, 0, &never, &error)) {
-        (void)fm_console_fail("record", error);
+        cannot_sample(pid, error);
         fm_outside_free(attached->outside);
         attached->outside = NULL;
     }
