@@ -61,27 +61,39 @@ int fm_cmd_functions(int argc, char **argv)
 
 int fm_cmd_lines(int argc, char **argv)
 {
+    g_autofree char *by = NULL;
     int limit = ROWS;
+    enum fm_query_measure measure = FM_QUERY_BY_TIME;
     struct fm_page_output output;
     fm_page_output_init(&output, "lines");
     const GOptionEntry entries[] = {
+        {"by", 'b', 0, G_OPTION_ARG_STRING, &by,
+         "Order by time (default), or lines that allocate: by bytes (allocated), allocs, live "
+         "(bytes "
+         "held at the end) or peak",
+         "MEASURE"},
         {"limit", 0, 0, G_OPTION_ARG_INT, &limit, "Print N lines (default: 20)", "N"},
         {0},
     };
     int status = fm_cli_parse(
         &argc, &argv, fm_page_output_entries(&output, entries), "FILE",
         "Prints the source lines of a profile that took the most CPU time, without the calls that\n"
-        "they make, with their text where the source is at hand. For a running program, give\n"
-        "NAME.rec or pid:N as FILE.",
+        "they make, with their text where the source is at hand; or those that allocated memory.\n"
+        "For a running program, give NAME.rec or pid:N as FILE.",
         "fathom lines prog.data\n"
+        "  fathom lines --by=bytes prog.data\n"
         "  fathom lines --limit=50 prog.data");
     if (status < 0 && argc != 2)
         status = fm_console_usage("lines", "expected one FILE; see --help");
+    if (status < 0 && by != NULL &&
+        !(fm_tree_measure_find(by, &measure) && fm_query_has_lines(measure)))
+        status = fm_console_usage("lines",
+                                  "--by=%s: expected one of time, bytes, allocs, live, peak", by);
     if (status < 0 && (limit < 1 || limit > (int)FM_QUERY_ROWS_MAX))
         status = fm_console_usage("lines", "--limit: expected a number from 1 to %u, not %d",
                                   FM_QUERY_ROWS_MAX, limit);
     if (status < 0) {
-        g_autofree char *query = g_strdup_printf("lines/%d", limit);
+        g_autofree char *query = g_strdup_printf("lines/%s/%d", fm_tree_words[measure], limit);
         status = print_page(&output, query, argv[1]);
     }
     fm_page_output_done(&output);

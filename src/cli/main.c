@@ -25,7 +25,7 @@ static const struct fm_cli_command commands[] = {
     {"view", fm_cmd_view, "serve the pages of profiles and open the browser", "Look at a profile"},
     {"report", fm_cmd_report, "print one page as text, JSON, CSV or HTML"},
     {"functions", fm_cmd_functions, "print the most expensive functions"},
-    {"lines", fm_cmd_lines, "print the source lines that took the most time"},
+    {"lines", fm_cmd_lines, "print the source lines that took the most time or memory"},
     {"memory", fm_cmd_memory, "print who allocated, freed or held memory"},
     {"waits", fm_cmd_waits, "print where the program waited"},
     {"recursion", fm_cmd_recursion, "print functions that call each other"},

@@ -217,9 +217,9 @@ const struct fm_command_form fm_command_forms[FM_CMD_COUNT] = {
                           .samples = {"functions/auto/self/20", "functions/auto/both/20"},
                           .in_folder = VARIANTS},
     [FM_CMD_LINES] = {.name = "lines",
-                      .shape = FM_SHAPE_ROWS,
+                      .shape = FM_SHAPE_LINES,
                       .example = "lines/20",
-                      .samples = {"lines/20"},
+                      .samples = {"lines/20", "lines/bytes/20"},
                       .in_file = 1,
                       .in_folder = VARIANTS},
 };

@@ -20,7 +20,7 @@ enum fm_command_shape {
     FM_SHAPE_GRAPH,     /* /MEASURE/FOCUS */
     FM_SHAPE_MEMORY,    /* /SIDE */
     FM_SHAPE_FUNCTIONS, /* /MEASURE/DESC/ROWS */
-    FM_SHAPE_ROWS,      /* /ROWS */
+    FM_SHAPE_LINES,     /* /ROWS or /MEASURE/ROWS */
 };
 
 /* The node that a page is about, by its number. */

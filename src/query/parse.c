@@ -254,6 +254,21 @@ static bool parse_functions(struct piece rest, struct fm_command *command, GErro
            parse_rows(pieces[2], command, error);
 }
 
+/* ROWS, or MEASURE/ROWS. */
+static bool parse_lines(struct piece rest, struct fm_command *command, GError **error)
+{
+    struct piece pieces[2];
+
+    command->measure = FM_QUERY_BY_TIME;
+    if (split(rest, '/', pieces, 2) != 2)
+        return parse_rows(rest, command, error);
+    if (!parse_measure(pieces[0], command, error))
+        return false;
+    if (!fm_query_has_lines(command->measure))
+        return fail(error, "lines", pieces[0], "time, bytes, allocs, live or peak");
+    return parse_rows(pieces[1], command, error);
+}
+
 /* LEVELS, or LEVELS-pPERCENT. */
 static bool parse_levels(struct piece piece, struct fm_command *command, GError **error)
 {
@@ -408,8 +423,8 @@ static bool parse_arguments(struct piece rest, struct fm_command *command, GErro
         return parse_memory(rest, command, error);
     case FM_SHAPE_FUNCTIONS:
         return parse_functions(rest, command, error);
-    case FM_SHAPE_ROWS:
-        return parse_rows(rest, command, error);
+    case FM_SHAPE_LINES:
+        return parse_lines(rest, command, error);
     }
     return false;
 }

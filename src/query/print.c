@@ -200,7 +200,9 @@ void fm_command_append(GString *out, const struct fm_command *command)
         append_slash_word(out, &fm_words_descendants, command->top.with_descendants);
         append_rows(out, command);
         break;
-    case FM_SHAPE_ROWS:
+    case FM_SHAPE_LINES:
+        if (command->measure != FM_QUERY_BY_TIME)
+            append_slash_word(out, &fm_words_measure, command->measure);
         append_rows(out, command);
         break;
     }

@@ -82,6 +82,13 @@ static bool view_equal(const struct fm_command *a, const struct fm_command *b)
     return same && a->flags == b->flags && a->width == b->width;
 }
 
+bool fm_query_has_lines(enum fm_query_measure measure)
+{
+    return measure == FM_QUERY_BY_TIME || measure == FM_QUERY_BY_BYTES ||
+           measure == FM_QUERY_BY_ALLOCS || measure == FM_QUERY_BY_LIVE ||
+           measure == FM_QUERY_BY_PEAK;
+}
+
 static bool command_equal(const struct fm_command *a, const struct fm_command *b)
 {
     if (a->id != b->id)
@@ -115,8 +122,8 @@ static bool command_equal(const struct fm_command *a, const struct fm_command *b
     case FM_SHAPE_FUNCTIONS:
         return a->measure == b->measure && a->last == b->last &&
                a->top.with_descendants == b->top.with_descendants;
-    case FM_SHAPE_ROWS:
-        return a->last == b->last;
+    case FM_SHAPE_LINES:
+        return a->measure == b->measure && a->last == b->last;
     }
     return false;
 }

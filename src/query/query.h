@@ -100,7 +100,7 @@ struct fm_command {
                                       name, a context's path "main/f/g". FIND, HELP: the text;
                                       SOURCE: the file; TREE, FLAME, GRAPH, RANKS: the focus: "all",
                                       "clique/N", "proc/N", a name, "clique/" and a path */
-    enum fm_query_measure measure; /* TREE, FLAME, GRAPH, RANKS, RECURSIONS, FUNCTIONS */
+    enum fm_query_measure measure; /* TREE, FLAME, GRAPH, RANKS, RECURSIONS, FUNCTIONS, LINES */
     enum fm_query_memory memory;   /* MEMORY */
     bool up;                       /* TREE, FLAME: callers instead of callees */
     uint32_t depth;                /* TREE: levels below the focus; threshold: the least share
@@ -202,6 +202,8 @@ char *fm_query_percent_encode(const char *text);
 /* NULL and FM_ERROR_USAGE for a bad escape or an encoded NUL. */
 char *fm_query_percent_decode(const char *text, GError **error);
 
+/* Whether pages show source lines by it. */
+bool fm_query_has_lines(enum fm_query_measure measure);
 /* Whether the word is that of a command, or other tools' for it. */
 bool fm_command_is_word(const char *word);
 

@@ -272,6 +272,7 @@ class ShortNames(unittest.TestCase):
                 (["functions", "--by=calls"], "functions/calls/self/20"),
                 (["functions", "--by=alloc_space"], "functions/bytes/self/20"),
                 (["lines"], "lines/20"), (["lines", "--limit=1"], "lines/1"),
+                (["lines", "--by=alloc_space", "--limit=3"], "lines/bytes/3"), (["lines", "--by=live"], "lines/live/20"),
                 (["recursion", "--by=calls"], "recursions/calls")):
             told = run(*command, PROFILE)
             page = run("report", query, PROFILE)

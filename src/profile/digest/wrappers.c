@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "profile/digest/wrappers.h"
 
+#include <string.h>
+
 struct fm_digest_wrappers {
     bool *is; /* [ps_count + 1] */
     unsigned count;
@@ -46,13 +48,21 @@ static bool sizes_differ(const struct fm_analysis *a, uint32_t ps)
     return false;
 }
 
-/* The allocation functions of C++ that a program has for all types. */
-static bool is_operator_new(const char *name)
+bool fm_digest_is_allocator(const char *name)
 {
-    static const char *const names[] = {"operator new(", "operator new[]("};
-    for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
-        if (g_str_has_prefix(name, names[i]))
+    static const char *const names[] = {
+        "malloc",        "calloc", "realloc",  "reallocarray", "memalign", "posix_memalign",
+        "aligned_alloc", "valloc", "pvalloc",  "strdup",       "strndup",  "__strdup",
+        "__strndup",     "wcsdup", "asprintf", "vasprintf"};
+    static const char *const beginnings[] = {"_Znw", "_Zna", "operator new(", "operator new[]("};
+    for (unsigned i = 0; i < G_N_ELEMENTS(beginnings); i++) {
+        if (g_str_has_prefix(name, beginnings[i]))
             return true;
+    }
+    for (unsigned i = 0; i < G_N_ELEMENTS(names); i++) {
+        if (strcmp(names[i], name) == 0)
+            return true;
+    }
     return false;
 }
 
@@ -62,7 +72,8 @@ static bool is_wrapper(const struct fm_analysis *a, uint32_t ps)
     struct fm_cost cost;
     fm_analysis_ps_cost(a, ps, &cost);
     int64_t allocs = fm_cost_total(&cost, FM_ALLOCS);
-    if (allocs > 0 && is_operator_new(proc->name))
+    if (allocs > 0 &&
+        (fm_digest_is_allocator(proc->raw_name) || fm_digest_is_allocator(proc->name)))
         return true;
     return allocs > 0 && allocs <= cost.calls && proc->file[0] &&
            allocating_sites(a, ps, cost.own[FM_ALLOCS]) == 1 && is_called_from_several(a, ps) &&

@@ -276,6 +276,14 @@ void fm_names_settle(struct fm_profile *profile)
     }
 }
 
+const char *fm_css_label(const struct fm_css *site)
+{
+    const char *label = site->goal_path;
+    while (g_ascii_isdigit(*label))
+        label++;
+    return *label == ' ' ? label + 1 : label == site->goal_path ? label : "";
+}
+
 /* --- both --- */
 
 void fm_names_derive(struct fm_strings *strings, enum fm_flavour flavour, struct fm_ps *ps)

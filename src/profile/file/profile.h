@@ -343,6 +343,11 @@ static inline bool fm_profile_css_uncounted(const struct fm_profile *profile, ui
     return profile->css[css].inlined || !fm_profile_knows(profile, FM_EXITS);
 }
 
+/* C: the label in a site's goal path, which is "[COLUMN] [LABEL]": the linker's name of foreign
+ * code
+ * ("qsort"), or the kind of call; "" = none. */
+const char *fm_css_label(const struct fm_css *site);
+
 /* What pages show: unqualified_name; of C++ and other languages "Node::eval" (base/names), in full
  * in name. Several functions may have it. Computed when it is asked for first, from any thread;
  * belongs to the profile. */

@@ -87,6 +87,75 @@ def unseen(tap, folder):
     tap.same(allocated["facts"]["temporary_recorded"], False, "without hooks: temporary blocks are not recorded")
 
 
+LINES = """#include <stdlib.h>
+#include <string.h>
+#define OWN __attribute__((noinline))
+OWN void *xmalloc(size_t n)
+{
+    void *volatile p = malloc(n);
+    return p;
+}
+static inline __attribute__((always_inline)) char *copy(void)
+{
+    return strdup("seven..");
+}
+OWN void one(void **p)
+{
+    p[0] = malloc(100); p[1] = malloc(200);
+}
+OWN void two(void **p, int which)
+{
+    if (which == 0)
+        p[0] = malloc(1000);
+    else
+        p[0] = calloc(2, 1000);
+}
+OWN void keep_copy(void **p)
+{
+    p[0] = copy();
+}
+OWN void far(void **p) { p[0] = xmalloc(10000); }
+OWN void near(void **p) { p[0] = xmalloc(1); }
+int main(void)
+{
+    static void *kept[10];
+    one(kept);
+    free(kept[0]);
+    two(kept + 2, 1);
+    keep_copy(kept + 3);
+    far(kept + 4);
+    near(kept + 5);
+    return 0;
+}
+"""
+
+
+def by_line(tap, folder):
+    """Bytes and blocks stand at the lines that call the allocator or a wrapper of it."""
+    (folder / "lines.c").write_text(LINES)
+    lib.must([lib.FATHOM, "cc", "gcc", "-g", "-O1", "-fno-builtin", "lines.c", "-o", "lines"], folder)
+    lib.must([lib.FATHOM, "record", "-q", "-o", "lines", "./lines"], folder)
+
+    def rows(query, amount, blocks):
+        tables = json.loads(lib.must([lib.FATHOM, "report", "--json", query, "lines.data"], folder).stdout)["tables"]
+        table = next(table for table in tables if table["name"] == "allocating_lines")
+        return {row["cells"]["place"]: (row["cells"]["path"][0]["name"], row["cells"][amount], row["cells"].get(blocks))
+                for row in table["rows"]}
+
+    def at(text):
+        return "lines.c:" + str(LINES[:LINES.index(text)].count("\n") + 1)
+
+    one, two, copy, far, near = map(at, ("malloc(100)", "malloc(1000)", "strdup", "xmalloc(10000)", "xmalloc(1)"))
+    expected = {one: ("one", 300, 2), two + " +1": ("two", 2000, 1), copy: ("copy", 8, 1), far: ("far", 10000, 1),
+                near: ("near", 1, 1)}
+    tap.same(rows("lines/bytes/20", "bytes_self_bytes", "self_blocks"), expected, "by line: allocated")
+    tap.same(rows("memory/allocated", "bytes_self_bytes", "self_blocks"), expected, "by line: on the page of memory")
+    held = {**expected, one: ("one", 200, 1)}
+    tap.same(rows("memory/held", "live_self_bytes", "self_blocks"), held, "by line: live at the end")
+    peak = {place: (name, amount, None) for place, (name, amount, _) in held.items()}
+    tap.same(rows("memory/peak", "peak_self_bytes", "self_blocks"), peak, "by line: live at the peak")
+
+
 # Each state lasts for half a second of processor time: ticks meet it on any machine.
 STAGES = """#include <stdlib.h>
 #include <time.h>
@@ -166,6 +235,7 @@ def main():
         folder = pathlib.Path(name)
         temporary(tap, folder)
         unseen(tap, folder)
+        by_line(tap, folder)
         over_time(tap, folder)
         asleep(tap, folder)
     return tap.done()

@@ -132,6 +132,8 @@ static inline void random_query(GRand *rand, struct fm_query *ret)
     command->last = random_number(rand, command->first, UINT32_MAX);
     if (command->id == FM_CMD_FUNCTIONS || command->id == FM_CMD_LINES)
         command->last = random_number(rand, 1, FM_QUERY_ROWS_MAX);
+    while (command->id == FM_CMD_LINES && !fm_query_has_lines(command->measure))
+        command->measure = (enum fm_query_measure)g_rand_int_range(rand, 0, FM_QUERY_BY_AUTO);
     command->threshold = random_threshold(rand);
     command->top = random_cost(rand);
 }

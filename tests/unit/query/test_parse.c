@@ -190,6 +190,9 @@ static void names_stand_for_numbers(void)
         {"functions/time/self/20", FM_CMD_FUNCTIONS, NULL, NULL},
         {"functions/alloc_space/both/1", FM_CMD_FUNCTIONS, NULL, "functions/bytes/both/1"},
         {"lines/100000", FM_CMD_LINES, NULL, NULL},
+        {"lines/time/7", FM_CMD_LINES, NULL, "lines/7"},
+        {"lines/alloc_space/7", FM_CMD_LINES, NULL, "lines/bytes/7"},
+        {"lines/peak/7", FM_CMD_LINES, NULL, NULL},
         {"tree/inuse_space/down/3/all", FM_CMD_TREE, "all", "tree/live/down/3/all"},
         {"graph/delay/all", FM_CMD_GRAPH, "all", "graph/waiting/all"},
         {"recursions/quanta", FM_CMD_RECURSIONS, NULL, "recursions/time"},
@@ -258,6 +261,7 @@ static void errors_name_the_part_and_what_was_expected(void)
         {"Menu", "command: found \"Menu\", expected a command such as menu, find/TEXT, "
                  "proc/NAME, tree/time/down/3/all or program_modules"},
         {"menu/1", "menu: found \"1\", expected nothing after the command"},
+        {"lines/calls/20", "lines: found \"calls\", expected time, bytes, allocs, live or peak"},
         {"lines/0", "rows: found \"0\", expected a number from 1 to 100000"},
         {"functions/time/20", "functions: found \"time/20\", expected MEASURE/self/ROWS or "
                               "MEASURE/both/ROWS"},

@@ -6,12 +6,15 @@
 
 #include "profile/digest/run/held.h"
 #include "profile/digest/processes/roles.h"
+#include "pages/profile/bodies/hot_lines.h"
 #include "pages/profile/measured/hot_tables.h"
 #include "pages/profile/parts/controls.h"
 #include "pages/profile/parts/names.h"
 
 #define PATHS_SHOWN 20u
 #define FUNCTIONS_SHOWN 100u
+#define LINES_SHOWN 10u
+#define LINES_A_PAGE 100u
 
 struct freeing {
     uint32_t ps;
@@ -109,6 +112,19 @@ static void add_pictures(struct fm_page *page, enum fm_query_measure measure, co
     fm_add_link(list, &tree, tree_text);
 }
 
+/* A section of lines, with a link to more of them. */
+static void add_lines(struct fm_page *page, enum fm_query_measure by)
+{
+    if (page->profile->flavour != FM_FLAVOUR_C || !fm_measure_is_recorded(page->recording, by))
+        return;
+    fm_add_heading(page->body, "By line");
+    fm_add_allocating_lines(page, by, LINES_SHOWN);
+    struct fm_query more = fm_page_link(page, FM_CMD_LINES, 0);
+    more.command.measure = by;
+    more.command.last = LINES_A_PAGE;
+    fm_add_link(page->body, &more, "More lines");
+}
+
 static void add_allocated(struct fm_page *page)
 {
     if (!fm_measure_is_recorded(page->recording, FM_QUERY_BY_BYTES)) {
@@ -119,6 +135,7 @@ static void add_allocated(struct fm_page *page)
     }
     fm_add_hot_allocators(page, PATHS_SHOWN);
     add_pictures(page, FM_QUERY_BY_BYTES, "bytes");
+    add_lines(page, FM_QUERY_BY_BYTES);
     fm_add_temporary(page, PATHS_SHOWN);
 }
 
@@ -216,6 +233,7 @@ static void add_held(struct fm_page *page)
     fm_add_hot_holders(page, PATHS_SHOWN);
     if (bytes > 0)
         add_pictures(page, FM_QUERY_BY_LIVE, "live memory at the end");
+    add_lines(page, FM_QUERY_BY_LIVE);
     struct fm_query leaks = fm_page_link(page, FM_CMD_LEAKS, 0);
     fm_add_link(page->body, &leaks, "By context, and which contexts free the blocks of others");
 }
@@ -231,6 +249,7 @@ static void add_at_peak(struct fm_page *page)
     fm_add_hot_at_peak(page, PATHS_SHOWN);
     if (fm_measure_is_recorded(page->recording, FM_QUERY_BY_PEAK))
         add_pictures(page, FM_QUERY_BY_PEAK, "live memory at the peak");
+    add_lines(page, FM_QUERY_BY_PEAK);
 }
 
 bool fm_page_memory(struct fm_page *page, GError **error)

@@ -48,23 +48,13 @@ const char *fm_css_file(const struct fm_profile *profile, uint32_t css)
     return site->file[0] ? site->file : profile->ps[site->ps].file;
 }
 
-/* Goal paths of C are "[COLUMN] [LABEL]": the label names foreign code ("qsort"), or the kind of
- * call. */
-static const char *label_of(const struct fm_css *site)
-{
-    const char *label = site->goal_path;
-    while (g_ascii_isdigit(*label))
-        label++;
-    return *label == ' ' ? label + 1 : label == site->goal_path ? label : "";
-}
-
 char *fm_name_site(const struct fm_page *page, uint32_t css, bool called)
 {
     g_return_val_if_fail(css >= 1 && css <= page->profile->css_count, NULL);
     const struct fm_css *site = &page->profile->css[css];
     const char *kind = page->terms->site_kinds[site->kind];
     g_autofree char *label =
-        fm_cxx_name_shorten(page->profile->flavour == FM_FLAVOUR_C ? label_of(site) : "");
+        fm_cxx_name_shorten(page->profile->flavour == FM_FLAVOUR_C ? fm_css_label(site) : "");
     if (!label[0])
         return site->kind == FM_SITE_NORMAL ? g_strdup_printf("unknown %s", page->terms->proc)
                                             : g_strdup(kind);
