@@ -154,6 +154,9 @@ void fm_response_done(struct fm_response *response)
     g_clear_pointer(&response->location, g_free);
     g_clear_pointer(&response->body, g_bytes_unref);
     g_clear_pointer(&response->stream, fm_stream_gone); /* no server took it */
+    if (response->later != NULL)
+        response->later->drop(response->later); /* as above */
+    response->later = NULL;
 }
 
 /* A value from outside must not start another header. */

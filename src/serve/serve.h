@@ -21,6 +21,7 @@
 struct fm_server;
 struct fm_engine;
 struct fm_stream;
+struct fm_response;
 
 struct fm_server_options {
     int64_t patience_us;     /* longest time before a page of a trace is written; 0 = 60,000 */
@@ -83,6 +84,7 @@ struct fm_request {
      * fm_request_is_foreign(). */
     bool foreign;
     bool can_stream; /* the caller can send events (stream.h) */
+    bool can_wait;   /* the caller can answer later (struct fm_later) */
 };
 
 /* Headers that show where a request comes from; NULL when missing. */
@@ -98,6 +100,13 @@ struct fm_request_source {
  * the reader, or was sent by a program other than a browser. */
 bool fm_request_is_foreign(const struct fm_request_source *source);
 
+/* An answer that is made in turns, between which others are answered. */
+struct fm_later {
+    bool (*step)(struct fm_later *later); /* some milliseconds at most; false: it is ready */
+    void (*end)(struct fm_later *later, struct fm_response *ret); /* when it is ready; frees it */
+    void (*drop)(struct fm_later *later); /* nobody waits for it any more; frees it */
+};
+
 struct fm_response {
     unsigned status;
     const char *content_type;
@@ -107,6 +116,7 @@ struct fm_response {
     bool quit;                /* the server must end after this answer */
     int timeout_minutes;      /* > 0: new idle time-out */
     struct fm_stream *stream; /* events instead of a body; NULL unless the request can_stream */
+    struct fm_later *later;   /* instead of all else; NULL unless the request can_wait */
 };
 
 void fm_server_handle(struct fm_server *server, const struct fm_request *request,

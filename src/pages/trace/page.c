@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A page of traces without stream: its viewers run to their ends, or for limited time, and what is
- * known then is written. */
+ * known then is written. It is made in steps. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -38,18 +38,29 @@ const struct fm_viewer *fm_trace_page_viewer_of(enum fm_trace_view view)
     return viewers[view];
 }
 
-struct page {
+enum stage {
+    SETTLING, /* a short log is known whole before its first page is written */
+    BEGINNING,
+    RUNNING,
+    READY,
+};
+
+struct fm_trace_page {
     int64_t patience_us; /* 0 = as long as is good for most readers */
     struct fm_viewer_set *set;
+    struct fm_trace_query all, without; /* without: the filter that is wrong; it owns nothing */
     const struct fm_trace_query *query;
     enum fm_format format;
+    bool in_turns;
+    enum stage stage;
+    int64_t since;                 /* begin of the stage, monotonic us */
     struct fm_viewer_job *jobs[3]; /* overview, timeline, panel; those that the format needs */
     unsigned job_count;
     char *filter_problem; /* error of the filter: the page is made without it */
-    bool done;
+    GError *problem;
 };
 
-static int64_t patience_of(const struct page *page)
+static int64_t patience_of(const struct fm_trace_page *page)
 {
     if (page->patience_us != 0)
         return page->patience_us;
@@ -57,7 +68,7 @@ static int64_t patience_of(const struct page *page)
     return page->format == FM_FORMAT_HTML && is_long ? PATIENCE_LONG_US : PATIENCE_US;
 }
 
-static bool is_settled(const struct page *page)
+static bool is_settled(const struct fm_trace_page *page)
 {
     bool settled = fm_viewer_set_precompute(page->set);
     enum fm_trace_view view = page->query->view;
@@ -73,22 +84,27 @@ static bool is_settled(const struct page *page)
     return settled;
 }
 
-/* A short log is known whole before its first page is written. */
-static void settle(struct page *page)
+static void enter(struct fm_trace_page *page, enum stage stage)
 {
-    int64_t end = g_get_monotonic_time() + patience_of(page) / 2;
-    if (fm_viewer_set_bytes(page->set) > SETTLED_BYTES_MAX && page->patience_us == 0) {
-        fm_viewer_set_precompute(page->set); /* it would not be done in time */
-        return;
-    }
-    while (!is_settled(page) && g_get_monotonic_time() < end &&
-           !fm_engine_has_foreground(page->set->engine)) {
-        if (!fm_engine_step(page->set->engine))
-            break;
-    }
+    page->stage = stage;
+    page->since = g_get_monotonic_time();
 }
 
-static bool begin_job(struct page *page, enum fm_trace_view view, GError **error)
+static bool settle(struct fm_trace_page *page)
+{
+    if (fm_viewer_set_bytes(page->set) > SETTLED_BYTES_MAX && page->patience_us == 0) {
+        fm_viewer_set_precompute(page->set); /* it would not be done in time */
+        return false;
+    }
+    if (is_settled(page) || g_get_monotonic_time() >= page->since + patience_of(page) / 2)
+        return false;
+    /* Others' requests come first. Where others have turns, they end. */
+    if (fm_engine_has_foreground(page->set->engine))
+        return page->in_turns;
+    return fm_engine_step(page->set->engine);
+}
+
+static bool begin_job(struct fm_trace_page *page, enum fm_trace_view view, GError **error)
 {
     g_assert(page->job_count < G_N_ELEMENTS(page->jobs) && viewers[view] != NULL);
     return fm_viewer_job_new(viewers[view], page->set, page->query, &page->jobs[page->job_count],
@@ -101,26 +117,62 @@ static bool has_panel(enum fm_trace_view view)
     return view < FM_TRACE_VIEW_TIMELINE;
 }
 
-static bool begin_jobs(struct page *page, GError **error)
+/* The next of those that the format needs; false: all have begun. */
+static bool begin_next(struct fm_trace_page *page, GError **error)
 {
-    if (page->format != FM_FORMAT_HTML)
-        return page->query->view == FM_TRACE_VIEW_SET || begin_job(page, page->query->view, error);
-    return begin_job(page, FM_TRACE_VIEW_OVERVIEW, error) &&
-           begin_job(page, FM_TRACE_VIEW_TIMELINE, error) &&
-           (!has_panel(page->query->view) || begin_job(page, page->query->view, error));
+    enum fm_trace_view own = page->query->view;
+    const enum fm_trace_view views[] = {FM_TRACE_VIEW_OVERVIEW, FM_TRACE_VIEW_TIMELINE, own};
+    bool html = page->format == FM_FORMAT_HTML;
+    unsigned count = html ? 2 + has_panel(own) : own != FM_TRACE_VIEW_SET;
+    return page->job_count < count && begin_job(page, html ? views[page->job_count] : own, error) &&
+           page->job_count < count;
 }
 
-static void page_clear(struct page *page)
+static bool run(struct fm_trace_page *page)
 {
+    /* The last chunk takes pictures of what has been read. */
+    bool last = g_get_monotonic_time() - page->since > patience_of(page);
+    return !fm_viewer_jobs_are_done(page->jobs, page->job_count) &&
+           fm_viewer_jobs_turn(page->jobs, page->job_count, last) && !last;
+}
+
+bool fm_trace_page_step(struct fm_trace_page *page)
+{
+    switch (page->stage) {
+    case SETTLING:
+        if (!settle(page))
+            enter(page, BEGINNING);
+        break;
+    case BEGINNING:
+        if (!begin_next(page, &page->problem))
+            enter(page, page->problem == NULL ? RUNNING : READY);
+        break;
+    case RUNNING:
+        if (!run(page))
+            enter(page, READY);
+        break;
+    case READY:
+        break;
+    }
+    return page->stage != READY;
+}
+
+void fm_trace_page_free(struct fm_trace_page *page)
+{
+    if (page == NULL)
+        return;
     for (unsigned i = 0; i < page->job_count; i++)
         fm_viewer_job_free(page->jobs[i]);
     fm_viewer_set_free(page->set);
+    fm_trace_query_done(&page->all);
+    g_clear_error(&page->problem);
     g_free(page->filter_problem);
+    g_free(page);
 }
 
 /* --- the page --- */
 
-static void add_zoom(const struct page *page, struct fm_list *list, const char *label,
+static void add_zoom(const struct fm_trace_page *page, struct fm_list *list, const char *label,
                      uint64_t start, uint64_t end)
 {
     const struct fm_viewer_set *set = page->set;
@@ -133,7 +185,8 @@ static void add_zoom(const struct page *page, struct fm_list *list, const char *
 }
 
 /* Zooms around the cursor if it is in the window, else around the middle. */
-static void show_zooms(const struct page *page, struct fm_list *body, uint64_t start, uint64_t end)
+static void show_zooms(const struct fm_trace_page *page, struct fm_list *body, uint64_t start,
+                       uint64_t end)
 {
     const struct fm_viewer_set *set = page->set;
     struct fm_list *list = fm_add_list(body, FM_LIST_HORIZONTAL, "Window");
@@ -162,7 +215,7 @@ static void show_zooms(const struct page *page, struct fm_list *body, uint64_t s
     }
 }
 
-static void show_form(const struct page *page, struct fm_list *body)
+static void show_form(const struct fm_trace_page *page, struct fm_list *body)
 {
     const struct fm_trace_query *query = page->query;
     struct fm_form *form = fm_add_form(body, "controls-form", "What is shown");
@@ -181,7 +234,7 @@ static void show_form(const struct page *page, struct fm_list *body)
     fm_form_submit(form, "Show");
 }
 
-static void show_tabs(const struct page *page, struct fm_list *body)
+static void show_tabs(const struct fm_trace_page *page, struct fm_list *body)
 {
     static const char *const labels[] = {
         "Events", "Statistics",    "Resources", "Counters and heap",
@@ -243,7 +296,8 @@ static void show_panel(const struct fm_trace_page_show *show, struct fm_viewer_j
     }
 }
 
-static void show_damage(const struct page *page, struct fm_display *display, struct fm_list *body)
+static void show_damage(const struct fm_trace_page *page, struct fm_display *display,
+                        struct fm_list *body)
 {
     g_autofree char *damage = fm_viewer_set_damage(page->set);
     if (damage == NULL)
@@ -263,7 +317,7 @@ static void show_damage(const struct page *page, struct fm_display *display, str
 }
 
 /* Once where the traces have one clock; not where some do not know it. */
-static void show_wall_clock(const struct page *page, struct fm_list *body)
+static void show_wall_clock(const struct fm_trace_page *page, struct fm_list *body)
 {
     int64_t first = 0, wall;
     for (unsigned i = 0; i < page->set->count; i++) {
@@ -290,9 +344,10 @@ static char *make_title(const struct fm_viewer_set *set)
     return g_string_free(title, FALSE);
 }
 
-static bool is_incomplete(const struct page *page)
+static bool is_incomplete(const struct fm_trace_page *page)
 {
-    bool incomplete = !page->done || fm_viewer_set_is_behind(page->set);
+    bool incomplete =
+        !fm_viewer_jobs_are_done(page->jobs, page->job_count) || fm_viewer_set_is_behind(page->set);
     for (unsigned i = 0; i < page->job_count; i++)
         incomplete |= fm_viewer_job_is_incomplete(page->jobs[i]);
     return incomplete;
@@ -309,7 +364,7 @@ static char *progress_text(const struct fm_viewer_set *set)
                                  percent);
 }
 
-static struct fm_display *make_display(struct page *page)
+static struct fm_display *make_display(struct fm_trace_page *page)
 {
     const struct fm_viewer_set *set = page->set;
     g_autofree char *title = make_title(set);
@@ -340,7 +395,8 @@ static struct fm_display *make_display(struct page *page)
     return display;
 }
 
-static void write_display(const struct page *page, const struct fm_display *display, GString *out)
+static void write_display(const struct fm_trace_page *page, const struct fm_display *display,
+                          GString *out)
 {
     static const char *const scripts[] = {"vendor/uplot/uPlot.iife.min.js", "trace/main.js", NULL};
     static const char *const modules[] = {
@@ -368,7 +424,7 @@ static void write_display(const struct page *page, const struct fm_display *disp
     fm_render_display(display, &preferences, names, &options, out);
 }
 
-static void write_json(struct page *page, GString *out)
+static void write_json(struct fm_trace_page *page, GString *out)
 {
     struct fm_json json;
     fm_json_init(&json, out);
@@ -379,7 +435,7 @@ static void write_json(struct page *page, GString *out)
     g_string_append_c(out, '\n');
 }
 
-static void write_page(struct page *page, GString *out)
+static void write_page(struct fm_trace_page *page, GString *out)
 {
     if (page->format == FM_FORMAT_JSON) {
         write_json(page, out);
@@ -391,46 +447,61 @@ static void write_page(struct page *page, GString *out)
 
 /* A reader of pages gets the page without a filter that is wrong, and the reason; a script gets
  * the reason. */
-static void check_filter(struct page *page, struct fm_trace_query *query, GError **error)
+static bool check_filter(struct fm_trace_page *page, GError **error)
 {
     g_autoptr(GError) problem = NULL;
-    if (query->filter == NULL)
-        return;
-    struct fm_filter *filter = fm_filter_new(query->filter, &problem);
-    if (filter != NULL)
+    if (page->all.filter == NULL)
+        return true;
+    struct fm_filter *filter = fm_filter_new(page->all.filter, &problem);
+    if (filter != NULL) {
         fm_filter_free(filter);
-    else if (page->format == FM_FORMAT_HTML)
-        page->filter_problem = g_strdup(problem->message);
-    else
+        return true;
+    }
+    if (page->format != FM_FORMAT_HTML) {
         g_propagate_error(error, g_steal_pointer(&problem));
+        return false;
+    }
+    page->filter_problem = g_strdup(problem->message);
+    page->without = page->all;
+    page->without.filter = NULL;
+    page->query = &page->without;
+    return true;
 }
 
-bool fm_trace_page_write(struct fm_open_files *recordings, int64_t patience_us,
-                         struct fm_trace_query *query, enum fm_format format, GString *out,
-                         GError **error)
+bool fm_trace_page_new(struct fm_open_files *recordings, int64_t patience_us,
+                       const struct fm_trace_query *query, enum fm_format format, bool in_turns,
+                       struct fm_trace_page **ret, GError **error)
 {
-    g_assert(recordings != NULL && out != NULL && patience_us >= 0);
-    struct page page = {.patience_us = patience_us, .query = query, .format = format};
-    struct fm_trace_query without;
-    GError *problem = NULL;
-    bool good = fm_viewer_set_open(recordings, query, &page.set, &problem);
-    if (good)
-        check_filter(&page, query, &problem);
-    if (page.filter_problem != NULL) { /* the form still shows it */
-        without = *query;
-        without.filter = NULL;
-        page.query = &without;
+    g_assert(recordings != NULL && patience_us >= 0);
+    struct fm_trace_page *page = g_new0(struct fm_trace_page, 1);
+    page->patience_us = patience_us;
+    page->format = format;
+    page->in_turns = in_turns;
+    fm_trace_query_copy(query, &page->all);
+    page->query = &page->all;
+    if (!fm_viewer_set_open(recordings, &page->all, &page->set, error) ||
+        !check_filter(page, error)) {
+        fm_trace_page_free(page);
+        return false;
     }
-    if (problem == NULL)
-        settle(&page);
-    good = problem == NULL && begin_jobs(&page, &problem);
-    if (good) {
-        page.done = fm_viewer_jobs_run(page.jobs, page.job_count, patience_of(&page));
-        page.query = query;
-        write_page(&page, out);
-    } else {
-        g_propagate_error(error, problem);
+    enter(page, SETTLING);
+    *ret = page;
+    return true;
+}
+
+bool fm_trace_page_write(struct fm_trace_page *page, GString *out, GError **error)
+{
+    g_assert(page->stage == READY);
+    if (page->problem != NULL) {
+        g_propagate_error(error, g_steal_pointer(&page->problem));
+        return false;
     }
-    page_clear(&page);
-    return good;
+    page->query = &page->all; /* the form shows the filter */
+    write_page(page, out);
+    return true;
+}
+
+enum fm_format fm_trace_page_format(const struct fm_trace_page *page)
+{
+    return page->format;
 }

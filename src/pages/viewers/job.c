@@ -194,7 +194,7 @@ void fm_viewer_job_free(struct fm_viewer_job *job)
     g_free(job);
 }
 
-static bool all_done(struct fm_viewer_job *const *jobs, unsigned count)
+bool fm_viewer_jobs_are_done(struct fm_viewer_job *const *jobs, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
         if (!fm_viewer_job_is_done(jobs[i]))
@@ -203,24 +203,18 @@ static bool all_done(struct fm_viewer_job *const *jobs, unsigned count)
     return true;
 }
 
-bool fm_viewer_jobs_run(struct fm_viewer_job *const *jobs, unsigned count, int64_t patience_us)
+bool fm_viewer_jobs_turn(struct fm_viewer_job *const *jobs, unsigned count, bool last)
 {
-    int64_t begin = g_get_monotonic_time();
-    bool last = false;
-    while (!all_done(jobs, count) && !last) {
-        /* The last chunk takes pictures of what has been read. */
-        last = g_get_monotonic_time() - begin > patience_us;
-        for (unsigned i = 0; i < count; i++) {
-            bool waits = false;
-            jobs[i]->wants_picture = last;
-            fm_foreground_step(jobs[i]->set->reader);
-            if (jobs[i]->work != NULL && !work_some(jobs[i], &waits) && !waits)
-                drop_work(jobs[i]);
-            if (waits && !fm_engine_step(jobs[i]->set->engine))
-                last = true;
-        }
+    bool waits = false;
+    for (unsigned i = 0; i < count; i++) {
+        bool one_waits = false;
+        jobs[i]->wants_picture = last;
+        fm_foreground_step(jobs[i]->set->reader);
+        if (jobs[i]->work != NULL && !work_some(jobs[i], &one_waits) && !one_waits)
+            drop_work(jobs[i]);
+        waits |= one_waits && !fm_engine_step(jobs[i]->set->engine);
     }
-    return all_done(jobs, count);
+    return !waits && !fm_viewer_jobs_are_done(jobs, count);
 }
 
 bool fm_viewer_job_is_incomplete(const struct fm_viewer_job *job)

@@ -11,6 +11,8 @@
 /* A window with at most this many events is read, which is exact and shows marks and arrows. */
 #define READ_EVENTS_MAX 50000u
 #define USAGE_DEPTH_MAX 8u
+/* With more, taking and ordering them, the picture and the load have a turn each. */
+#define LANES_A_TURN 4096u
 
 struct painting { /* the reading of one trace */
     struct fm_viewer_timeline *timeline;
@@ -377,33 +379,59 @@ static void draw_part(struct fm_viewer_timeline *timeline, unsigned part)
     fm_summary_draw(fm_viewer_part_summary(&job->set->parts[part]), lane_numbers(lanes), lanes->len,
                     &boxes->picture, TRACE_BOXES_MAX);
     boxes->filled = true;
-    if (timeline->activity != NULL)
-        fm_viewer_activity_from_summary(&timeline->activity[part],
-                                        fm_viewer_part_summary(&job->set->parts[part]),
-                                        fm_viewer_part_summary_state(&job->set->parts[part]));
     for (unsigned i = 0; timeline->usage != NULL && i < lanes->len; i++)
         add_summed(timeline, part, g_array_index(lanes, uint32_t, i));
 }
 
+static void draw_activity(struct fm_viewer_timeline *timeline, unsigned part)
+{
+    const struct fm_viewer_part *of = &timeline->job.set->parts[part];
+    if (timeline->activity != NULL)
+        fm_viewer_activity_from_summary(&timeline->activity[part], fm_viewer_part_summary(of),
+                                        fm_viewer_part_summary_state(of));
+}
+
+/* The order of the lanes, or a part's picture or load. False: all are drawn. */
+static bool draw_next(struct fm_viewer_timeline *timeline)
+{
+    unsigned part = timeline->drawing / 2;
+    if (part >= timeline->job.set->count)
+        return false;
+    if (!timeline->lanes.fresh) {
+        select_lanes(timeline);
+        return true;
+    }
+    const struct fm_viewer_part *of = &timeline->job.set->parts[part];
+    bool is_load = timeline->drawing++ % 2 != 0;
+    if (!timeline->boxes[part].from_summary)
+        return true;
+    if (fm_viewer_part_summary(of) == NULL || fm_viewer_part_summary_state(of) == NULL)
+        timeline->job.provisional = true; /* it begins anew */
+    else if (is_load)
+        draw_activity(timeline, part);
+    else
+        draw_part(timeline, part);
+    return true;
+}
+
 /* --- the viewer --- */
 
-static void draw(struct fm_viewer_timeline *timeline)
+static void choose(struct fm_viewer_timeline *timeline)
 {
     struct fm_viewer_job *job = &timeline->job;
     const struct fm_viewer_set *set = job->set;
-    g_autofree bool *drawn = g_new0(bool, set->count);
     for (unsigned i = 0; i < set->count; i++) {
         const struct fm_summary *summary = fm_viewer_part_summary(&set->parts[i]);
         const struct fm_state *state = fm_viewer_part_summary_state(&set->parts[i]);
         uint64_t known = summary == NULL ? 0 : fm_summary_known_until(summary);
         bool reaches = known >= MIN(job->end, set->parts[i].trace->end_time);
-        drawn[i] = summary != NULL && state != NULL &&
-                   (reaches || fm_background_follows(set->engine, set->parts[i].trace)) &&
-                   fm_summary_events(summary, job->start, job->end) > READ_EVENTS_MAX;
-        if (drawn[i] && !reaches)
+        bool drawn = summary != NULL && state != NULL &&
+                     (reaches || fm_background_follows(set->engine, set->parts[i].trace)) &&
+                     fm_summary_events(summary, job->start, job->end) > READ_EVENTS_MAX;
+        if (drawn && !reaches)
             job->reaches = MIN(job->reaches, known);
-        timeline->boxes[i].from_summary = drawn[i];
-        if (drawn[i]) {
+        timeline->boxes[i].from_summary = drawn;
+        if (drawn) {
             g_autoptr(GArray) active = fm_summary_lanes(summary, job->start, job->end);
             fm_viewer_lanes_take(&timeline->lanes, i, state);
             for (unsigned k = 0; k < active->len; k++)
@@ -411,13 +439,10 @@ static void draw(struct fm_viewer_timeline *timeline)
         } else {
             read_part(timeline, i);
         }
-        job->from_summary |= drawn[i];
+        job->from_summary |= drawn;
     }
-    select_lanes(timeline);
-    for (unsigned i = 0; i < set->count; i++) {
-        if (drawn[i])
-            draw_part(timeline, i);
-    }
+    while (timeline->lanes.all->len <= LANES_A_TURN && draw_next(timeline))
+        ;
 }
 
 /* First the lanes' order, where it has to be found out, then the picture, then arrows. */
@@ -426,12 +451,14 @@ static enum fm_viewer_work work(struct fm_viewer_job *job)
     struct fm_viewer_timeline *timeline = (struct fm_viewer_timeline *)job;
     if (timeline->busy != NULL && timeline->counting < job->set->count)
         return fm_viewer_busy_work(timeline);
-    if (!timeline->is_drawn) {
-        timeline->is_drawn = true;
-        draw(timeline);
-        return fm_viewer_arrows_are_wanted(timeline) ? FM_VIEWER_WORK_MORE : FM_VIEWER_WORK_DONE;
+    if (!timeline->is_chosen) {
+        timeline->is_chosen = true;
+        choose(timeline);
+    } else if (!draw_next(timeline)) {
+        return fm_viewer_arrows_are_wanted(timeline) ? fm_viewer_arrows_work(timeline)
+                                                     : FM_VIEWER_WORK_DONE;
     }
-    return fm_viewer_arrows_work(timeline);
+    return FM_VIEWER_WORK_MORE;
 }
 
 static bool begin_with(struct fm_viewer_timeline *timeline, fm_viewer_lane_test *test,
@@ -457,9 +484,9 @@ static bool begin_with(struct fm_viewer_timeline *timeline, fm_viewer_lane_test 
         fm_viewer_job_work(job, work);
         return true;
     }
-    timeline->is_drawn = true;
-    draw(timeline);
-    if (fm_viewer_arrows_are_wanted(timeline))
+    timeline->is_chosen = true;
+    choose(timeline);
+    if (timeline->drawing < 2 * set->count || fm_viewer_arrows_are_wanted(timeline))
         fm_viewer_job_work(job, work);
     return true;
 }

@@ -198,9 +198,10 @@ static inline bool fm_viewer_job_is_done(const struct fm_viewer_job *job)
 {
     return job->requests == 0;
 }
-/* Steps their readers until the jobs are done, at most for patience_us; returns whether all are
- * done. */
-bool fm_viewer_jobs_run(struct fm_viewer_job *const *jobs, unsigned count, int64_t patience_us);
+bool fm_viewer_jobs_are_done(struct fm_viewer_job *const *jobs, unsigned count);
+/* A step of each. last: pictures are taken of what has been read. False: they are done, or wait for
+ * what nobody computes. */
+bool fm_viewer_jobs_turn(struct fm_viewer_job *const *jobs, unsigned count, bool last);
 /* Whether the job is unfinished, or its answer will improve. */
 bool fm_viewer_job_is_incomplete(const struct fm_viewer_job *job);
 
@@ -343,7 +344,8 @@ struct fm_viewer_timeline {
     struct fm_viewer_activity *activity; /* one a part; NULL of resources */
     GPtrArray *paintings;
     GPtrArray *endings; /* ends.c: readings behind the window */
-    bool clipped, is_drawn;
+    unsigned drawing;   /* pictures and loads of parts that are drawn */
+    bool clipped, is_chosen;
 };
 /* choice.c: some of the counting, part by part, and what it came to for the lanes. */
 enum fm_viewer_work fm_viewer_busy_work(struct fm_viewer_timeline *timeline);

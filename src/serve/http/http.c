@@ -29,6 +29,7 @@ struct fm_http {
     guint idle_source, linger_source, signal_sources[3];
     bool stopped; /* fm_http_stop() ended the loop */
     struct fm_http_streams streams;
+    struct fm_http_laters laters;
     struct fm_http_connections connections;
 };
 
@@ -240,6 +241,12 @@ static void answer_login(const struct fm_http *http, SoupServerMessage *message,
     fm_response_done(&response);
 }
 
+static void send_later(SoupServerMessage *message, struct fm_response *response)
+{
+    send_response(message, response);
+    fm_response_done(response);
+}
+
 static void answer(struct fm_http *http, SoupServerMessage *message, const char *path,
                    const char *query)
 {
@@ -261,10 +268,13 @@ static void answer(struct fm_http *http, SoupServerMessage *message, const char 
         /* The cookie of the token is not sent with requests of other sites. */
         .foreign = http->token == NULL && fm_request_is_foreign(&source),
         .can_stream = true,
+        .can_wait = true,
     };
     struct fm_response response;
     fm_server_handle(http->server, &request, &response);
-    if (response.stream != NULL)
+    if (response.later != NULL)
+        fm_http_laters_begin(&http->laters, message, g_steal_pointer(&response.later));
+    else if (response.stream != NULL)
         fm_http_streams_begin(&http->streams, message, &response);
     else
         send_response(message, &response);
@@ -442,6 +452,7 @@ bool fm_http_new(struct fm_server *server, const struct fm_http_options *options
     http->idle_minutes = options->idle_minutes;
     http->loop = g_main_loop_new(NULL, FALSE);
     fm_http_streams_init(&http->streams);
+    fm_http_laters_init(&http->laters, send_later);
     fm_http_connections_init(&http->connections);
     fm_streams_limit(server, http->connections.max / 2); /* the others are for ordinary requests */
     http->soup = soup_server_new("server-header", "fathom", NULL);
@@ -528,6 +539,7 @@ void fm_http_free(struct fm_http *http)
     if (http == NULL)
         return;
     g_signal_handlers_disconnect_by_data(http->soup, http);
+    fm_http_laters_clear(&http->laters);
     fm_http_streams_clear(&http->streams);
     soup_server_disconnect(http->soup);
     g_object_unref(http->soup);

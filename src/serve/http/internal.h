@@ -38,6 +38,21 @@ void fm_http_streams_clear(struct fm_http_streams *all);
 void fm_http_streams_begin(struct fm_http_streams *all, SoupServerMessage *message,
                            struct fm_response *response);
 
+/* --- later.c --- */
+
+/* An answer is complete: fm_response_done() is the receiver's. */
+typedef void fm_http_later_function(SoupServerMessage *message, struct fm_response *response);
+struct fm_http_laters {
+    GPtrArray *list; /* struct waiting */
+    fm_http_later_function *send;
+};
+void fm_http_laters_init(struct fm_http_laters *all, fm_http_later_function *send);
+/* Drops all of them. */
+void fm_http_laters_clear(struct fm_http_laters *all);
+/* Takes ownership of `later`, and makes the answer in turns on the main loop; the first one now. */
+void fm_http_laters_begin(struct fm_http_laters *all, SoupServerMessage *message,
+                          struct fm_later *later);
+
 /* --- connections.c --- */
 
 struct fm_http_connections {

@@ -138,18 +138,79 @@ static void test_random_windows(struct fixture *f, gconstpointer user)
     g_assert_cmpuint(exact, <, WINDOWS);
 }
 
+static char *write_many(struct fixture *f, unsigned threads)
+{
+    char *path = g_build_filename(f->folder, "many.eventlog", NULL);
+    g_autoptr(GByteArray) bytes = g_byte_array_new();
+    trace_log_begin(bytes);
+    trace_log_add_threads(bytes, threads);
+    trace_log_end(bytes);
+    write_log(path, bytes);
+    g_assert_true(fm_server_add(f->server, path, NULL));
+    return path;
+}
+
+static struct fm_later *ask_later(struct fixture *f, const char *path, const char *query)
+{
+    const struct fm_request request = {
+        .method = "GET", .path = path, .query = query, .can_wait = true};
+    struct fm_response response;
+    fm_server_handle(f->server, &request, &response);
+    struct fm_later *later = g_steal_pointer(&response.later);
+    g_assert_nonnull(later);
+    fm_response_done(&response);
+    return later;
+}
+
+/* While a page of many lanes is made, others are answered, and it is the page that is made at once.
+ */
+static void test_turns(struct fixture *f, gconstpointer user)
+{
+    (void)user;
+    g_autofree char *path = write_many(f, 20000);
+    g_autofree char *query = g_strdup_printf("file=%s&view=timeline&width=500&lanes=5", path);
+    g_autofree char *other = g_strdup_printf("file=%s&view=timeline&width=100&lanes=2", path);
+    static const char *const pages[] = {"/trace", "/trace.json"};
+    for (unsigned i = 0; i < G_N_ELEMENTS(pages); i++) {
+        g_free(ask(f, pages[i], query, 200)); /* all is known now */
+        g_autofree char *at_once = ask(f, pages[i], query, 200);
+        g_autofree char *expected = ask(f, "/trace.json", other, 200);
+        struct fm_later *later = ask_later(f, pages[i], query),
+                        *left = ask_later(f, pages[i], query);
+        unsigned turns = 0;
+        for (; later->step(later); turns++) {
+            if (turns < 3)
+                g_assert_true(left->step(left));
+            g_autofree char *between_turns = ask(f, "/trace.json", other, 200);
+            g_assert_cmpstr(between_turns, ==, expected);
+        }
+        g_assert_cmpuint(turns, >, 4);
+        left->drop(left); /* its reader has gone */
+        struct fm_response response;
+        later->end(later, &response);
+        gsize size;
+        const char *bytes = g_bytes_get_data(response.body, &size);
+        g_autofree char *in_turns = g_strndup(bytes, size);
+        g_assert_cmpuint(response.status, ==, 200);
+        g_assert_cmpstr(in_turns, ==, at_once);
+        fm_response_done(&response);
+    }
+    g_autofree char *bad = g_strdup_printf("file=%s&view=events&from=nowhere", path);
+    struct fm_later *later = ask_later(f, "/trace.json", bad);
+    while (later->step(later))
+        ;
+    struct fm_response response;
+    later->end(later, &response);
+    g_assert_cmpuint(response.status, ==, 400);
+    fm_response_done(&response);
+}
+
 /* Of a hundred thousand lanes an answer has those that are asked for, and counts all. */
 static void test_many_lanes(struct fixture *f, gconstpointer user)
 {
     (void)user;
     enum { THREADS_MANY = 100000 };
-    g_autofree char *path = g_build_filename(f->folder, "many.eventlog", NULL);
-    g_autoptr(GByteArray) bytes = g_byte_array_new();
-    trace_log_begin(bytes);
-    trace_log_add_threads(bytes, THREADS_MANY);
-    trace_log_end(bytes);
-    write_log(path, bytes);
-    g_assert_true(fm_server_add(f->server, path, NULL));
+    g_autofree char *path = write_many(f, THREADS_MANY);
     g_autofree char *query =
         g_strdup_printf("file=%s&view=timeline&width=1000&lanes=3&first=50000", path);
     g_autofree char *json = ask(f, "/trace.json", query, 200);
@@ -215,6 +276,7 @@ int main(int argc, char **argv)
 {
     static const struct traces_test tests[] = {{"boxes of random windows", test_random_windows},
                                                {"many lanes", test_many_lanes},
+                                               {"many lanes in turns", test_turns},
                                                {"many counters", test_many_counters}};
     return traces_run(argc, argv, tests, G_N_ELEMENTS(tests));
 }
