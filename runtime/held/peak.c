@@ -19,7 +19,7 @@ static uint64_t load(const uint64_t *word)
     return __atomic_load_n(word, __ATOMIC_RELAXED);
 }
 
-/* Of large blocks. The leaver of a peak takes what was counted before, what has begun after. */
+/* Bytes of large blocks. Who leaves a peak reads this one before, and the next one after. */
 static uint64_t counted_so_far(const struct fm_rec_header *h)
 {
     return load(&h->large_counted) + load(&h->large_counted_alone);

@@ -33,7 +33,7 @@ struct fm_slots_thread {
     /* While the recording is stopped: all slots of both refer to the first. The second is for
      * entries by code without hooks. NULL: it was never stopped. */
     struct fm_slots_node *stand_in, *stand_in_open;
-    struct fm_slots_stack *stack; /* of a tick; NULL: none yet */
+    struct fm_slots_stack *stack; /* a tick's; NULL: none yet */
     uint32_t edges;               /* made */
     unsigned handlers;            /* entries of handlers */
 };

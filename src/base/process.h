@@ -31,7 +31,7 @@ struct fm_process_counts {
     uint64_t turns; /* how often it was given a CPU: while it does not change, a sleeping thread
                        still sleeps */
 };
-/* Of a thread. False: not known. */
+/* A thread's. False: not known. */
 bool fm_process_counts(int pid, int tid, struct fm_process_counts *ret);
 
 /* The number that a thread (tid = pid: a process) has in its innermost pid namespace (container);

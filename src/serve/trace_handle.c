@@ -12,7 +12,7 @@
 struct answer {
     struct fm_later later;
     struct fm_trace_page *page;
-    char *method, *path, *accept; /* what errors need of the request */
+    char *method, *path, *accept; /* the request's, for errors */
 };
 
 static void answer_drop(struct fm_later *later)

@@ -15,7 +15,7 @@ static char *default_output(const char *path)
                                            ".folded", ".json",       ".txt",      ".perf",
                                            ".out",    ".speedscope", ".callgrind"};
     size_t size = strlen(path);
-    while (size > 1 && path[size - 1] == '/') /* of a folder */
+    while (size > 1 && path[size - 1] == '/') /* a folder may end so */
         size--;
     for (unsigned i = 0; i < G_N_ELEMENTS(suffixes); i++) {
         g_autofree char *rest = g_strndup(path, size);

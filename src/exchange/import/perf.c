@@ -113,7 +113,7 @@ struct header {
     struct slice command, event, rest;
     uint64_t period;
     bool timed, has_period;
-    struct slice time; /* of the timed ones */
+    struct slice time; /* the timed ones' */
 };
 
 static bool is_number(struct slice word)

@@ -18,7 +18,7 @@ struct firefox {
     struct fm_stacks *stacks;
     GPtrArray *threads; /* struct fm_firefox_thread */
     GHashTable *taken;  /* names of threads */
-    GPtrArray *texts;   /* of processes that stand as text within the JSON */
+    GPtrArray *texts;   /* texts of processes that stand as such within the JSON */
     unsigned cpu;       /* measure; 0 = not recorded by all threads */
     double cpu_scale;
     bool is_time, is_bytes; /* meaning of weights; else samples */

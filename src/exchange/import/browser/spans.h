@@ -15,7 +15,7 @@ struct fm_spans;
 /* What does not nest as it should, and how many spans there are. */
 struct fm_spans_found {
     uint64_t spans, cut, never_ended, ends_without_begin;
-    uint64_t time_ns; /* of the outermost spans */
+    uint64_t time_ns; /* the outermost spans' */
 };
 
 struct fm_spans *fm_spans_new(void);

@@ -21,7 +21,7 @@ struct string {
 /* What an address was: the function itself, and in front of it what was inlined into it. */
 struct place {
     uint32_t module;       /* a string's number, 0 = not known */
-    uint32_t first, count; /* of bodies */
+    uint32_t first, count; /* the bodies' */
     bool allocates;        /* operator new: the stack is the one of its caller */
 };
 

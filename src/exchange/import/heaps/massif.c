@@ -19,7 +19,7 @@ struct snapshot {
 
 /* A line of the tree whose callers are being read. */
 struct node {
-    const char *text; /* of the frame */
+    const char *text; /* the frame's */
     size_t size;
     uint64_t bytes, of_callers;
     uint64_t callers; /* still to come */

@@ -27,15 +27,15 @@ enum { SAMPLE_STACK = 1, SAMPLE_ATTRIBUTES, SAMPLE_VALUES = 4, SAMPLE_TIMES };
 struct otlp {
     const struct fm_import_input *input;
     struct fm_stacks *stacks;
-    struct fm_otlp_dictionary *dictionary; /* of the message that is read */
+    struct fm_otlp_dictionary *dictionary; /* for the message that is read */
     GPtrArray *texts;                      /* names and units of the sample types */
     struct fm_import_type types[FM_MEASURES_MAX];
     struct fm_import_column column[FM_MEASURES_MAX];
     struct fm_import_columns columns;
-    struct fm_import_figures figures; /* of fathom's own exports */
+    struct fm_import_figures figures; /* fathom's own exports have it */
     unsigned resources;
     uint32_t base;     /* depth of the frame of the process */
-    GHashTable *calls; /* of this process: thread's name -> table of calls_of() */
+    GHashTable *calls; /* within this process: thread's name -> table of calls_of() */
     bool adds;         /* the second pass: the first finds the sample types */
     /* Nanoseconds that a sample stands for, of a type; 0 = not known, or not always the same. */
     uint64_t periods[FM_MEASURES_MAX];

@@ -53,8 +53,8 @@ enum {
 #define FM_PERF_MISC_USER 2u
 #define FM_PERF_MISC_MODE 7u
 #define FM_PERF_MISC_EXEC (1u << 13)     /* a COMM by exec, a FORK that was no fork */
-#define FM_PERF_MISC_BUILD_ID (1u << 14) /* of MMAP2 */
-#define FM_PERF_MISC_ID_SIZE (1u << 15)  /* of BUILD_ID */
+#define FM_PERF_MISC_BUILD_ID (1u << 14) /* MMAP2 has it */
+#define FM_PERF_MISC_ID_SIZE (1u << 15)  /* BUILD_ID has it */
 #define FM_PERF_ID_BYTES 20u
 
 struct fm_perf_event {

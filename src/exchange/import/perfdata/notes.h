@@ -5,9 +5,9 @@
 #include "exchange/import/perfdata/processes.h"
 
 struct fm_perf_quality {
-    uint64_t samples, value, unnamed, kernel, unnamed_kernel, one_frame; /* of the first measure */
+    uint64_t samples, value, unnamed, kernel, unnamed_kernel, one_frame; /* the first measure's */
     uint64_t chains, branches, deferred;
-    uint64_t copies, copies_full, not_unwound, unwound_cut; /* of stacks */
+    uint64_t copies, copies_full, not_unwound, unwound_cut; /* number of stacks */
     uint64_t damaged, no_event, no_room;
     struct fm_import_times times;
     bool live; /* samples of a process, not of a file: perf's options are no help */

@@ -7,7 +7,7 @@
 struct fm_perf_places;
 
 struct fm_perf_body_at {
-    uint32_t function; /* of stacks */
+    uint32_t function; /* in stacks */
     uint32_t line;     /* line in it of the code, or of what is inlined there; 0: not known */
 };
 /* Bodies from the outermost on, valid until the next call. */

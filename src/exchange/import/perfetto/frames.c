@@ -14,7 +14,7 @@ enum { LINE_FUNCTION = 1, LINE_FILE, LINE_LINE };
 
 struct frame {
     char *name; /* NULL: code at an address */
-    char *path; /* of the program file; "" = not known */
+    char *path; /* the program file's; "" = not known */
     char *key;  /* file and address, by which its symbol is found; NULL: it has none */
 };
 struct stack {
