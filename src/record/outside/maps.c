@@ -78,6 +78,15 @@ static bool parse(char *line, struct mapping *ret)
     return true;
 }
 
+/* /proc tells files below a root that is a folder of ours by our paths. */
+static void cut_root(const struct fm_target *target, struct mapping *mapping)
+{
+    size_t size = target->rooted_at == NULL ? 0 : strlen(target->rooted_at);
+    if (size > 0 && strncmp(mapping->path, target->rooted_at, size) == 0 &&
+        mapping->path[size] == '/')
+        mapping->path += size;
+}
+
 static bool add(struct fm_perf_live *live, pid_t pid, const struct mapping *mapping,
                 const struct build_id *id, GError **error)
 {
@@ -109,6 +118,7 @@ bool fm_outside_maps(struct fm_perf_live *live, const struct fm_target *target, 
             *next++ = '\0';
         if (!parse(line, &mapping))
             continue;
+        cut_root(target, &mapping);
         if (g_strcmp0(mapping.path, of) != 0) {
             g_free(of);
             of = g_strdup(mapping.path);
@@ -134,6 +144,7 @@ char *fm_outside_python(const struct fm_target *target, uint64_t *ret_start)
         struct mapping mapping;
         if (!parse(*line, &mapping) || mapping.offset != 0)
             continue;
+        cut_root(target, &mapping);
         const char *base = strrchr(mapping.path, '/');
         bool library = base != NULL && g_str_has_prefix(base, "/libpython3.");
         if (!library && (base == NULL || found != NULL || !g_str_has_prefix(base, "/python3")))

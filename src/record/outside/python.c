@@ -105,6 +105,8 @@ static bool read_file(const struct fm_target *target, const char *path, struct s
 {
     g_autofree char *whole = g_strconcat(target->root == NULL ? "" : target->root, path, NULL);
     int file = open(whole, O_RDONLY | O_CLOEXEC);
+    if (file < 0) /* from before it changed its root */
+        file = open(path, O_RDONLY | O_CLOEXEC);
     elf_version(EV_CURRENT);
     Elf *elf = file >= 0 ? elf_begin(file, ELF_C_READ_MMAP, NULL) : NULL;
     if (elf != NULL) {

@@ -195,6 +195,9 @@ bool fm_target_open(pid_t pid, struct fm_target *ret, GError **error)
     ret->command = command_of(pid);
     ret->folder = link_of(pid, "cwd");
     ret->root = fm_process_root(pid);
+    ret->rooted_at = link_of(pid, "root");
+    if (g_strcmp0(ret->rooted_at, "/") == 0)
+        g_clear_pointer(&ret->rooted_at, g_free);
     ret->start_ns = start_of(pid);
     ret->inner_pid = fm_process_inner(pid, pid);
     ret->parent = (pid_t)status_of(pid, "PPid");
@@ -211,5 +214,6 @@ void fm_target_close(struct fm_target *target)
     g_free(target->command);
     g_free(target->folder);
     g_free(target->root);
+    g_free(target->rooted_at);
     target->pidfd = -1;
 }

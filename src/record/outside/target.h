@@ -24,6 +24,7 @@ struct fm_target {
     char *command;     /* as a shell would take it */
     char *folder;      /* its working folder; NULL = not known */
     char *root;        /* path of its root folder; NULL = ours */
+    char *rooted_at;   /* its path among our folders; NULL = it is not below ours */
     uint64_t start_ns; /* since 1970 */
     int32_t inner_pid; /* its number in its own container */
     pid_t parent, tracer;

@@ -335,6 +335,53 @@ def made(tap, folder, way):
                   f"{way}: the newest name of code that was made: {name}", "\n".join(paths))
 
 
+ROOTED = r"""
+#define _GNU_SOURCE
+#include <poll.h>
+#include <stdio.h>
+#include <unistd.h>
+static volatile unsigned long work;
+__attribute__((noinline)) static void inner(void) { for (int i = 0; i < 100000; i++) work++; }
+__attribute__((noinline)) static void outer(void) { inner(); work++; }
+int main(int count, char **words)
+{
+    struct pollfd in = {.fd = 0, .events = POLLIN};
+    if (count > 1 && chroot(words[1]) != 0)
+        return 1;
+    puts("ready");
+    fflush(stdout);
+    while (poll(&in, 1, 0) == 0)
+        outer();
+    return 0;
+}
+"""
+
+
+def rooted(tap, folder, way):
+    """Its root is a folder of ours: /proc tells its files by paths of ours, also those that it had before."""
+    allowed = [] if os.geteuid() == 0 else ["unshare", "-r"]
+    place = folder / "place"
+    place.mkdir(exist_ok=True)
+    (folder / "rooted.c").write_text(ROOTED)
+    lib.must(["gcc", "-O1", "-fno-optimize-sibling-calls", "-static", "-Wl,--build-id=none", "rooted.c",
+              "-o", place / "within"], folder)
+    lib.must(["gcc", "-O1", "-fno-optimize-sibling-calls", "-Wl,--build-id", "rooted.c", "-o", "before"], folder)
+    if lib.run([*allowed, "chroot", place, "/within"], folder, input="\n").returncode != 0:
+        tap.skip(f"{way}: a process with a root of its own", "this user may not change the root")
+        return
+    for words in ["chroot", place, "/within"], [folder / "before", place]:
+        target = Target(folder, *allowed, *words)
+        try:
+            recorder = Recorder(folder, target, way, name="rooted")
+            target.work()
+            recorder.end()
+        finally:
+            target.end()
+        paths = contexts(folder, "rooted.data", "cpu")
+        tap.check(below(paths, "main", "outer", "inner") > 0, f"{way}: names of a process with a root of its own",
+                  "\n".join(paths))
+
+
 LATE = r"""
 #include <dlfcn.h>
 #include <pthread.h>
@@ -512,8 +559,8 @@ def main():
         for way in why:
             tap.skip(way, f"the kernel refuses it: {why[way]}")
         for way in found:
-            for case in (attached, frame_pointers, idle, killed, stopped, ended, started, brief, late, made,
-                         javascript):
+            for case in (attached, frame_pointers, idle, killed, stopped, ended, started, brief, rooted, late,
+                         made, javascript):
                 tap.case(case, tap, folder, way, name=f"{way}: {case.__name__}")
         if "ptrace" in found:
             tap.case(python, tap, folder)

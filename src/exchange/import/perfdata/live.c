@@ -30,6 +30,7 @@ struct fm_perf_live *fm_perf_live_new(const struct fm_perf_live_of *of)
     fm_perf_reader_begin(reader, of->program, of->origin);
     reader->quality.live = true;
     reader->processes.by_path = true;
+    reader->processes.changes_root = live->root != NULL;
     reader->processes.inner_pid = of->inner_pid;
     reader->measures = g_new0(struct fm_perf_measure, FM_PERF_LIVE_MEASURES);
     return live;

@@ -173,6 +173,11 @@ struct fm_import_code *fm_perf_code_of(const struct fm_perf_processes *processes
             g_strconcat(processes->symfs == NULL ? "" : processes->symfs, image->path, NULL);
         image->code =
             fm_import_code_open(path, image->build_id, image->build_id_size, &image->other);
+        bool other;
+        if (image->code == NULL && processes->changes_root && image->build_id_size > 0 &&
+            (image->code = fm_import_code_open(image->path, image->build_id, image->build_id_size,
+                                               &other)) != NULL)
+            image->other = false;
         image->by_path = image->code != NULL && image->build_id_size == 0;
     }
     image->opened = true;

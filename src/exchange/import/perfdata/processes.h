@@ -43,6 +43,7 @@ struct fm_perf_processes {
     GHashTable *names;     /* tid -> char *, of strings */
     GStringChunk *strings;
     const char *symfs; /* in front of all paths */
+    bool changes_root; /* a path may be from before the process had that root: one of ours */
     int32_t inner_pid; /* number that the one process has where it runs; 0 = the recorded one */
     bool by_path;      /* files without a recorded build id count as the recorded ones */
     struct fm_perf_process kernel;
