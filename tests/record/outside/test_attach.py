@@ -382,6 +382,22 @@ def rooted(tap, folder, way):
                   "\n".join(paths))
 
 
+def removed(tap, folder, way):
+    """Its file is gone: what is missing is said without options of other recorders."""
+    lib.must(["gcc", "-O1", "rooted.c", "-o", "removed"], folder)
+    target = Target(folder, folder / "removed")
+    try:
+        (folder / "removed").unlink()
+        recorder = Recorder(folder, target, way, name="removed")
+        target.work()
+        recorder.end()
+    finally:
+        target.end()
+    page = lib.must([lib.FATHOM, "report", "--width=0", "menu", "removed.data"], folder).stdout
+    tap.check("not known: files of the program were not found" in page and "perf record" not in page,
+              f"{way}: the first page says why there are no names", page)
+
+
 LATE = r"""
 #include <dlfcn.h>
 #include <pthread.h>
@@ -559,7 +575,7 @@ def main():
         for way in why:
             tap.skip(way, f"the kernel refuses it: {why[way]}")
         for way in found:
-            for case in (attached, frame_pointers, idle, killed, stopped, ended, started, brief, rooted, late,
+            for case in (attached, frame_pointers, idle, killed, stopped, ended, started, brief, rooted, removed, late,
                          made, javascript):
                 tap.case(case, tap, folder, way, name=f"{way}: {case.__name__}")
         if "ptrace" in found:

@@ -154,22 +154,35 @@ static int compare_findings(const void *a, const void *b)
     return (x->share < y->share) - (x->share > y->share);
 }
 
-static void add_shares(const struct fm_quality *quality, GPtrArray *to)
+/* Of a running process: what helps is no option of a recorder. */
+static const struct sentences {
+    const char *no_chains, *one_frame, *cut;
+} of_recorders =
+    {"Call chains were not recorded: who called a function is not known (perf record -g).",
+     "%s %% stands in stacks of one function, whose callers are not known: build with "
+     "-fno-omit-frame-pointer, or record with another way of unwinding (perf record "
+     "--call-graph dwarf).",
+     "%s %% stands in stacks that do not begin where a thread begins: totals of callers "
+     "are too small. A deeper limit of the recorder helps (perf record --call-graph "
+     "dwarf,16384; kernel.perf_event_max_stack)."},
+  of_processes = {
+      "Who called a function is not known: files of the program were not found, or have "
+      "no unwind tables.",
+      "%s %% stands in stacks of one function, whose callers are not known: files of "
+      "the program were not found, or have no unwind tables.",
+      "%s %% stands in stacks that do not begin where a thread begins: totals of callers "
+      "are too small. A stack ends in code without unwind tables and frame pointers, and "
+      "where its copy ends."};
+
+static void add_shares(const struct fm_quality *quality, const struct sentences *words,
+                       GPtrArray *to)
 {
     struct finding findings[4];
     unsigned count = 0;
     if (quality->one_frame >= ONE_FRAME_NOTABLE && quality->one_frame < ALL)
-        findings[count++] = (struct finding){
-            quality->one_frame,
-            "%s %% stands in stacks of one function, whose callers are not known: build with "
-            "-fno-omit-frame-pointer, or record with another way of unwinding (perf record "
-            "--call-graph dwarf)."};
+        findings[count++] = (struct finding){quality->one_frame, words->one_frame};
     if (quality->cut >= CUT_NOTABLE && quality->cut_functions >= CUT_FUNCTIONS_NOTABLE)
-        findings[count++] = (struct finding){
-            quality->cut,
-            "%s %% stands in stacks that do not begin where a thread begins: totals of callers "
-            "are too small. A deeper limit of the recorder helps (perf record --call-graph "
-            "dwarf,16384; kernel.perf_event_max_stack)."};
+        findings[count++] = (struct finding){quality->cut, words->cut};
     if (quality->outermost >= OUTERMOST_NOTABLE)
         findings[count++] = (struct finding){
             quality->outermost,
@@ -191,13 +204,13 @@ static void add_shares(const struct fm_quality *quality, GPtrArray *to)
 GPtrArray *fm_quality_sentences(const struct fm_profile *profile, const struct fm_quality *quality)
 {
     GPtrArray *sentences = g_ptr_array_new_with_free_func(g_free);
+    bool outside = g_strcmp0(profile->run_info.origin, FM_ORIGIN_OUTSIDE) == 0;
+    const struct sentences *words = outside ? &of_processes : &of_recorders;
     add_warnings(profile, sentences);
     if (quality->sampled && quality->one_frame >= ALL)
-        g_ptr_array_add(sentences,
-                        g_strdup("Call chains were not recorded: who called a function is not "
-                                 "known (perf record -g)."));
+        g_ptr_array_add(sentences, g_strdup(words->no_chains));
     if (quality->sampled)
-        add_shares(quality, sentences);
+        add_shares(quality, words, sentences);
     if (quality->sampled && profile->run_info.origin != NULL && quality->samples > 0 &&
         quality->samples < FEW_SAMPLES)
         g_ptr_array_add(
