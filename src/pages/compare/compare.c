@@ -188,7 +188,7 @@ static void add_inlined(struct view *v)
         if (cause->kind != FM_CAUSE_INLINED)
             continue;
         char *what = fm_cause_what(v->c, cause);
-        if (!g_hash_table_add(told, what)) /* of two lines of one caller */
+        if (!g_hash_table_add(told, what)) /* one caller, two lines */
             continue;
         if (count++ < INLINED_NAMED)
             g_string_append_printf(names, "%s%s", names->len > 0 ? "; " : "", what);

@@ -6,7 +6,7 @@
 #include "profile/digest/run/temporary.h"
 
 #define STEPS_SHOWN 6
-#define SHARE_ADVISED 0.01 /* of all blocks: a buffer for fewer would not save much */
+#define SHARE_ADVISED 0.01 /* a buffer for fewer of all blocks would not save much */
 
 static void add_column(struct fm_table *table, const char *title, const char *name,
                        unsigned priority, enum fm_column_class column_class)

@@ -154,7 +154,7 @@ static int compare_findings(const void *a, const void *b)
     return (x->share < y->share) - (x->share > y->share);
 }
 
-/* Of a running process: what helps is no option of a recorder. */
+/* A running process is sampled by fathom: no option of a recorder helps. */
 static const struct sentences {
     const char *no_chains, *one_frame, *cut;
 } of_recorders =
