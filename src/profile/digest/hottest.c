@@ -456,3 +456,9 @@ bool fm_hot_is_wrapper(struct fm_hot *hot, uint32_t ps)
     settle(hot);
     return hot->wrappers != NULL && fm_digest_is_wrapper(hot->wrappers, ps);
 }
+
+uint32_t fm_hot_owner(struct fm_hot *hot, uint32_t pd)
+{
+    settle(hot);
+    return hot->a->profile->pd_ps[above_wrappers(hot, pd)];
+}

@@ -55,3 +55,6 @@ unsigned fm_hot_recursions(struct fm_hot *hot, enum fm_measure_id measure,
  * most once a call, and is called from several places. */
 unsigned fm_hot_wrappers(struct fm_hot *hot);
 bool fm_hot_is_wrapper(struct fm_hot *hot, uint32_t ps);
+/* The function that allocates in a proc dynamic: the caller of a wrapper, which fm_hot_paths()
+ * names, else its own. */
+uint32_t fm_hot_owner(struct fm_hot *hot, uint32_t pd);

@@ -48,17 +48,22 @@ static bool sizes_differ(const struct fm_analysis *a, uint32_t ps)
     return false;
 }
 
+/* That of all types, "operator new(unsigned long)", or of a class, "User::operator new(...)". */
+static bool is_operator_new(const char *name)
+{
+    const char *at = strstr(name, "operator new");
+    return at != NULL && (at == name || at[-1] == ':' || at[-1] == ' ') &&
+           strstr(at, ")::") == NULL;
+}
+
 bool fm_digest_is_allocator(const char *name)
 {
     static const char *const names[] = {
         "malloc",        "calloc", "realloc",  "reallocarray", "memalign", "posix_memalign",
         "aligned_alloc", "valloc", "pvalloc",  "strdup",       "strndup",  "__strdup",
         "__strndup",     "wcsdup", "asprintf", "vasprintf"};
-    static const char *const beginnings[] = {"_Znw", "_Zna", "operator new(", "operator new[]("};
-    for (unsigned i = 0; i < G_N_ELEMENTS(beginnings); i++) {
-        if (g_str_has_prefix(name, beginnings[i]))
-            return true;
-    }
+    if (g_str_has_prefix(name, "_Znw") || g_str_has_prefix(name, "_Zna") || is_operator_new(name))
+        return true;
     for (unsigned i = 0; i < G_N_ELEMENTS(names); i++) {
         if (strcmp(names[i], name) == 0)
             return true;

@@ -188,8 +188,8 @@ def main():
                   "too few samples: calls lead, and are said to be no time", few)
         for _ in range(5):  # on a busy machine a tick may come late, and charge one function for many
             flat = Page(folder, "flat", FLAT)
-            times = [row["time_self_seconds"] for row in flat.rows["hot_functions"]]
-            if times[0] <= 0.08 * flat.seconds:
+            # Where a busy machine has ticks so late that there are fewer than 20, calls lead.
+            if flat.rows["hot_functions"][0].get("time_self_seconds", flat.seconds) <= 0.08 * flat.seconds:
                 break
         tap.check("Where the time goes" in flat.headings and flat.says("No function stands out"),
                   "flat: it says that the order is chance", flat)

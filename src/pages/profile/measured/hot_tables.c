@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "pages/profile/measured/cost_table.h"
 #include "pages/profile/measured/function_table.h"
 #include "pages/profile/measured/path_text.h"
 #include "pages/profile/parts/names.h"
@@ -21,6 +22,7 @@
 #define LITTLE 0.01
 #define RECURSION_SHARE 0.05 /* smaller recursions have no table */
 #define FLAT_ROWS 10u
+#define PEAK_SHOWN_BYTES (16u << 20)
 #define FLAT_SHARE 0.1
 #define THREADS_AMONG 20u /* rows of threads that are left out of a list of functions */
 
@@ -93,14 +95,6 @@ static void add_path_cell(struct fm_page *page, struct fm_table *table, uint32_t
     fm_cell_path(table, parts, count, 0);
 }
 
-static void add_plain_column(struct fm_table *table, const char *title, const char *name,
-                             unsigned priority, enum fm_column_class column_class)
-{
-    fm_table_group(table, title, column_class, FM_COLOUR_NEVER);
-    fm_table_column(table, NULL, name, NULL);
-    fm_column_priority(table, priority);
-}
-
 static void add_paths_table(struct fm_page *page, const struct fm_measured *measured,
                             const char *name, const char *own_title,
                             const struct fm_hot_path *paths, unsigned count)
@@ -114,9 +108,9 @@ static void add_paths_table(struct fm_page *page, const struct fm_measured *meas
     fm_table_ranked(table, caption);
     fm_measured_column(table, measured, own_title, "self", 1);
     fm_measured_spread_column(table, measured, "self", 2);
-    add_plain_column(table, "%", "self_percent", 3, FM_COLUMN_NUMBER);
-    add_plain_column(table, "Calls", "calls_count", 2, FM_COLUMN_NUMBER);
-    add_plain_column(table, "Path", "path", 1, FM_COLUMN_PROC);
+    fm_cost_column(table, "%", "self_percent", 3, FM_COLUMN_NUMBER);
+    fm_cost_column(table, "Calls", "calls_count", 2, FM_COLUMN_NUMBER);
+    fm_cost_column(table, "Path", "path", 1, FM_COLUMN_PROC);
     for (unsigned i = 0; i < count; i++) {
         fm_table_row(table, "path", false);
         if (fm_measured_is_soft(measured, paths[i].own))
@@ -202,17 +196,22 @@ void fm_add_hot_holders(struct fm_page *page, unsigned rows)
     add_holders(page, NULL, rows);
 }
 
-void fm_add_never_freed(struct fm_page *page, unsigned rows)
-{
-    g_autoptr(FmHeldDigest) held = fm_held_digest_new(page->profile, page->recording->hot);
-    if (held->bytes > 0)
-        add_holders(page, held->has, rows);
-}
-
 void fm_add_hot_at_peak(struct fm_page *page, unsigned rows)
 {
     add_hot_memory(page, FM_QUERY_BY_PEAK, "Live at the peak", "At the peak", "hot_at_peak", NULL,
                    rows);
+}
+
+void fm_add_leading_memory(struct fm_page *page, unsigned rows)
+{
+    g_autoptr(FmHeldDigest) held = fm_held_digest_new(page->profile, page->recording->hot);
+    if (held->bytes > 0)
+        add_holders(page, held->has, rows);
+    else if (page->profile->run_info.peak_bytes >= PEAK_SHOWN_BYTES &&
+             fm_measure_is_recorded(page->recording, FM_QUERY_BY_PEAK))
+        fm_add_hot_at_peak(page, rows);
+    else
+        fm_add_hot_allocators(page, rows);
 }
 
 /* --- functions --- */
@@ -263,17 +262,17 @@ static bool is_among(const uint32_t *ps, uint32_t count, uint32_t one)
 }
 
 bool fm_hot_paths_differ(const struct fm_page *page, const struct fm_measured *measured,
-                         unsigned rows)
+                         unsigned paths, unsigned functions)
 {
-    const struct fm_hot_path *paths;
-    unsigned count = shown_paths(page, measured, rows, &paths);
-    uint32_t functions;
-    g_autofree uint32_t *ps = top_functions(page, measured, rows, &functions);
-    for (unsigned i = 0; i < count && !is_flat(page, measured, ps, functions); i++) {
-        if (!is_among(ps, functions, paths[i].ps))
+    const struct fm_hot_path *hot;
+    unsigned count = shown_paths(page, measured, paths, &hot);
+    uint32_t known;
+    g_autofree uint32_t *ps = top_functions(page, measured, MAX(functions, FLAT_ROWS), &known);
+    for (unsigned i = 0; i < count && !is_flat(page, measured, ps, known); i++) {
+        if (!is_among(ps, MIN(known, functions), hot[i].ps))
             return true;
         for (unsigned before = 0; before < i; before++) {
-            if (paths[before].ps == paths[i].ps)
+            if (hot[before].ps == hot[i].ps)
                 return true;
         }
     }
@@ -284,8 +283,10 @@ static void add_functions_table(struct fm_page *page, const struct fm_measured *
                                 const char *heading, const char *name, unsigned rows)
 {
     uint32_t *ps, count;
-    ps = top_functions(page, measured, rows, &count);
-    while (count > ROWS_LEAST && !is_flat(page, measured, ps, count)) {
+    ps = top_functions(page, measured, MAX(rows, FLAT_ROWS), &count);
+    bool flat = is_flat(page, measured, ps, count);
+    count = MIN(count, rows);
+    while (count > ROWS_LEAST && !flat) {
         struct fm_cost last;
         fm_analysis_ps_cost(page->analysis, ps[count - 1], &last);
         if (!is_little(measured, last.own[measured->measure]))
@@ -294,7 +295,7 @@ static void add_functions_table(struct fm_page *page, const struct fm_measured *
     }
     if (count > 0) {
         fm_add_heading(page->body, heading);
-        if (is_flat(page, measured, ps, count))
+        if (flat)
             fm_add_text(page->body, "No function stands out: the order of these is chance. A run "
                                     "ten times as long tells 1 % from 2 %.");
         fm_function_table(page, measured, name, ps, count, true);
@@ -341,11 +342,11 @@ unsigned fm_add_hot_recursions(struct fm_page *page, const struct fm_measured *m
     fm_table_ranked(table, NULL);
     fm_measured_column(table, measured, "Total", "total", 1);
     fm_measured_column(table, measured, "Self", "self", 2);
-    add_plain_column(table, "Entered", "entered_count", 2, FM_COLUMN_NUMBER);
+    fm_cost_column(table, "Entered", "entered_count", 2, FM_COLUMN_NUMBER);
     fm_column_help(table, "Calls from outside");
-    add_plain_column(table, "Calls an entry", "calls_per_entry_count", 3, FM_COLUMN_NUMBER);
+    fm_cost_column(table, "Calls an entry", "calls_per_entry_count", 3, FM_COLUMN_NUMBER);
     fm_column_help(table, "Calls of its functions for each of them");
-    add_plain_column(table, "Recursion", "path", 1, FM_COLUMN_PROC);
+    fm_cost_column(table, "Recursion", "path", 1, FM_COLUMN_PROC);
     for (unsigned i = 0; i < MIN(count, rows); i++) {
         struct fm_query link = fm_page_link(page, FM_CMD_CLIQUE, all[i].clique);
         g_autofree char *label = fm_clique_label(page, all[i].clique);
@@ -569,13 +570,13 @@ unsigned fm_add_contexts(struct fm_page *page, const struct fm_measured *measure
     fm_table_ranked(table, NULL);
     fm_measured_column(table, measured, "Total", "total", 1);
     fm_measured_column(table, measured, "Self", "self", 2);
-    add_plain_column(table, "Calls", "calls_count", 2, FM_COLUMN_NUMBER);
-    add_plain_column(table, "Per call",
-                     measured->is_time    ? "total_per_call_seconds"
-                     : measured->is_bytes ? "total_per_call_bytes"
-                                          : "total_per_call_count",
-                     3, FM_COLUMN_NUMBER);
-    add_plain_column(table, "Path", "path", 1, FM_COLUMN_PROC);
+    fm_cost_column(table, "Calls", "calls_count", 2, FM_COLUMN_NUMBER);
+    fm_cost_column(table, "Per call",
+                   measured->is_time    ? "total_per_call_seconds"
+                   : measured->is_bytes ? "total_per_call_bytes"
+                                        : "total_per_call_count",
+                   3, FM_COLUMN_NUMBER);
+    fm_cost_column(table, "Path", "path", 1, FM_COLUMN_PROC);
     for (guint i = 0; i < MIN(kept->len, rows); i++)
         add_context_row(page, table, measured, &g_array_index(kept, struct context, i),
                         contexts.all.total, times_the_others(measured, &contexts, i));

@@ -9,10 +9,11 @@
  * number. */
 /* Returns how many there are. */
 unsigned fm_add_hot_paths(struct fm_page *page, const struct fm_measured *measured, unsigned rows);
-/* Whether the hottest paths say more than the hottest functions: one function has several of them,
- * or one is not among the functions. Where no function stands out, they do not. */
+/* Whether the hottest paths say more than the hottest functions, of at most so many each: one
+ * function has several of them, or one is not among the functions. Where no function stands out,
+ * they do not. */
 bool fm_hot_paths_differ(const struct fm_page *page, const struct fm_measured *measured,
-                         unsigned rows);
+                         unsigned paths, unsigned functions);
 void fm_add_hot_functions(struct fm_page *page, const struct fm_measured *measured, unsigned rows);
 /* By CPU time, if there are enough samples: for a program that mostly waits. */
 void fm_add_busy_functions(struct fm_page *page, unsigned rows);
@@ -27,8 +28,10 @@ void fm_add_hot_allocators(struct fm_page *page, unsigned rows);
  * empty. */
 void fm_add_hot_holders(struct fm_page *page, unsigned rows);
 void fm_add_hot_at_peak(struct fm_page *page, unsigned rows);
-/* Leaks without those of few blocks (profile/digest/run/held.h). */
-void fm_add_never_freed(struct fm_page *page, unsigned rows);
+/* The one table of memory that tells most: leaks without those of few blocks
+ * (profile/digest/run/held.h), else the peak where it is 16 MiB or more, else what was allocated.
+ */
+void fm_add_leading_memory(struct fm_page *page, unsigned rows);
 /* Time in code without hooks by file, where it is a tenth or more: a part of the hottest functions'
  * own. */
 void fm_add_unhooked(struct fm_page *page, unsigned rows);

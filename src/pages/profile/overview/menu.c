@@ -18,10 +18,17 @@
 #include "pages/profile/parts/preferences.h"
 
 #define RECURSION_LEADS 0.5 /* then the table of recursions is the first */
-#define ROWS_SHOWN 10
-#define RECURSIONS_SHOWN 20
+/* Rows and levels of the first page, so that it is no longer than 2,500 pixels of a wide window. */
+#define LEVELS_SHOWN 10
+#define FUNCTIONS_SHOWN 8
+#define PATHS_SHOWN 5
 #define LINES_SHOWN 5u
+#define RECURSIONS_LEADING 3
+#define WAITS_SHOWN 4
+#define MEMORY_SHOWN 4
 #define UNHOOKED_SHOWN 5
+
+#define RECURSIONS_SHOWN 20
 #define FUNCTIONS_A_PAGE 100
 
 #define ACTION_PERCENT 90
@@ -283,59 +290,11 @@ void fm_add_summary(struct fm_page *page)
     add_number(page, table, "module_count", modules, page->analysis->module_count);
 }
 
-/* Invariants are worded for Mercury's structures, which C programs have under other names. */
-static char *in_terms_of(const struct fm_page *page, const char *text)
-{
-    static const char *const words[][2] = {
-        {"call sequence numbers", "counted calls"},
-        {"callseqs", "counted calls"},
-        {"quanta", "ticks"},
-        {"user ticks", "program's ticks"},
-        {"proc dynamic", "context"},
-        {"call site dynamic", "call in context"},
-        {"call sites without a call port", "calling lines without counted calls"},
-        {"clique", "group"},
-        {"procedure", "function"},
-    };
-    char *out = g_strdup(text);
-    for (size_t i = 0; page->profile->flavour == FM_FLAVOUR_C && i < G_N_ELEMENTS(words); i++) {
-        g_auto(GStrv) parts = g_strsplit(out, words[i][0], -1);
-        g_free(out);
-        out = g_strjoinv(words[i][1], parts);
-    }
-    return out;
-}
-
-static void add_invariants(struct fm_page *page)
-{
-    const struct fm_open_profile *recording = page->recording;
-    bool all = true;
-    struct fm_table *table = fm_add_table(page->body, FM_BOX_NEVER, "invariants");
-    fm_table_group(table, "Invariant", FM_COLUMN_DEFAULT, FM_COLOUR_NEVER);
-    fm_table_column(table, NULL, "invariant", NULL);
-    fm_table_group(table, "Holds", FM_COLUMN_DEFAULT, FM_COLOUR_NEVER);
-    fm_table_column(table, NULL, "holds", NULL);
-    fm_table_group(table, "Figures", FM_COLUMN_DEFAULT, FM_COLOUR_NEVER);
-    fm_table_column(table, NULL, "detail", NULL);
-    for (unsigned i = 0; i < recording->invariant_count; i++) {
-        const struct fm_invariant *invariant = &recording->invariants[i];
-        all = all && invariant->holds;
-        fm_table_row(table, "invariant", false);
-        g_autofree char *name = in_terms_of(page, invariant->name);
-        g_autofree char *detail = in_terms_of(page, invariant->detail ? invariant->detail : "");
-        fm_cell_string(table, name, FM_STYLE_PLAIN);
-        fm_cell_string(table, invariant->holds ? "yes" : "NO",
-                       invariant->holds ? FM_STYLE_PLAIN : FM_STYLE_BOLD);
-        fm_cell_string(table, detail, FM_STYLE_PLAIN);
-    }
-    fm_display_fact_bool(page->display, "invariants_hold", all);
-}
-
 /* Adds the flame graph of the most informative measure. */
 static void add_picture(struct fm_page *page, const struct fm_measured *measured)
 {
     const struct fm_flame_wish wish = {
-        .measured = measured, .boxes_max = 300, .rows_max = 14, .id = "flame"};
+        .measured = measured, .boxes_max = 300, .rows_max = LEVELS_SHOWN, .id = "flame"};
     struct fm_query flame = fm_page_link(page, FM_CMD_FLAME, 0);
     struct fm_query tree = fm_page_link(page, FM_CMD_TREE, 0);
     bool deeper;
@@ -390,7 +349,7 @@ static void add_functions(struct fm_page *page, const struct fm_measured *measur
                     ? "Calls by function and caller, not by context; total costs of calls are "
                       "estimates, as if each call of a function cost the same."
                     : "Calls by function and caller, not by context.");
-    fm_add_hot_functions(page, measured, ROWS_SHOWN);
+    fm_add_hot_functions(page, measured, FUNCTIONS_SHOWN);
     link_functions(page, measured);
     fm_add_link(page->body, &graph, "Call graph");
     fm_add_heading(page->body, "Explore");
@@ -419,7 +378,7 @@ static bool has_ticks(const struct fm_profile *profile)
 
 static void add_recursions(struct fm_page *page, const struct fm_measured *measured)
 {
-    if (fm_add_hot_recursions(page, measured, ROWS_SHOWN / 2) == 0)
+    if (fm_add_hot_recursions(page, measured, RECURSIONS_LEADING) == 0)
         return;
     struct fm_query all = fm_page_link(page, FM_CMD_RECURSIONS, 0);
     all.command.measure = measured->asked;
@@ -486,24 +445,24 @@ static void add_answers(struct fm_page *page)
     add_picture(page, &measured);
     bool held_second = fm_held_dominates(page->recording);
     if (held_second)
-        fm_add_never_freed(page, ROWS_SHOWN / 2);
+        fm_add_leading_memory(page, MEMORY_SHOWN);
     bool waits_first = fm_waiting_dominates(page->recording);
     if (waits_first)
-        fm_add_waiting_contexts(page, digest, ROWS_SHOWN);
+        fm_add_waiting_contexts(page, digest, WAITS_SHOWN);
     bool recursions_first = fm_recursions_share(page, &measured) >= RECURSION_LEADS;
     if (recursions_first)
         add_recursions(page, &measured);
     struct fm_list *body = page->body;
     struct fm_list *columns = fm_add_list(body, FM_LIST_COLUMNS, NULL);
     page->body = fm_add_list(columns, FM_LIST_COLUMN, NULL);
-    if (fm_hot_paths_differ(page, &measured, ROWS_SHOWN) &&
-        fm_add_hot_paths(page, &measured, ROWS_SHOWN) > 0) {
+    if (fm_hot_paths_differ(page, &measured, PATHS_SHOWN, FUNCTIONS_SHOWN) &&
+        fm_add_hot_paths(page, &measured, PATHS_SHOWN) > 0) {
         link_tree(page, &measured);
         page->body = fm_add_list(columns, FM_LIST_COLUMN, NULL);
     }
-    fm_add_hot_functions(page, &measured, ROWS_SHOWN);
+    fm_add_hot_functions(page, &measured, FUNCTIONS_SHOWN);
     if (measured.asked == FM_QUERY_BY_WAITING)
-        fm_add_busy_functions(page, ROWS_SHOWN);
+        fm_add_busy_functions(page, FUNCTIONS_SHOWN);
     link_functions(page, &measured);
     fm_add_unhooked(page, UNHOOKED_SHOWN);
     page->body = body;
@@ -514,12 +473,11 @@ static void add_answers(struct fm_page *page)
     if (!recursions_first)
         add_recursions(page, &measured);
     page->body = fm_add_list(columns, FM_LIST_COLUMN, NULL);
-    fm_add_hot_allocators(page, ROWS_SHOWN);
     if (!held_second)
-        fm_add_never_freed(page, ROWS_SHOWN / 2);
+        fm_add_leading_memory(page, MEMORY_SHOWN);
     page->body = body;
     if (!waits_first && digest->ns >= WAITED_SHOWN_NS)
-        fm_add_waiting_contexts(page, digest, ROWS_SHOWN);
+        fm_add_waiting_contexts(page, digest, WAITS_SHOWN);
     fm_add_heading(page->body, "Explore");
 }
 
@@ -539,7 +497,7 @@ bool fm_page_about(struct fm_page *page, GError **error)
     fm_add_roles(page);
     fm_add_run_info(page);
     if (page->recording->known >= FM_KNOWN_CHECKED)
-        add_invariants(page);
+        fm_add_invariants(page);
     fm_controls_general(page);
     return true;
 }
@@ -592,7 +550,7 @@ bool fm_page_menu(struct fm_page *page, GError **error)
         fm_add_summary(page);
         fm_add_run_info(page);
         if (page->recording->known >= FM_KNOWN_CHECKED)
-            add_invariants(page);
+            fm_add_invariants(page);
     }
     fm_controls_general(page);
     fm_controls_general_options(page);

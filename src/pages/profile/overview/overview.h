@@ -40,6 +40,8 @@ void fm_add_temporary(struct fm_page *page, uint32_t rows);
 void fm_add_sleeps(struct fm_page *page, enum fm_time_unit unit);
 /* Notes, phases and snapshots of a C program's recording (run_info.c). */
 void fm_add_run_info(struct fm_page *page);
+/* The invariants of the profile, and whether each holds (run_info.c). */
+void fm_add_invariants(struct fm_page *page);
 /* Says in front of all figures how far they can be trusted. */
 void fm_add_quality(struct fm_page *page);
 /* For a sum of processes with several roles: cost by role, most expensive first. */

@@ -253,3 +253,51 @@ void fm_add_quality(struct fm_page *page)
     else
         fm_display_fact_null(page->display, "samples");
 }
+
+/* Invariants are worded for Mercury's structures, which C programs have under other names. */
+static char *in_terms_of(const struct fm_page *page, const char *text)
+{
+    static const char *const words[][2] = {
+        {"call sequence numbers", "counted calls"},
+        {"callseqs", "counted calls"},
+        {"quanta", "ticks"},
+        {"user ticks", "program's ticks"},
+        {"proc dynamic", "context"},
+        {"call site dynamic", "call in context"},
+        {"call sites without a call port", "calling lines without counted calls"},
+        {"clique", "group"},
+        {"procedure", "function"},
+    };
+    char *out = g_strdup(text);
+    for (size_t i = 0; page->profile->flavour == FM_FLAVOUR_C && i < G_N_ELEMENTS(words); i++) {
+        g_auto(GStrv) parts = g_strsplit(out, words[i][0], -1);
+        g_free(out);
+        out = g_strjoinv(words[i][1], parts);
+    }
+    return out;
+}
+
+void fm_add_invariants(struct fm_page *page)
+{
+    const struct fm_open_profile *recording = page->recording;
+    bool all = true;
+    struct fm_table *table = fm_add_table(page->body, FM_BOX_NEVER, "invariants");
+    fm_table_group(table, "Invariant", FM_COLUMN_DEFAULT, FM_COLOUR_NEVER);
+    fm_table_column(table, NULL, "invariant", NULL);
+    fm_table_group(table, "Holds", FM_COLUMN_DEFAULT, FM_COLOUR_NEVER);
+    fm_table_column(table, NULL, "holds", NULL);
+    fm_table_group(table, "Figures", FM_COLUMN_DEFAULT, FM_COLOUR_NEVER);
+    fm_table_column(table, NULL, "detail", NULL);
+    for (unsigned i = 0; i < recording->invariant_count; i++) {
+        const struct fm_invariant *invariant = &recording->invariants[i];
+        all = all && invariant->holds;
+        fm_table_row(table, "invariant", false);
+        g_autofree char *name = in_terms_of(page, invariant->name);
+        g_autofree char *detail = in_terms_of(page, invariant->detail ? invariant->detail : "");
+        fm_cell_string(table, name, FM_STYLE_PLAIN);
+        fm_cell_string(table, invariant->holds ? "yes" : "NO",
+                       invariant->holds ? FM_STYLE_PLAIN : FM_STYLE_BOLD);
+        fm_cell_string(table, detail, FM_STYLE_PLAIN);
+    }
+    fm_display_fact_bool(page->display, "invariants_hold", all);
+}

@@ -91,7 +91,7 @@ static void append_held(const struct fm_page *page, GString *lead)
         g_string_append_printf(lead, ", %s", words->all);
         return;
     }
-    g_autoptr(FmHeldDigest) held = fm_held_digest_new(profile, NULL);
+    g_autoptr(FmHeldDigest) held = fm_held_digest_new(profile, page->recording->hot);
     if (held->bytes == 0)
         return;
     g_autofree char *bytes = fm_format_bytes_said((int64_t)held->bytes);

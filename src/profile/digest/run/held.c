@@ -46,22 +46,26 @@ const struct fm_held_words *fm_held_words(const struct fm_profile *profile)
     return &words[extent->unfinished][extent->later];
 }
 
-/* Live blocks of a function as called by another. */
+/* Live blocks of a function as called by another; of a wrapper of the allocator its caller has
+ * them. */
 struct pair {
     uint64_t key; /* caller << 32 | ps */
     uint64_t bytes, blocks, allocs;
 };
 
-static GHashTable *pairs_of(const struct fm_profile *profile, enum fm_measure_id bytes,
-                            enum fm_measure_id blocks)
+static GHashTable *pairs_of(const struct fm_profile *profile, struct fm_hot *hot,
+                            enum fm_measure_id bytes, enum fm_measure_id blocks)
 {
     GHashTable *pairs = g_hash_table_new_full(fm_int64_hash, g_int64_equal, NULL, g_free);
     for (uint32_t csd = 1; csd <= profile->csd_count; csd++) {
         uint64_t held = fm_profile_own(profile, csd, blocks);
         if (held == 0)
             continue;
-        uint64_t key = (uint64_t)profile->pd_ps[profile->csd_caller[csd]] << 32 |
-                       profile->pd_ps[profile->csd_callee[csd]];
+        uint32_t ps = profile->pd_ps[profile->csd_callee[csd]];
+        uint32_t caller = profile->pd_ps[profile->csd_caller[csd]];
+        if (hot != NULL && fm_hot_is_wrapper(hot, ps))
+            ps = caller = fm_hot_owner(hot, profile->csd_callee[csd]);
+        uint64_t key = (uint64_t)caller << 32 | ps;
         struct pair *pair = g_hash_table_lookup(pairs, &key);
         if (pair == NULL) {
             pair = g_new0(struct pair, 1);
@@ -90,7 +94,7 @@ struct fm_held_digest *fm_held_digest_new(const struct fm_profile *profile, stru
     if (bytes == 0 || blocks == 0)
         return digest;
     g_autoptr(GHashTable) pairs =
-        pairs_of(profile, (enum fm_measure_id)bytes, (enum fm_measure_id)blocks);
+        pairs_of(profile, hot, (enum fm_measure_id)bytes, (enum fm_measure_id)blocks);
     g_autofree struct pair *sums = g_new0(struct pair, (gsize)profile->ps_count + 1);
     GHashTableIter iter;
     gpointer value;
@@ -105,7 +109,7 @@ struct fm_held_digest *fm_held_digest_new(const struct fm_profile *profile, stru
         }
         digest->bytes += pair->bytes;
         digest->blocks += pair->blocks;
-        digest->has[hot != NULL && fm_hot_is_wrapper(hot, ps) ? pair->key >> 32 : ps] = true;
+        digest->has[ps] = true;
         sums[ps].bytes += pair->bytes;
         sums[ps].blocks += pair->blocks;
         sums[ps].allocs += pair->allocs;

@@ -22,10 +22,10 @@ struct fm_held_digest {
     uint64_t once_bytes, once_blocks; /* the rest */
     uint32_t ps;                      /* has most of the bytes; 0 = none */
     uint64_t ps_bytes, ps_blocks, ps_allocs;
-    bool *has; /* by ps: it has some of those; of a wrapper of the allocator, its callers */
+    bool *has; /* by ps: it has some of those */
 };
 
-/* hot: tells wrappers; NULL: none is. */
+/* hot: tells wrappers of the allocator, whose blocks are those of their callers; NULL: none is. */
 struct fm_held_digest *fm_held_digest_new(const struct fm_profile *profile, struct fm_hot *hot);
 void fm_held_digest_free(struct fm_held_digest *digest); /* NULL is allowed */
 typedef struct fm_held_digest FmHeldDigest;

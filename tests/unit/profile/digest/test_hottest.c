@@ -5,6 +5,7 @@
 #include "made.h"
 #include "profile/digest/hottest.h"
 #include "profile/digest/paths.h"
+#include "profile/digest/wrappers.h"
 
 static struct fm_hot *found(const struct fm_analysis *a, uint32_t step)
 {
@@ -224,6 +225,9 @@ static void operator_new_is_a_wrapper(void)
     struct fm_hot *hot = found(made.a, 100);
     const struct fm_hot_path *paths;
     g_assert_true(fm_hot_is_wrapper(hot, ps[3]));
+    g_assert_cmpuint(fm_hot_owner(hot, pd[3]), ==, ps[2]);
+    g_assert_cmpuint(fm_hot_owner(hot, pd[4]), ==, ps[1]);
+    g_assert_cmpuint(fm_hot_owner(hot, pd[2]), ==, ps[2]);
     g_assert_cmpuint(fm_hot_paths(hot, FM_WORDS, true, &paths), ==, 2);
     g_assert_cmpuint(paths[0].ps, ==, ps[2]);
     g_assert_cmpint(paths[0].own, ==, 400);
@@ -315,6 +319,30 @@ static void generated(void)
     }
 }
 
+static void names_of_allocators(void)
+{
+    static const char *const are[] = {"malloc",
+                                      "strdup",
+                                      "_Znwm",
+                                      "_ZnamSt11align_val_t",
+                                      "operator new[](unsigned long)",
+                                      "llvm::User::operator new(unsigned long, unsigned int)",
+                                      "void* operator new<int>(int)"};
+    static const char *const are_not[] = {
+        "",
+        "mallocate",
+        "my_malloc",
+        "_Zn",
+        "free",
+        "operator delete(void*)",
+        "a::xoperator new(int)",
+        "A::operator new(unsigned long)::{lambda()#1}::operator()() const"};
+    for (unsigned i = 0; i < G_N_ELEMENTS(are); i++)
+        g_assert_true(fm_digest_is_allocator(are[i]));
+    for (unsigned i = 0; i < G_N_ELEMENTS(are_not); i++)
+        g_assert_false(fm_digest_is_allocator(are_not[i]));
+}
+
 int main(int argc, char **argv)
 {
     made_init(&argc, &argv);
@@ -322,6 +350,7 @@ int main(int argc, char **argv)
     g_test_add_func("/digest/hottest/inlined", bodies_that_were_inlined_are_not_0_calls);
     g_test_add_func("/digest/hottest/order", recursions_are_found_whatever_the_order_of_numbers);
     g_test_add_func("/digest/hottest/beside", recursions_beside);
+    g_test_add_func("/digest/hottest/allocators", names_of_allocators);
     g_test_add_func("/views/hottest/wrappers", wrappers_are_skipped);
     g_test_add_func("/digest/hottest/operator-new", operator_new_is_a_wrapper);
     g_test_add_func("/digest/hottest/wrappers-when-asked", wrappers_are_found_when_asked_for);
