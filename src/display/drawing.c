@@ -121,6 +121,15 @@ void fm_drawing_mark(struct fm_drawing *drawing, double at, const char *title, c
     part->url = copy(drawing->display, url);
 }
 
+void fm_drawing_mark_page(struct fm_drawing *drawing, double at, const char *title,
+                          const struct fm_query *query)
+{
+    fm_drawing_mark(drawing, at, title, NULL);
+    struct link *link = fm_arena_alloc(&drawing->display->arena, sizeof *link);
+    fm_display_link(drawing->display, query, title, link);
+    drawing->last->link = link;
+}
+
 static const double *keep_heights(struct fm_drawing *drawing, const double *heights, unsigned count)
 {
     double *kept = fm_arena_alloc(&drawing->display->arena, MAX(count, 1) * sizeof *kept);

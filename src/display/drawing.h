@@ -45,6 +45,9 @@ struct fm_drawing_box {
 void fm_drawing_box(struct fm_drawing *drawing, const struct fm_drawing_box *box);
 /* A small sign on the row. */
 void fm_drawing_mark(struct fm_drawing *drawing, double at, const char *title, const char *url);
+/* One that leads to a page; title: what it says. */
+void fm_drawing_mark_page(struct fm_drawing *drawing, double at, const char *title,
+                          const struct fm_query *query);
 /* Bars side by side over the whole axis; heights 0 to 1. */
 void fm_drawing_bars(struct fm_drawing *drawing, const double *heights, unsigned count);
 /* An area of one colour between two heights in each column: layers are stacked. */

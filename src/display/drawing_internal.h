@@ -33,6 +33,7 @@ struct drawing_part {
     bool mixed;
     unsigned shade; /* tenths */
     const char *text, *title, *url;
+    const struct link *link;         /* instead of url; NULL = none */
     const double *heights, *bottoms; /* bottoms: of a layer */
     unsigned count;
 };

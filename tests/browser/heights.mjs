@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The first page of a program that has every section is no longer than 2,500 pixels in a window 1,400 wide:
-// each table has as many rows as it may. node heights.mjs SERVER BROWSER SHOTS-FOLDER FILE
+// each table has as many rows as it may. Marks of the curve of memory lead to their contexts.
+// node heights.mjs SERVER BROWSER SHOTS-FOLDER FILE
 import assert from "node:assert/strict";
-import { addressOf, dressed, json, newPage, open, resize, shot, withBrowser } from "./browser.mjs";
+import { addressOf, dressed, follow, json, newPage, open, resize, shot, withBrowser } from "./browser.mjs";
 
 const [server, executablePath, shots, file] = process.argv.slice(2);
 const HEIGHT_MAX = 2500;
@@ -23,8 +24,21 @@ async function assertRows() {
   assert.equal(rows.get("hot_holders"), MEMORY_ROWS);
 }
 
+async function assertMarksLead(browser) {
+  const page = await newPage(browser);
+  for (const [place, side] of [[0, "peak"], [1, "held"]]) {
+    await open(page, addressOf(server, file, "memory/freed"));
+    await follow(page, page.getByRole("link", { name: "Live at the end" }));
+    await page.locator("#memory-over-time a").nth(place).focus();
+    await Promise.all([page.waitForNavigation(), page.keyboard.press("Enter")]);
+    assert.ok(page.url().includes(`memory/${side}`), page.url());
+  }
+  await page.finish();
+}
+
 await withBrowser(executablePath, async (browser) => {
   await assertRows();
+  await assertMarksLead(browser);
   for (const colorScheme of ["light", "dark"]) {
     const page = await newPage(browser, { colorScheme });
     await open(page, addressOf(server, file, "menu"));

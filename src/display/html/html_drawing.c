@@ -166,6 +166,13 @@ static void append_mark(const struct place *place, const struct drawing_part *pa
     GString *out = place->html->out;
     double x = x_of(place, part->from), top = place->top + part->row->top;
 
+    if (part->link != NULL) {
+        g_string_append(out, "<a");
+        fm_html_href(place->html, part->link);
+        g_string_append(out, " aria-label=\"");
+        fm_html_escape(out, part->title, HTML_TEXT);
+        g_string_append(out, "\">");
+    }
     begin_link(place, part->url);
     g_string_append(out, "<path class=\"mark\" d=\"M");
     append_number(out, x);
@@ -173,7 +180,7 @@ static void append_mark(const struct place *place, const struct drawing_part *pa
     append_number(out, top + 6);
     g_string_append(out, "l-3.5 -6h7z\">");
     append_title(place, part->title);
-    g_string_append(out, "</path>");
+    g_string_append(out, part->link != NULL ? "</path></a>" : "</path>");
     end_link(place, part->url);
     g_string_append_c(out, '\n');
 }
@@ -351,6 +358,15 @@ static void append_shade(const struct place *place, double from, double to, doub
     g_string_append(out, "/>\n");
 }
 
+/* What is in an image is hidden from screen readers. */
+static bool has_links(const struct fm_drawing *drawing)
+{
+    for (const struct drawing_part *part = drawing->first; part != NULL; part = part->next)
+        if (part->link != NULL)
+            return true;
+    return false;
+}
+
 void fm_html_drawing(struct html *html, const struct item *item)
 {
     const struct fm_drawing *drawing = item->drawing;
@@ -361,7 +377,8 @@ void fm_html_drawing(struct html *html, const struct item *item)
 
     g_string_append(out, "<div class=\"drawing\"");
     fm_html_id(html, item->id);
-    g_string_append(out, " tabindex=\"0\"><svg role=\"img\" aria-label=\"");
+    g_string_append(out, has_links(drawing) ? " tabindex=\"0\"><svg role=\"group\" aria-label=\""
+                                            : " tabindex=\"0\"><svg role=\"img\" aria-label=\"");
     fm_html_escape(out, drawing->label, HTML_TEXT);
     g_string_append_c(out, '"');
     append_attribute(out, "width", width);

@@ -157,7 +157,8 @@ def by_line(tap, folder):
 
 
 # Each state lasts for half a second of processor time: ticks meet it on any machine.
-STAGES = """#include <stdlib.h>
+STAGES = """#include <fathom/fathom.h>
+#include <stdlib.h>
 #include <time.h>
 #define OWN __attribute__((noinline))
 OWN void spin(void) { for (clock_t end = clock() + CLOCKS_PER_SEC / 2; clock() < end;) ; }
@@ -167,6 +168,7 @@ int main(void)
     for (int i = 0; i < 32; i++) blocks[i] = malloc(1 << 20);
     spin();
     for (int i = 0; i < 32; i++) free(blocks[i]);
+    fathom_snapshot("emptied");
     spin();
     blocks[0] = malloc(8 << 20);
     spin();
@@ -222,6 +224,12 @@ def over_time(tap, folder):
     tap.check(min(after) == 0 and most[-1] >= 8 << 20, "over time: all was freed, and some was allocated again", rows)
     tap.check(all(a["end_seconds"] == b["begin_seconds"] for a, b in zip(rows, rows[1:])) and rows[0]["begin_seconds"] == 0 and
               all(row["least_bytes"] <= row["most_bytes"] for row in rows), "over time: part after part", rows)
+    moments = [row["cells"] for table in whole["tables"] if table["name"] == "memory_moments" for row in table["rows"]]
+    tap.same([(row["live_bytes"], row["path"][0]) for row in moments],
+             [(32 << 20, {"name": "the peak", "query": "memory/peak"}), (None, {"name": "snapshot emptied: fathom finish stages.snap1.rec", "query": None}),
+              (8 << 20, {"name": "the end", "query": "memory/held"})], "over time: moments whose contexts are known")
+    tap.check((folder / "stages.snap1.rec").exists() and moments[0]["at_seconds"] <= moments[1]["at_seconds"] <= moments[2]["at_seconds"],
+              "over time: where a snapshot is", moments)
     lib.must([lib.FATHOM, "merge", "--allow-repeats", "stages.data", "stages.data", "-o", "both.data"], folder)
     less = page("both.data")
     tap.check(less["facts"]["memory_over_time_recorded"] is False and

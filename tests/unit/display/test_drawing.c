@@ -28,6 +28,8 @@ static struct fm_display *make_page(void)
     fm_drawing_row(drawing, &(struct fm_drawing_row){.label = "b", .height = 20, .levels = 1});
     fm_drawing_line(drawing, (const double[]){0, (double)NAN, 1, 0.5}, 4);
     fm_drawing_mark(drawing, 0.1, "mark", NULL);
+    const struct fm_query peak = {.command = {.id = FM_CMD_MEMORY, .memory = FM_QUERY_AT_PEAK}};
+    fm_drawing_mark_page(drawing, 0.2, "the <peak>", &peak);
     fm_drawing_arrow(drawing, 0, 0.1, 1, 0.2, "1 ms");
     fm_drawing_cursor(drawing, 0.3, "3 s");
     fm_drawing_window(drawing, 0.2, 0.9);
@@ -51,7 +53,7 @@ static void test_html(void)
     fm_html_write(display, NULL, NULL, out);
     assert_has(
         out->str,
-        "<div class=\"drawing\" id=\"lanes\" tabindex=\"0\"><svg role=\"img\" aria-label=\"Lanes "
+        "<div class=\"drawing\" id=\"lanes\" tabindex=\"0\"><svg role=\"group\" aria-label=\"Lanes "
         "&amp; &quot;more&quot;\"");
     assert_has(out->str, "&lt;i&gt;a&lt;/i&gt;");
     assert_has(out->str, "<a href=\"?a=1&amp;b=2\"><text class=\"label\"");
@@ -60,6 +62,9 @@ static void test_html(void)
     assert_has(out->str, "&lt;b&gt;name&lt;/b&gt;</text>");
     /* Places beyond the axis, levels and colours beyond the last are brought back. */
     assert_has(out->str, "<rect class=\"k27\" x=\"220\" y=\"37\" width=\"1000\"");
+    assert_has(out->str,
+               "<a href=\"memory/peak\" aria-label=\"the &lt;peak&gt;\"><path class=\"mark\"");
+    assert_has(out->str, "<title>the &lt;peak&gt;</title></path></a>");
     assert_has(out->str, "class=\"cursor\" x1=\"520\"");
     assert_has(out->str, "<rect class=\"shade\" x=\"220\"");
     assert_has(out->str, "<path class=\"line\" d=\"M220 ");

@@ -165,10 +165,16 @@ void fm_add_allocating_lines(struct fm_page *page, enum fm_query_measure by, uin
                                          blocks, rows, &lines);
     if (count == 0)
         return;
-    bool shared = false, none = false;
+    bool shared = false, none = false, some = false;
     for (uint32_t i = 0; i < count; i++) {
         shared = shared || lines[i].more_lines > 0;
         none = none || lines[i].line == 0;
+        some = some || lines[i].line > 0;
+    }
+    if (!some) {
+        fm_add_text(page->body, "No line is known: that needs a program that was built with "
+                                "`fathom cc -g`.");
+        return;
     }
     fm_add_text(page->body,
                 "A block is counted at the line that calls the allocator, or a wrapper of it. What "
@@ -177,9 +183,8 @@ void fm_add_allocating_lines(struct fm_page *page, enum fm_query_measure by, uin
         fm_add_text(page->body, "\"+1\": one more line of the function calls the allocator. By "
                                 "which of them it allocated is not recorded.");
     if (none)
-        fm_add_text(page->body,
-                    "Without a line: the function calls no allocator; libraries that it "
-                    "calls allocated.");
+        fm_add_text(page->body, "Without a line: no call of the allocator is known in the "
+                                "function; libraries that it calls may have allocated.");
     add_table(page, by, blocks, lines, count);
 }
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Live memory over time, as a part of the pages of memory. */
+#include <string.h>
+
 #include "display/drawing.h"
+#include "display/ranked.h"
 #include "pages/profile/overview/overview.h"
 
 #define DRAWING_ID "memory-over-time"
@@ -32,9 +35,36 @@ static void fill(const struct fm_run_info *info, uint64_t end_bytes, struct curv
     }
 }
 
-static void draw(struct fm_page *page, const struct curve *curve, uint64_t highest)
+static struct fm_query link_to(struct fm_page *page, enum fm_query_memory side)
+{
+    struct fm_query query = fm_page_link(page, FM_CMD_MEMORY, 0);
+    query.command.memory = side;
+    return query;
+}
+
+/* Of the moments of which contexts are known. */
+static void add_marks(struct fm_page *page, struct fm_drawing *drawing, uint64_t all_ns)
 {
     const struct fm_run_info *info = &page->profile->run_info;
+    uint64_t end_ns = info->duration_ns > 0 ? MIN(info->duration_ns, all_ns) : all_ns;
+    struct fm_query peak = link_to(page, FM_QUERY_AT_PEAK), end = link_to(page, FM_QUERY_HELD);
+    for (uint32_t i = 0; i < info->mark_count; i++) {
+        const struct fm_mark *mark = &info->marks[i];
+        g_autofree char *title = g_strdup_printf("Snapshot: %s", mark->name);
+        if (mark->snapshot != 0)
+            fm_drawing_mark(drawing, (double)mark->ns / (double)all_ns, title, NULL);
+    }
+    if (info->heap_info.whole.peak_ns > 0) {
+        g_autofree char *text = fm_format_bytes_said((int64_t)info->peak_bytes);
+        g_autofree char *title = g_strdup_printf("The peak: %s", text);
+        fm_drawing_mark_page(drawing, (double)info->heap_info.whole.peak_ns / (double)all_ns, title,
+                             &peak);
+    }
+    fm_drawing_mark_page(drawing, (double)end_ns / (double)all_ns, "The end", &end);
+}
+
+static void draw(struct fm_page *page, const struct curve *curve, uint64_t highest)
+{
     const uint64_t all_ns = curve->count * curve->slot_ns;
     unsigned decimals;
     uint64_t step = fm_drawing_step((double)all_ns / TICKS, &decimals);
@@ -52,12 +82,7 @@ static void draw(struct fm_page *page, const struct curve *curve, uint64_t highe
         .label = "live memory", .note = most_text, .height = HEIGHT, .levels = 1};
     fm_drawing_row(drawing, &row);
     fm_drawing_bars(drawing, heights, curve->count);
-    if (info->heap_info.whole.peak_ns > 0) {
-        g_autofree char *peak = fm_format_bytes_said((int64_t)info->peak_bytes);
-        g_autofree char *title = g_strdup_printf("The peak: %s", peak);
-        fm_drawing_mark(drawing, (double)info->heap_info.whole.peak_ns / (double)all_ns, title,
-                        NULL);
-    }
+    add_marks(page, drawing, all_ns);
 }
 
 static void add_column(struct fm_table *table, const char *title, const char *name)
@@ -93,6 +118,53 @@ static void add_table(struct fm_page *page, const struct curve *curve, uint64_t 
     }
 }
 
+/* bytes: -1 = not known here. */
+static void add_moment(struct fm_table *table, uint64_t ns, int64_t bytes,
+                       const struct fm_query *query, const char *name)
+{
+    const struct fm_path_part part = {name, query, 0};
+    fm_table_row(table, "moment", false);
+    fm_cell_time(table, (double)ns / 1e9);
+    if (bytes >= 0)
+        fm_cell_bytes(table, bytes);
+    else
+        fm_cell_unknown(table);
+    fm_cell_path(table, &part, 1, 0);
+}
+
+/* The moments of which it is known which contexts held what, with the way to their tables. */
+static void add_moments(struct fm_page *page, const struct curve *curve, uint64_t end_bytes)
+{
+    const struct fm_run_info *info = &page->profile->run_info;
+    struct fm_query peak = link_to(page, FM_QUERY_AT_PEAK), end = link_to(page, FM_QUERY_HELD);
+    const char *file = page->recording->name;
+    int stem = (int)(strlen(file) - (g_str_has_suffix(file, ".data") ? strlen(".data") : 0));
+    fm_add_text(page->body,
+                "Which contexts held it is known at these moments. Another needs a snapshot then: "
+                "`fathom ctl NAME.rec snapshot LABEL`, or fathom_snapshot(\"LABEL\") in the "
+                "program.");
+    struct fm_table *table = fm_add_table(page->body, FM_BOX_NEVER, "memory_moments");
+    fm_table_ranked(table, NULL);
+    add_column(table, "Time", "at_seconds");
+    add_column(table, "Live", "live_bytes");
+    const struct fm_column_head moment = {"Moment", "path", FM_COLUMN_PROC};
+    fm_table_columns(table, &moment, 1, FM_COLOUR_NEVER);
+    fm_column_priority(table, 1);
+    if (info->heap_info.whole.peak_ns > 0)
+        add_moment(table, info->heap_info.whole.peak_ns, (int64_t)info->peak_bytes, &peak,
+                   "the peak");
+    for (uint32_t i = 0; i < info->mark_count; i++) {
+        const struct fm_mark *mark = &info->marks[i];
+        if (mark->snapshot == 0)
+            continue;
+        g_autofree char *name = g_strdup_printf("snapshot %s: fathom finish %.*s.snap%u.rec",
+                                                mark->name, stem, file, mark->snapshot);
+        add_moment(table, mark->ns, -1, NULL, name);
+    }
+    add_moment(table, info->duration_ns > 0 ? info->duration_ns : curve->end_ns, (int64_t)end_bytes,
+               &end, "the end");
+}
+
 void fm_add_memory_over_time(struct fm_page *page)
 {
     const struct fm_run_info *info = &page->profile->run_info;
@@ -110,12 +182,14 @@ void fm_add_memory_over_time(struct fm_page *page)
     }
     g_autofree struct curve *curve = g_new(struct curve, 1);
     uint64_t highest = MAX(info->peak_bytes, 1);
-    fill(info, (uint64_t)MAX(fm_cost_total(&page->analysis->root_total, live), 0), curve);
+    uint64_t end_bytes = (uint64_t)MAX(fm_cost_total(&page->analysis->root_total, live), 0);
+    fill(info, end_bytes, curve);
     for (uint32_t i = 0; i < curve->count; i++)
         highest = MAX(highest, curve->most[i]);
     draw(page, curve, highest);
     fm_add_text(page->body, "Noted at ticks, and whenever a thread's live memory has changed by "
                             "more than 16 KiB: smaller blocks that were allocated and freed in "
                             "between are not in it.");
+    add_moments(page, curve, end_bytes);
     add_table(page, curve, highest);
 }
