@@ -397,6 +397,8 @@ static void run(struct writer *writer, const char *folder)
     bt_value_map_insert_string_entry(parameters, "path", folder);
     bt_value_map_insert_bool_entry(parameters, "assume-single-trace", BT_TRUE);
     bt_value_map_insert_bool_entry(parameters, "quiet", BT_TRUE);
+    if (bt_version_get_major() > 2 || bt_version_get_minor() >= 1) /* before, it knew no other */
+        bt_value_map_insert_string_entry(parameters, "ctf-version", "1.8");
     g_assert_cmpint(bt_graph_add_source_component_with_initialize_method_data(
                         graph, source_class, "text", NULL, writer, BT_LOGGING_LEVEL_NONE, &source),
                     ==, BT_GRAPH_ADD_COMPONENT_STATUS_OK);
