@@ -31,6 +31,8 @@
 struct one {
     struct fm_live_growing *all;
     char *recording, *profile;
+    struct fm_sampler *sampler; /* in place of a recording; the making's */
+    char *finished;             /* of a sampler: the file that it writes at the end; NULL: none */
     struct fm_making *making;
     /* For a phase: the run it is part of, its begin and end (seconds since the start; < 0: it
      * continues). It may be made from a copy of the recording. */
@@ -46,7 +48,8 @@ struct one {
     unsigned tries;                       /* before it could be served */
     char *problem;                        /* error of the last attempt: g_free */
     char *text;
-    gint64 begun_us; /* the latest, and what the process had used then */
+    gint64 started_us; /* sampling */
+    gint64 begun_us;   /* the latest, and what the process had used then */
     uint64_t used_ns;
     bool crowded; /* the thread that made it waited for a processor */
 };
@@ -77,9 +80,11 @@ static void one_free(void *data)
         g_idle_remove_by_data(one);
     }
     fm_prepared_profile_free(one->prepared);
-    fm_making_free(one->making);
+    if (one->making != NULL)
+        fm_making_free(one->making);
     g_free(one->recording);
     g_free(one->profile);
+    g_free(one->finished);
     g_free(one->problem);
     g_free(one->text);
     g_free(one);
@@ -130,33 +135,30 @@ static char *say_phase(const struct one *one, const struct fm_control_status *st
                                  one->from_s);
 }
 
-/* The profile that `fathom record` made of a recording before it removed that: the process's own,
- * or NAME.data, in which recordings named NAME.PID.INSTANCE.rec are summed. NULL: there is none. */
-static char *finished_profile(const char *recording)
+static char *say_sampled(const struct one *one)
 {
-    size_t size = strlen(recording) - (g_str_has_suffix(recording, ".rec") ? strlen(".rec") : 0);
-    for (unsigned parts = 0; parts < 2; parts++) {
-        g_autofree char *path = g_strdup_printf("%.*s.data", (int)size, recording);
-        if (g_file_test(path, G_FILE_TEST_IS_REGULAR))
-            return g_steal_pointer(&path);
-        for (unsigned numbers = 0; numbers < 2; numbers++) {
-            while (size > 0 && g_ascii_isdigit(recording[size - 1]))
-                size--;
-            if (size == 0 || recording[size - 1] != '.')
-                return NULL;
-            size--;
-        }
-    }
-    return NULL;
+    int pid = (int)fm_sampler_pid(one->sampler);
+    if (one->problem != NULL)
+        return g_strdup_printf("This cannot be brought up to date: %s", one->problem);
+    return one->running
+               ? g_strdup_printf(
+                     "Process %d still runs, and is sampled from outside: this is what "
+                     "was seen in %.1f s. Reload the page to see more, if it does not "
+                     "do so by itself.",
+                     pid, (double)(g_get_monotonic_time() - one->started_us) / G_USEC_PER_SEC)
+               : g_strdup_printf("Sampling of process %d has ended: this is all that was seen.",
+                                 pid);
 }
 
 static char *say(const struct one *one)
 {
     struct fm_control_status status = {0};
+    if (one->sampler != NULL)
+        return say_sampled(one);
     if (one->whole != NULL && one->problem == NULL && (one->until_s >= 0 || !one->running))
         return say_phase(one, &status);
     if (one->problem != NULL || !fm_control_status_brief(one->recording, &status, NULL)) {
-        g_autofree char *finished = finished_profile(one->recording);
+        g_autofree char *finished = fm_making_finished(one->recording);
         if (finished != NULL)
             return g_strdup_printf("The program has ended; this was read shortly before. Its whole "
                                    "profile is %s.",
@@ -216,7 +218,10 @@ static gboolean on_made(void *data)
     one->over = !one->running || one->problem != NULL;
     g_free(one->text);
     one->text = say(one);
-    fm_server_grow(one->all->server, one->profile, one->text, !one->over);
+    if (one->over && one->finished != NULL && fm_server_add(one->all->server, one->finished, NULL))
+        fm_server_grown(one->all->server, one->profile, one->text, one->finished);
+    else
+        fm_server_grow(one->all->server, one->profile, one->text, !one->over);
     return G_SOURCE_REMOVE;
 }
 
@@ -265,6 +270,8 @@ static void begin(struct one *one)
 /* The process has ended since it was read: there is a last generation. */
 static bool has_ended(const struct one *one)
 {
+    if (one->sampler != NULL)
+        return one->running && fm_sampler_has_ended(one->sampler);
     return one->running && one->until_s < 0 && fm_raw_recording_writer(one->recording) == 0;
 }
 
@@ -317,12 +324,68 @@ static struct one *one_new(struct fm_live_growing *all, const char *recording, G
     return one;
 }
 
+bool fm_live_growing_sample(struct fm_live_growing *all, const struct fm_sampler_options *options,
+                            const char *finished, char **ret_path, GError **error)
+{
+    struct fm_sampler_options own = *options;
+    if (all->folder.path == NULL && !fm_own_folder_make(&all->folder, "live", error))
+        return false;
+    struct one *one = g_new0(struct one, 1);
+    one->all = all;
+    one->until_s = -1;
+    one->profile = g_strdup_printf("%s/process-%d.data", all->folder.path, (int)options->pid);
+    one->finished = g_strdup(finished);
+    one->started_us = g_get_monotonic_time();
+    own.path = one->profile;
+    if (!fm_sampler_start(&own, &one->sampler, error)) {
+        one_free(one);
+        return false;
+    }
+    one->making = fm_making_new_sampled(one->sampler, one->profile);
+    g_ptr_array_add(all->ones, one);
+    if (!fm_making_make(one->making, &one->running, NULL, error))
+        return false;
+    one->served = true; /* by whoever asked */
+    *ret_path = g_strdup(one->profile);
+    return true;
+}
+
+int fm_live_growing_end_sampling(struct fm_live_growing *all)
+{
+    int status = 0;
+    for (guint i = 0; i < all->ones->len; i++) {
+        struct one *one = all->ones->pdata[i];
+        int ended = one->sampler == NULL ? 0 : fm_sampler_end(one->sampler);
+        status = MAX(status, ended);
+    }
+    return status;
+}
+
+/* A process that is not recorded is sampled. */
+static bool take_process(struct fm_live_growing *all, uint32_t pid, char **path, GError **error)
+{
+    struct fm_sampler_options options = {.pid = (pid_t)pid};
+    char *profile;
+    if (!fm_outside_way_wanted(&options.way, error) ||
+        !fm_live_growing_sample(all, &options, NULL, &profile, error))
+        return false;
+    g_free(*path);
+    *path = profile;
+    return true;
+}
+
 bool fm_live_growing_take(struct fm_live_growing *all, char **path, GError **error)
 {
     g_return_val_if_fail(path != NULL && *path != NULL, false);
     g_autofree char *recording = NULL;
-    if (!fm_control_path(*path, &recording, error))
+    g_autoptr(GError) refused = NULL;
+    uint32_t pid;
+    if (!fm_control_path(*path, &recording, &refused)) {
+        if (g_error_matches(refused, FM_ERROR, FM_ERROR_NOT_FOUND) && fm_control_pid(*path, &pid))
+            return take_process(all, pid, path, error);
+        g_propagate_error(error, g_steal_pointer(&refused));
         return false;
+    }
     enum fm_hint_file_kind kind = fm_hint_file_kind(recording);
     bool begun = kind == FM_FILE_OTHER && g_str_has_suffix(recording, ".rec");
     if (kind != FM_FILE_RECORDING && !begun)
@@ -389,6 +452,11 @@ static char *on_moment(void *user, const char *path, GError **error)
     struct fm_live_growing *all = user;
     struct one *whole = find_profile(all, path);
     struct fm_control_status status;
+    if (whole != NULL && whole->sampler != NULL) {
+        g_set_error(error, FM_ERROR, FM_ERROR_UNAVAILABLE,
+                    "a process that is sampled from outside has no phases");
+        return NULL;
+    }
     if (whole == NULL || all->ended || all->moments->len >= MOMENTS_MAX) {
         g_set_error(error, FM_ERROR, FM_ERROR_LIMIT,
                     "%s: cannot begin another phase (at most %u are kept)", path, MOMENTS_MAX);
@@ -423,7 +491,7 @@ static struct one *find(const struct fm_live_growing *all, const char *recording
 {
     for (guint i = 0; i < all->ones->len; i++) {
         struct one *one = all->ones->pdata[i];
-        if (one->whole == NULL && strcmp(one->recording, recording) == 0)
+        if (one->whole == NULL && g_strcmp0(one->recording, recording) == 0)
             return one;
     }
     return NULL;

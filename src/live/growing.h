@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "base/compiler.h"
+#include "record/outside/sampler.h"
 
 struct fm_server;
 struct fm_live_growing; /* all of a command */
@@ -15,9 +16,18 @@ struct fm_live_growing *fm_live_growing_new(void);
 /* Waits for what is being made and removes it. */
 void fm_live_growing_free(struct fm_live_growing *all);
 /* For "pid:N" and recordings: replaces *path by the path of a profile of the present state, g_free;
- * other paths are left unchanged. Errors: those of fm_control_path(), of fm_finish() and of
- * writing. */
+ * other paths are left unchanged. A process that is not recorded is sampled from outside. Errors:
+ * those of fm_control_path(), of fm_live_growing_sample(), of fm_finish() and of writing. */
 FM_MUST_USE bool fm_live_growing_take(struct fm_live_growing *all, char **path, GError **error);
+/* Samples a process from outside; options->path is chosen here. *ret_path: g_free(), of its profile
+ * so far. finished: the file that options->finish() writes, or NULL. The calling process has no
+ * other threads. Errors: those of fm_sampler_start() and fm_sampler_write(). */
+FM_MUST_USE bool fm_live_growing_sample(struct fm_live_growing *all,
+                                        const struct fm_sampler_options *options,
+                                        const char *finished, char **ret_path, GError **error);
+/* Ends all sampling, and returns the exit status of finish(): the highest. Once, before
+ * fm_live_growing_free(). */
+int fm_live_growing_end_sampling(struct fm_live_growing *all);
 /* The profiles are in the server: from now on they are kept up to date on the main loop, while
  * somebody looks at them, by at most a third of a processor, a tenth where others wait for one. */
 void fm_live_growing_begin(struct fm_live_growing *all, struct fm_server *server);

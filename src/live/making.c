@@ -2,14 +2,17 @@
 #include "live/making.h"
 
 #include <glib/gstdio.h>
+#include <string.h>
 
 #include "record/finish/finish.h"
 #include "record/known/known.h"
+#include "record/outside/sampler.h"
 #include "open/prepared.h"
 
 struct fm_making {
     const char *recording, *profile;
-    const char *since; /* NULL = from the beginning */
+    struct fm_sampler *sampler; /* in place of a recording; NULL */
+    const char *since;          /* NULL = from the beginning */
     uint64_t since_ns;
     struct fm_known *known;
     bool known_is_own;
@@ -39,8 +42,17 @@ struct fm_making *fm_making_new_since(const struct fm_making *whole, const char 
     return making;
 }
 
+struct fm_making *fm_making_new_sampled(struct fm_sampler *sampler, const char *profile)
+{
+    struct fm_making *making = g_new0(struct fm_making, 1);
+    making->sampler = sampler;
+    making->profile = profile;
+    return making;
+}
+
 void fm_making_free(struct fm_making *making)
 {
+    fm_sampler_free(making->sampler); /* which may be writing */
     g_unlink(making->profile);
     fm_profile_shape_free(making->shape);
     fm_joined_free(making->joined);
@@ -103,14 +115,34 @@ bool fm_making_make(struct fm_making *making, bool *ret_running,
                                         .no_code = true};
     struct fm_finish_notes notes;
     struct fm_profile *profile;
-    if (ret_prepared != NULL) {
+    if (ret_prepared != NULL)
         *ret_prepared = NULL;
+    if (making->sampler != NULL)
+        return fm_sampler_write(making->sampler, ret_running, error);
+    if (ret_prepared != NULL)
         return make_again(making, &opts, ret_running, ret_prepared, error);
-    }
     if (!fm_finish(making->recording, &opts, &profile, &notes, error))
         return false;
     bool ok = write_all(making, profile, NULL, error);
     *ret_running = notes.live;
     fm_finish_notes_done(&notes);
     return ok;
+}
+
+char *fm_making_finished(const char *recording)
+{
+    size_t size = strlen(recording) - (g_str_has_suffix(recording, ".rec") ? strlen(".rec") : 0);
+    for (unsigned parts = 0; parts < 2; parts++) {
+        g_autofree char *path = g_strdup_printf("%.*s.data", (int)size, recording);
+        if (g_file_test(path, G_FILE_TEST_IS_REGULAR))
+            return g_steal_pointer(&path);
+        for (unsigned numbers = 0; numbers < 2; numbers++) {
+            while (size > 0 && g_ascii_isdigit(recording[size - 1]))
+                size--;
+            if (size == 0 || recording[size - 1] != '.')
+                return NULL;
+            size--;
+        }
+    }
+    return NULL;
 }

@@ -356,10 +356,9 @@ static int take_rotation(struct record_options *options)
     return -1;
 }
 
-/* Returns an exit status, or -1: the environment of the program is what the options say. */
-static int take(struct record_options *options)
+/* Returns an exit status, or -1 to go on. */
+static int check_view(const struct record_options *options)
 {
-    const char *join = options->join_text, *trace = options->trace;
     const struct fm_live_options *view = &options->view;
     if (view->port < 0 || view->port > 65535)
         return fm_console_usage("record", "--port: expected 0 to 65535");
@@ -367,6 +366,13 @@ static int take(struct record_options *options)
         (view->port != 0 || view->no_open || view->listen || view->token || view->token_file))
         return fm_console_usage("record",
                                 "--port, --no-open, --listen, --token[-file] need --live");
+    return -1;
+}
+
+/* Returns an exit status, or -1: the environment of the program is what the options say. */
+static int take(struct record_options *options)
+{
+    const char *join = options->join_text, *trace = options->trace;
     options->join = trace == NULL ? FM_JOIN_PROGRAM : FM_JOIN_NONE;
     if (join != NULL && !fm_join_parse(join, &options->join))
         return fm_console_usage("record", "--join=%s: expected program, all or none", join);
@@ -417,13 +423,15 @@ static int attach(const struct record_options *options, const char *output, bool
     if (has_program)
         return fm_console_usage("record", "--pid records a process that runs: no PROGRAM with it");
     if (options->runs > 0 || options->keep || options->all || options->keep_sources ||
-        options->no_heap || options->no_waiting || options->lifetimes || options->live ||
-        options->no_children || options->outside || options->debug_path || options->trace ||
-        options->tick || options->when || options->join_text || options->rotate ||
-        times->begin_stopped || times->after)
-        return fm_console_usage("record", "with --pid only --output, --for and --quiet apply");
+        options->no_heap || options->no_waiting || options->lifetimes || options->no_children ||
+        options->outside || options->debug_path || options->trace || options->tick ||
+        options->when || options->join_text || options->rotate || times->begin_stopped ||
+        times->after)
+        return fm_console_usage("record",
+                                "with --pid only --output, --for, --quiet and --live apply");
     g_autofree char *base = base_of(output);
-    const struct fm_attaching how = {options->pid, times->for_, base, options->quiet};
+    struct fm_attaching how = {options->pid, times->for_, base, options->quiet,
+                               options->live ? &options->view : NULL};
     return fm_attaching_record(&how);
 }
 
@@ -435,6 +443,8 @@ int fm_cmd_record(int argc, char **argv)
     if (status < 0 && !attached && command >= argc)
         status = fm_console_usage("record",
                                   "expected a program: `fathom record -- PROGRAM [ARGUMENT...]`");
+    if (status < 0)
+        status = check_view(&options);
     if (status < 0 && !attached)
         status = take(&options);
     const char *output = options.output == NULL ? "Deep" : options.output;

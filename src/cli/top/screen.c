@@ -104,6 +104,21 @@ static char *held_text(const struct screen *screen, const struct fm_followed_cou
                                                     : g_strdup("-");
 }
 
+/* "-": not recorded. */
+static char *calls_text(const struct screen *screen, const struct fm_followed_counts *counts)
+{
+    return fm_followed_has_calls(screen->top->watch)
+               ? g_strdup_printf("%" G_GUINT64_FORMAT, (guint64)counts->of[FM_FOLLOWED_CALLS])
+               : g_strdup("-");
+}
+
+static char *allocs_text(const struct screen *screen, const struct fm_followed_counts *counts)
+{
+    return fm_followed_has_allocs(screen->top->watch)
+               ? g_strdup_printf("%" G_GUINT64_FORMAT, (guint64)counts->of[FM_FOLLOWED_ALLOCS])
+               : g_strdup("-");
+}
+
 static char *rate_text(const struct fm_top_row *row)
 {
     return row->calls_a_second < 0 ? g_strdup("") : g_strdup_printf("%.0f", row->calls_a_second);
@@ -122,11 +137,13 @@ static char *sorted_text(const struct screen *screen, const struct fm_top_row *r
     case FM_TOP_TOTAL:
         return g_strdup_printf("%.*f", decimals_of(screen), ticks_of(screen, &row->total));
     case FM_TOP_ALLOCS:
-        return g_strdup_printf("%" G_GUINT64_FORMAT, (guint64)row->self.of[FM_FOLLOWED_ALLOCS]);
+        return allocs_text(screen, &row->self);
     case FM_TOP_BYTES:
-        return fm_top_bytes_text((int64_t)row->self.of[FM_FOLLOWED_BYTES]);
+        return fm_followed_has_allocs(screen->top->watch)
+                   ? fm_top_bytes_text((int64_t)row->self.of[FM_FOLLOWED_BYTES])
+                   : g_strdup("-");
     default:
-        return g_strdup_printf("%" G_GUINT64_FORMAT, (guint64)row->self.of[FM_FOLLOWED_CALLS]);
+        return calls_text(screen, &row->self);
     }
 }
 
@@ -136,7 +153,7 @@ static char *row_text(const struct screen *screen, const struct fm_top_row *row)
     double all = ticks_of(screen, &top->all), self = ticks_of(screen, &row->self);
     int decimals = decimals_of(screen);
     double percent = all > 0 ? self * 100 / all : 0;
-    guint64 calls = row->self.of[FM_FOLLOWED_CALLS];
+    g_autofree char *calls = calls_text(screen, &row->self);
     g_autofree char *waited = waited_text(screen, &row->self);
     g_autofree char *held = held_text(screen, &row->self);
     if (!has_room(SOME_NUMBERS)) {
@@ -144,13 +161,12 @@ static char *row_text(const struct screen *screen, const struct fm_top_row *row)
         return g_strdup_printf("%9.*f %5.1f %12s %s", decimals, self, percent, sorted, row->name);
     }
     if (!has_room(ALL_NUMBERS))
-        return g_strdup_printf("%9.*f %5.1f %12" G_GUINT64_FORMAT " %9s %10s %s", decimals, self,
-                               percent, calls, waited, held, row->name);
-    g_autofree char *rate = rate_text(row);
-    return g_strdup_printf(
-        "%9.*f %5.1f %9.*f %12" G_GUINT64_FORMAT " %10s %8s %7" G_GUINT64_FORMAT " %10s %s",
-        decimals, self, percent, decimals, ticks_of(screen, &row->total), calls, rate, waited,
-        (guint64)row->self.of[FM_FOLLOWED_ALLOCS], held, row->name);
+        return g_strdup_printf("%9.*f %5.1f %12s %9s %10s %s", decimals, self, percent, calls,
+                               waited, held, row->name);
+    g_autofree char *rate = rate_text(row), *allocs = allocs_text(screen, &row->self);
+    return g_strdup_printf("%9.*f %5.1f %9.*f %12s %10s %8s %7s %10s %s", decimals, self, percent,
+                           decimals, ticks_of(screen, &row->total), calls, rate, waited, allocs,
+                           held, row->name);
 }
 
 static const char *sorted_title(const struct screen *screen)
@@ -207,13 +223,14 @@ static void draw_head(const struct screen *screen)
     const char *unit = fm_raw_tick_words(&top->watch->header);
     g_autofree char *waited = waited_text(screen, &top->all);
     g_autofree char *held = held_text(screen, &top->all);
+    g_autofree char *calls = calls_text(screen, &top->all);
     g_autofree char *sums = g_strdup_printf(
-        "%.*f %s, %s s waited, %s%s held, %" G_GUINT64_FORMAT
-        " call%s, %u context%s, %u thread%s; by %s%s%s",
+        "%.*f %s, %s s waited, %s%s held, %s "
+        "call%s, %u context%s, %u thread%s; by %s%s%s",
         decimals_of(screen), ticks_of(screen, &top->all), unit != NULL ? unit : "s CPU", waited,
-        held, strchr(held, ' ') == NULL && held[0] != '-' ? " bytes" : "",
-        (guint64)top->all.of[FM_FOLLOWED_CALLS], plural(top->all.of[FM_FOLLOWED_CALLS]),
-        top->watch->context_count, plural(top->watch->context_count), top->watch->thread_count,
+        held, strchr(held, ' ') == NULL && held[0] != '-' ? " bytes" : "", calls,
+        plural(top->all.of[FM_FOLLOWED_CALLS]), top->watch->context_count,
+        plural(top->watch->context_count), top->watch->thread_count,
         plural(top->watch->thread_count), fm_top_order_word(top->order),
         top->search[0] != '\0' || screen->searching ? "; search: " : "", top->search);
     put_cut(0, A_BOLD, head);

@@ -46,21 +46,37 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-bool fm_top_open(struct fm_top *top, const char *path, const char *root, const char *debug_path,
-                 GError **error)
+static void begin(struct fm_top *top, bool running)
 {
-    *top = (struct fm_top){.function = FM_FOLLOWED_NONE};
-    if (!fm_followed_open(path, &top->watch, error))
-        return false;
-    top->names = fm_followed_names_new(top->watch, root, debug_path);
     top->search = g_strdup("");
     top->rows = g_array_new(FALSE, FALSE, sizeof(struct fm_top_row));
     top->callees = g_array_new(FALSE, FALSE, sizeof(struct fm_top_row));
     top->calls_before = g_hash_table_new_full(NULL, NULL, NULL, g_free);
     top->read_ns = now_ns();
-    top->running = fm_followed_is_running(top->watch);
+    top->running = running;
     top->alive_ns = top->running ? top->read_ns : 0;
     fm_top_arrange(top);
+}
+
+bool fm_top_open(struct fm_top *top, const char *path, const char *root, const char *debug_path,
+                 GError **error)
+{
+    *top = (struct fm_top){.function = FM_FOLLOWED_NONE};
+    if (!fm_followed_open(path, &top->followed, error))
+        return false;
+    top->watch = top->followed;
+    top->names = fm_followed_names_new(top->watch, root, debug_path);
+    begin(top, fm_followed_is_running(top->watch));
+    return true;
+}
+
+bool fm_top_open_sampled(struct fm_top *top, uint32_t pid, GError **error)
+{
+    *top = (struct fm_top){.function = FM_FOLLOWED_NONE};
+    if (!fm_top_sampled_new(pid, &top->sampled, error))
+        return false;
+    top->watch = fm_top_sampled_watch(top->sampled);
+    begin(top, true);
     return true;
 }
 
@@ -75,8 +91,16 @@ void fm_top_close(struct fm_top *top)
     g_free(top->search);
     fm_followed_moment_free(top->since);
     fm_followed_names_free(top->names);
-    fm_followed_free(top->watch);
+    fm_followed_free(top->followed);
+    if (top->sampled != NULL)
+        fm_top_sampled_free(top->sampled);
     top->watch = NULL;
+}
+
+static const char *name_of(const struct fm_top *top, uint32_t function)
+{
+    return top->sampled != NULL ? fm_top_sampled_name(top->sampled, function)
+                                : fm_followed_name(top->names, function);
 }
 
 static double value_of(const struct fm_top *top, const struct fm_top_row *row)
@@ -135,7 +159,7 @@ static double rate_of(const struct fm_top *top, const struct fm_followed_row *ro
     const uint64_t *before =
         g_hash_table_lookup(top->calls_before, GUINT_TO_POINTER(row->function + 1));
     uint64_t calls = row->self.of[FM_FOLLOWED_CALLS];
-    if (top->before_ns == 0 || top->read_ns <= top->before_ns)
+    if (!fm_followed_has_calls(top->watch) || top->before_ns == 0 || top->read_ns <= top->before_ns)
         return -1;
     uint64_t less = before == NULL ? 0 : *before;
     return calls < less ? -1
@@ -149,7 +173,7 @@ static void take_rows(struct fm_top *top, const GArray *found, bool with_rates, 
         const struct fm_followed_row *row = &g_array_index(found, struct fm_followed_row, i);
         struct fm_top_row shown = {
             .function = row->function,
-            .name = fm_followed_name(top->names, row->function),
+            .name = name_of(top, row->function),
             .self = row->self,
             .total = row->total,
             .calls_a_second = with_rates ? rate_of(top, row) : -1,
@@ -163,7 +187,7 @@ static void take_rows(struct fm_top *top, const GArray *found, bool with_rates, 
 static void take_one(struct fm_top *top, const GArray *found)
 {
     top->one = (struct fm_top_row){.function = top->function, .calls_a_second = -1};
-    top->one.name = fm_followed_name(top->names, top->function);
+    top->one.name = name_of(top, top->function);
     for (guint i = 0; i < found->len; i++) {
         const struct fm_followed_row *row = &g_array_index(found, struct fm_followed_row, i);
         if (row->function != top->function)
@@ -205,14 +229,22 @@ static void keep_calls(struct fm_top *top)
     top->before_ns = top->read_ns;
 }
 
+static bool read_followed(struct fm_top *top, GError **error)
+{
+    /* Asked first: what it did at its end is then in what is read. */
+    bool running = fm_followed_is_running(top->watch);
+    if (!fm_followed_read(top->followed, error))
+        return false;
+    top->running = running && fm_followed_is_running(top->watch);
+    return true;
+}
+
 bool fm_top_read(struct fm_top *top, GError **error)
 {
     keep_calls(top);
-    /* Asked first: what it did at its end is then in what is read. */
-    bool running = fm_followed_is_running(top->watch);
-    if (!fm_followed_read(top->watch, error))
+    if (top->sampled != NULL ? !fm_top_sampled_read(top->sampled, &top->running, error)
+                             : !read_followed(top, error))
         return false;
-    top->running = running && fm_followed_is_running(top->watch);
     top->read_ns = now_ns();
     if (top->running)
         top->alive_ns = top->read_ns;

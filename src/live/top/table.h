@@ -3,8 +3,8 @@
  * moment and since the reading before. */
 #pragma once
 
+#include "live/top/sampled.h"
 #include "record/running/names.h"
-#include "record/running/followed.h"
 
 enum fm_top_order {
     FM_TOP_SELF,
@@ -32,8 +32,10 @@ struct fm_top_row {
 };
 
 struct fm_top {
-    struct fm_followed *watch;
-    struct fm_followed_names *names;
+    const struct fm_followed *watch;
+    struct fm_followed *followed;     /* the recording; NULL: */
+    struct fm_top_sampled *sampled;   /* a process that is sampled from outside */
+    struct fm_followed_names *names;  /* of the recording */
     struct fm_followed_moment *since; /* NULL: since the beginning */
     /* CLOCK_MONOTONIC of that moment, of the last reading, and of the last time that the program
      * was running. */
@@ -55,6 +57,8 @@ struct fm_top {
 /* root, debug_path: as in struct fm_finish_opts, or NULL. */
 FM_MUST_USE bool fm_top_open(struct fm_top *top, const char *path, const char *root,
                              const char *debug_path, GError **error);
+/* Samples a process that is not recorded from outside. Errors: those of fm_top_sampled_new(). */
+FM_MUST_USE bool fm_top_open_sampled(struct fm_top *top, uint32_t pid, GError **error);
 void fm_top_close(struct fm_top *top);
 /* Reads, and makes the rows. */
 FM_MUST_USE bool fm_top_read(struct fm_top *top, GError **error);

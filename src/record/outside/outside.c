@@ -31,9 +31,26 @@ struct fm_outside {
     uint64_t maps_ns; /* time of the last look for libraries */
     bool for_python;  /* why it is sampled by stops */
     bool ended;       /* the process */
+    bool counted;     /* what threads had not added yet when sampling ended */
 };
 
 /* --- how --- */
+
+bool fm_outside_way_wanted(enum fm_outside_way *ret, GError **error)
+{
+    const char *text = g_getenv("FATHOM_ATTACH");
+    *ret = FM_OUTSIDE_ANY;
+    if (text == NULL || text[0] == '\0')
+        return true;
+    if (strcmp(text, "perf") == 0)
+        *ret = FM_OUTSIDE_EVENTS;
+    else if (strcmp(text, "ptrace") == 0)
+        *ret = FM_OUTSIDE_STOPS;
+    else
+        g_set_error(error, FM_ERROR, FM_ERROR_USAGE, "FATHOM_ATTACH=%s: expected perf or ptrace",
+                    text);
+    return *ret != FM_OUTSIDE_ANY;
+}
 
 static int read_setting(const char *path)
 {
@@ -198,6 +215,24 @@ const char *fm_outside_program(const struct fm_outside *outside)
 
 /* --- run --- */
 
+static volatile sig_atomic_t asked_to_end;
+
+static void ask_to_end(int number)
+{
+    (void)number;
+    asked_to_end = true;
+}
+
+/* No SA_RESTART: the signal ends the wait for samples. */
+const volatile sig_atomic_t *fm_outside_catch_signals(void)
+{
+    static const int numbers[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+    struct sigaction action = {.sa_handler = ask_to_end};
+    for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++)
+        sigaction(numbers[i], &action, NULL);
+    return &asked_to_end;
+}
+
 /* The kernel tells of libraries that are loaded later with its own samples alone. */
 static bool look_for_maps(struct fm_outside *outside, GError **error)
 {
@@ -235,7 +270,7 @@ static bool wait_until(const struct fm_outside *outside, uint64_t moment)
 }
 
 bool fm_outside_run(struct fm_outside *outside, uint64_t for_ns, const volatile sig_atomic_t *asked,
-                    GError **error)
+                    const struct fm_outside_turn *turn, GError **error)
 {
     uint64_t next = outside->began_ns, end = for_ns == 0 ? UINT64_MAX : outside->began_ns + for_ns;
     while (!outside->ended && !*asked && fm_outside_clock_ns(CLOCK_MONOTONIC) < end) {
@@ -245,10 +280,13 @@ bool fm_outside_run(struct fm_outside *outside, uint64_t for_ns, const volatile 
         if (!outside->ended && fm_outside_clock_ns(CLOCK_MONOTONIC) >= next &&
             !look(outside, &next, error))
             return false;
+        if (turn != NULL && !turn->function(turn->user))
+            break;
     }
     uint64_t last;
     if (!outside->ended && !look(outside, &last, error))
         return false;
+    outside->counted = true;
     return (outside->events == NULL || fm_events_take(outside->events, error)) &&
            fm_thread_counts_end(outside->counts, error);
 }
@@ -301,4 +339,13 @@ bool fm_outside_finish(struct fm_outside *outside, struct fm_profile **ret, char
     *ret_cost = cost_of(outside);
     add_notes(outside, *ret_cost);
     return fm_perf_live_finish(outside->live, ret, error);
+}
+
+bool fm_outside_write(struct fm_outside *outside, const char *path, GError **error)
+{
+    g_autoptr(FmProfile) profile = NULL;
+    g_autofree char *cost = NULL;
+    return (outside->counted || fm_thread_counts_end(outside->counts, error)) &&
+           fm_outside_finish(outside, &profile, &cost, error) &&
+           fm_profile_write(profile, path, false, error);
 }

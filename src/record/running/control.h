@@ -12,7 +12,9 @@
 
 struct fm_control;
 
-/* The path of the recording that is meant: "pid:N" is the one that process N writes, all else is a
+/* Whether it names a process: "pid:N", or N where no file has that name. */
+bool fm_control_pid(const char *name, uint32_t *ret);
+/* The path of the recording that is meant: of a process it is the one that it writes, all else is a
  * path. g_free(). Errors: FM_ERROR_USAGE, FM_ERROR_NOT_FOUND (no such process, or none that is
  * recorded), FM_ERROR_UNAVAILABLE (another user's, removed). */
 FM_MUST_USE bool fm_control_path(const char *name, char **ret, GError **error);

@@ -83,6 +83,17 @@ static inline bool fm_followed_has_waits(const struct fm_followed *watch)
 {
     return (watch->header.grade_flags & FM_REC_WAITING) != 0;
 }
+/* Whether calls were counted: not by samples of stacks. */
+static inline bool fm_followed_has_calls(const struct fm_followed *watch)
+{
+    return (watch->header.grade_flags & FM_REC_UNWOUND) == 0;
+}
+/* Whether allocations are counted, if there are any. */
+static inline bool fm_followed_has_allocs(const struct fm_followed *watch)
+{
+    return fm_followed_has_calls(watch) ||
+           (watch->header.grade_flags & (FM_REC_ALLOCATION | FM_REC_WILL_HOLD)) != 0;
+}
 static inline bool fm_followed_has_held(const struct fm_followed *watch)
 {
     return watch->header.version > 2 && watch->header.held != 0;

@@ -99,28 +99,40 @@ static bool path_of_process(unsigned pid, char **ret, GError **error)
                     "process %u is recorded, but its recording file has been removed", pid);
         return false;
     }
-    g_set_error(error, FM_ERROR, FM_ERROR_NOT_FOUND,
-                "process %u is not recorded: it was not started by `fathom record`, and is "
-                "not built with `fathom cc` or has called no function with hooks yet; "
-                "`fathom record --pid %u` samples it",
-                pid, pid);
+    g_set_error(
+        error, FM_ERROR, FM_ERROR_NOT_FOUND,
+        "process %u is not recorded: it was not started by `fathom record`, and is "
+        "not built with `fathom cc` or has called no function with hooks yet; "
+        "`fathom record --pid %u` samples it, and so do `fathom top %u` and `fathom view %u`",
+        pid, pid, pid, pid);
     return false;
+}
+
+bool fm_control_pid(const char *name, uint32_t *ret)
+{
+    g_return_val_if_fail(name != NULL && ret != NULL, false);
+    bool marked = g_str_has_prefix(name, "pid:");
+    guint64 pid;
+    if (!g_ascii_string_to_unsigned(marked ? name + 4 : name, 10, 1, G_MAXINT, &pid, NULL) ||
+        (!marked && g_file_test(name, G_FILE_TEST_EXISTS)))
+        return false;
+    *ret = (uint32_t)pid;
+    return true;
 }
 
 bool fm_control_path(const char *name, char **ret, GError **error)
 {
     g_return_val_if_fail(name != NULL && ret != NULL, false);
-    if (!g_str_has_prefix(name, "pid:")) {
-        *ret = g_strdup(name);
-        return true;
-    }
-    guint64 pid;
-    if (!g_ascii_string_to_unsigned(name + 4, 10, 1, G_MAXINT, &pid, NULL)) {
+    uint32_t pid;
+    if (fm_control_pid(name, &pid))
+        return path_of_process(pid, ret, error);
+    if (g_str_has_prefix(name, "pid:")) {
         g_set_error(error, FM_ERROR, FM_ERROR_USAGE, "\"%s\": expected pid: and a process's number",
                     name);
         return false;
     }
-    return path_of_process((unsigned)pid, ret, error);
+    *ret = g_strdup(name);
+    return true;
 }
 
 static char state_of_process(int pid)

@@ -11,44 +11,11 @@
 #include "base/text/shell.h"
 #include "cli/cli.h"
 #include "cli/record/starting/recorded_times.h"
-#include "record/outside/outside.h"
+#include "live/attached.h"
 #include "record/run/summary.h"
 
 #define ENDING_LOOKS 20u
 #define ENDING_US 5000u
-
-static volatile sig_atomic_t asked_to_end;
-
-static void ask_to_end(int number)
-{
-    (void)number;
-    asked_to_end = true;
-}
-
-/* No SA_RESTART: the signal ends the wait for samples. */
-static void catch_signals(void)
-{
-    static const int numbers[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-    struct sigaction action = {.sa_handler = ask_to_end};
-    for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++)
-        sigaction(numbers[i], &action, NULL);
-}
-
-/* FATHOM_ATTACH chooses how. Returns an exit status, or -1 to go on. */
-static int take_way(enum fm_outside_way *ret)
-{
-    const char *text = g_getenv("FATHOM_ATTACH");
-    *ret = FM_OUTSIDE_ANY;
-    if (text == NULL || text[0] == '\0')
-        return -1;
-    if (strcmp(text, "perf") == 0)
-        *ret = FM_OUTSIDE_EVENTS;
-    else if (strcmp(text, "ptrace") == 0)
-        *ret = FM_OUTSIDE_STOPS;
-    else
-        return fm_console_usage("record", "FATHOM_ATTACH=%s: expected perf or ptrace", text);
-    return -1;
-}
 
 static bool write_profile(struct fm_outside *outside, const char *output, bool quiet,
                           GError **error)
@@ -68,19 +35,55 @@ static bool write_profile(struct fm_outside *outside, const char *output, bool q
     return true;
 }
 
-static int record(pid_t pid, uint64_t for_ns, enum fm_outside_way way,
-                  const struct fm_attaching *how)
+static void tell_begin(const struct fm_outside *outside, void *user)
+{
+    const struct fm_attaching *how = user;
+    g_autofree char *program = fm_text_escaped(fm_outside_program(outside));
+    if (!how->quiet)
+        fprintf(stderr, "fathom record: process %s (%s) is %s\n", how->pid, program,
+                fm_outside_words(outside));
+}
+
+/* --- with pages --- */
+
+/* In the sampler's process. */
+static int finish(struct fm_outside *outside, void *user)
+{
+    const struct fm_attaching *how = user;
+    GError *error = NULL;
+    return write_profile(outside, how->output, how->quiet, &error)
+               ? FM_EXIT_DONE
+               : fm_console_fail("record", error);
+}
+
+static int record_live(pid_t pid, uint64_t for_ns, enum fm_outside_way way,
+                       struct fm_attaching *how)
+{
+    GError *error = NULL;
+    int status = FM_EXIT_FAILED;
+    g_autofree char *finished = g_strconcat(how->output, ".data", NULL);
+    const struct fm_sampler_options options = {.pid = pid,
+                                               .way = way,
+                                               .for_ns = for_ns,
+                                               .begun = tell_begin,
+                                               .finish = finish,
+                                               .user = how};
+    return fm_live_attached(how->view, &options, finished, &status, &error)
+               ? status
+               : fm_console_fail("record", error);
+}
+
+/* --- without --- */
+
+static int record(pid_t pid, uint64_t for_ns, enum fm_outside_way way, struct fm_attaching *how)
 {
     GError *error = NULL;
     struct fm_outside *outside = NULL;
     if (!fm_outside_begin(pid, way, &outside, &error))
         return fm_console_fail("record", error);
-    g_autofree char *program = fm_text_escaped(fm_outside_program(outside));
-    if (!how->quiet)
-        fprintf(stderr, "fathom record: process %d (%s) is %s\n", (int)pid, program,
-                fm_outside_words(outside));
-    catch_signals();
-    bool done = fm_outside_run(outside, for_ns, &asked_to_end, &error) &&
+    tell_begin(outside, how);
+    const volatile sig_atomic_t *asked = fm_outside_catch_signals();
+    bool done = fm_outside_run(outside, for_ns, asked, NULL, &error) &&
                 write_profile(outside, how->output, how->quiet, &error);
     fm_outside_free(outside);
     return done ? FM_EXIT_DONE : fm_console_fail("record", error);
@@ -118,8 +121,10 @@ void fm_attaching_sample(struct fm_attached *attached, pid_t pid)
     static const volatile sig_atomic_t never;
     GError *error = NULL;
     enum fm_outside_way way;
-    if (take_way(&way) >= 0)
+    if (!fm_outside_way_wanted(&way, &error)) {
+        (void)fm_console_fail("record", error);
         return;
+    }
     if (!fm_outside_begin(pid, way, &attached->outside, &error)) {
         cannot_sample(pid, error);
         return;
@@ -127,7 +132,7 @@ void fm_attaching_sample(struct fm_attached *attached, pid_t pid)
     g_autofree char *program = fm_text_escaped(fm_outside_program(attached->outside));
     if (!attached->quiet)
         fprintf(stderr, "fathom record: %s is %s\n", program, fm_outside_words(attached->outside));
-    if (!fm_outside_run(attached->outside, 0, &never, &error)) {
+    if (!fm_outside_run(attached->outside, 0, &never, NULL, &error)) {
         cannot_sample(pid, error);
         fm_outside_free(attached->outside);
         attached->outside = NULL;
@@ -145,7 +150,7 @@ bool fm_attaching_write(struct fm_attached *attached, const char *output)
     return done;
 }
 
-int fm_attaching_record(const struct fm_attaching *how)
+int fm_attaching_record(struct fm_attaching *how)
 {
     guint64 pid;
     uint64_t for_ns = 0;
@@ -155,6 +160,9 @@ int fm_attaching_record(const struct fm_attaching *how)
     if (how->for_ != NULL && (!fm_recorded_duration(how->for_, &for_ns) || for_ns == 0))
         return fm_console_usage("record", "--for=%s: expected a time such as 10s or 500ms",
                                 how->for_);
-    int status = take_way(&way);
-    return status >= 0 ? status : record((pid_t)pid, for_ns, way, how);
+    GError *error = NULL;
+    if (!fm_outside_way_wanted(&way, &error))
+        return fm_console_fail("record", error);
+    return how->view != NULL ? record_live((pid_t)pid, for_ns, way, how)
+                             : record((pid_t)pid, for_ns, way, how);
 }

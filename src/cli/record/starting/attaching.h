@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 struct fm_outside;
+struct fm_live_options;
 
 /* Entries of a table of options. */
 #define FM_ATTACHING_OPTIONS(number, outside)                                                     \
@@ -25,6 +26,7 @@ struct fm_attaching {
     const char *for_;   /* time; NULL = until the process ends, or SIGINT */
     const char *output; /* prefix of the profile's file */
     bool quiet;
+    const struct fm_live_options *view; /* NULL, or how its pages are served meanwhile */
 };
 
 /* A program that was started, and is sampled from outside. */
@@ -38,4 +40,4 @@ void fm_attaching_sample(struct fm_attached *attached, pid_t pid);
 bool fm_attaching_write(struct fm_attached *attached, const char *output);
 
 /* Returns an exit status. */
-int fm_attaching_record(const struct fm_attaching *how);
+int fm_attaching_record(struct fm_attaching *how);
