@@ -31,6 +31,7 @@ struct taken {
 struct fm_events {
     const struct fm_target *target;
     struct fm_perf_live *live;
+    struct fm_children *children;
     struct perf_event_attr attr;
     GArray *rings;       /* struct ring, by CPU; page NULL = the CPU is off */
     GArray *files;       /* int */
@@ -144,14 +145,17 @@ static uint64_t time_of(const uint8_t *record, uint32_t type, size_t size)
     return time;
 }
 
-/* Threads that have inherited the event need no other. */
+/* Threads that have inherited the event need no other. Processes do not inherit it. */
 static void note_fork(struct fm_events *events, const uint8_t *record, size_t size)
 {
     uint32_t numbers[4];
     if (size < sizeof(struct perf_event_header) + sizeof numbers)
         return;
     memcpy(numbers, record + sizeof(struct perf_event_header), sizeof numbers);
-    g_hash_table_add(events->sampled, GINT_TO_POINTER(numbers[2]));
+    if (numbers[0] != numbers[1])
+        fm_children_add(events->children, (pid_t)numbers[0]);
+    else
+        g_hash_table_add(events->sampled, GINT_TO_POINTER(numbers[2]));
 }
 
 static void empty(struct fm_events *events, const struct ring *ring)
@@ -249,7 +253,7 @@ static uint32_t stack_bytes(void)
 }
 
 struct fm_events *fm_events_new(const struct fm_target *target, struct fm_perf_live *live,
-                                int *ret_errno)
+                                struct fm_children *children, int *ret_errno)
 {
     struct fm_events *events = g_new0(struct fm_events, 1);
     long cpus = sysconf(_SC_NPROCESSORS_CONF);
@@ -257,6 +261,7 @@ struct fm_events *fm_events_new(const struct fm_target *target, struct fm_perf_l
     *ret_errno = ESRCH;
     events->target = target;
     events->live = live;
+    events->children = children;
     events->attr = fm_outside_event(true, stack_bytes());
     events->rings = g_array_new(FALSE, TRUE, sizeof(struct ring));
     g_array_set_size(events->rings, (guint)MAX(cpus, 1));

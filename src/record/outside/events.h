@@ -3,14 +3,15 @@
  * is never stopped. */
 #pragma once
 
+#include "record/outside/children.h"
 #include "record/outside/sample.h"
 
 struct fm_events;
 
 /* Begins to sample all threads, and those that they start. NULL: the kernel does not allow it;
- * *ret_errno says why. live gets the event. */
+ * *ret_errno says why. live gets the event, children the processes that the kernel tells of. */
 struct fm_events *fm_events_new(const struct fm_target *target, struct fm_perf_live *live,
-                                int *ret_errno);
+                                struct fm_children *children, int *ret_errno);
 void fm_events_free(struct fm_events *events); /* NULL is allowed */
 bool fm_events_has_kernel(const struct fm_events *events);
 /* Waits for samples, for the end of the process, or that long. True: the process has ended. */

@@ -25,6 +25,7 @@ struct fm_outside {
     struct fm_stops *stops;
     struct fm_thread_counts *counts;
     struct fm_python *python;
+    struct fm_children *children;
     char *words;
     uint64_t began_ns, kernel_ticks;
     uint64_t cost_ns; /* the last look took */
@@ -100,7 +101,7 @@ static char *stops_refused(const struct fm_target *target)
 static bool begin_events(struct fm_outside *outside, char **ret_refused)
 {
     int code = 0;
-    outside->events = fm_events_new(&outside->target, outside->live, &code);
+    outside->events = fm_events_new(&outside->target, outside->live, outside->children, &code);
     if (outside->events == NULL) {
         *ret_refused = events_refused(code);
         return false;
@@ -156,6 +157,7 @@ static bool begin(struct fm_outside *outside, enum fm_outside_way way, GError **
                                        outside->target.root, outside->target.inner_pid};
     outside->live = fm_perf_live_new(&of);
     outside->python = fm_python_new(&outside->target);
+    outside->children = fm_children_new(&outside->target);
     outside->for_python = is_python(outside) && way == FM_OUTSIDE_ANY;
     if (outside->for_python)
         way = FM_OUTSIDE_STOPS;
@@ -197,6 +199,7 @@ void fm_outside_free(struct fm_outside *outside)
     fm_stops_free(outside->stops);
     fm_thread_counts_free(outside->counts);
     fm_python_free(outside->python);
+    fm_children_free(outside->children);
     fm_perf_live_free(outside->live);
     fm_target_close(&outside->target);
     g_free(outside->words);
@@ -248,6 +251,7 @@ static bool look(struct fm_outside *outside, uint64_t *next, GError **error)
 {
     g_autoptr(GArray) running = g_array_new(FALSE, FALSE, sizeof(struct fm_thread_run));
     uint64_t began = fm_outside_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    fm_children_look(outside->children);
     bool done =
         look_for_maps(outside, error) && fm_thread_counts_look(outside->counts, running, error) &&
         (outside->stops == NULL || fm_stops_take(outside->stops, outside->counts, running, error));
@@ -293,7 +297,7 @@ bool fm_outside_run(struct fm_outside *outside, uint64_t for_ns, const volatile 
 
 /* --- end --- */
 
-static char *cost_of(const struct fm_outside *outside)
+static char *stops_words(const struct fm_outside *outside)
 {
     if (outside->stops == NULL)
         return NULL;
@@ -302,14 +306,26 @@ static char *cost_of(const struct fm_outside *outside)
                            (double)fm_stops_ns(outside->stops) / NS_PER_MS);
 }
 
-static void add_notes(struct fm_outside *outside, const char *cost)
+/* Sentences for the user, also notes of the profile. */
+static GPtrArray *say_all(const struct fm_outside *outside)
+{
+    GPtrArray *said = g_ptr_array_new_with_free_func(g_free);
+    char *all[] = {stops_words(outside), fm_children_words(outside->children)};
+    for (size_t i = 0; i < G_N_ELEMENTS(all); i++) {
+        if (all[i] != NULL)
+            g_ptr_array_add(said, all[i]);
+    }
+    return said;
+}
+
+static void add_notes(struct fm_outside *outside, const GPtrArray *said)
 {
     struct fm_build *build = fm_perf_live_build(outside->live);
     g_autofree char *how = g_strdup_printf(
         "the process was %s; calls and allocations were not recorded", outside->words);
     fm_build_note(build, how);
-    if (cost != NULL)
-        fm_build_note(build, cost);
+    for (guint i = 0; i < said->len; i++)
+        fm_build_note(build, g_ptr_array_index(said, i));
     uint64_t ticks = fm_target_kernel_ticks(&outside->target);
     if (outside->events != NULL && !fm_events_has_kernel(outside->events) &&
         ticks > outside->kernel_ticks) {
@@ -324,7 +340,7 @@ static void add_notes(struct fm_outside *outside, const char *cost)
                              "process");
 }
 
-bool fm_outside_finish(struct fm_outside *outside, struct fm_profile **ret, char **ret_cost,
+bool fm_outside_finish(struct fm_outside *outside, struct fm_profile **ret, GPtrArray **ret_said,
                        GError **error)
 {
     struct fm_build *build = fm_perf_live_build(outside->live);
@@ -336,16 +352,16 @@ bool fm_outside_finish(struct fm_outside *outside, struct fm_profile **ret, char
                                             .start_ns = target->start_ns};
     fm_build_header(build)->duration_ns = fm_outside_clock_ns(CLOCK_MONOTONIC) - outside->began_ns;
     fm_build_process(build, &process);
-    *ret_cost = cost_of(outside);
-    add_notes(outside, *ret_cost);
+    *ret_said = say_all(outside);
+    add_notes(outside, *ret_said);
     return fm_perf_live_finish(outside->live, ret, error);
 }
 
 bool fm_outside_write(struct fm_outside *outside, const char *path, GError **error)
 {
     g_autoptr(FmProfile) profile = NULL;
-    g_autofree char *cost = NULL;
+    g_autoptr(GPtrArray) said = NULL;
     return (outside->counted || fm_thread_counts_end(outside->counts, error)) &&
-           fm_outside_finish(outside, &profile, &cost, error) &&
+           fm_outside_finish(outside, &profile, &said, error) &&
            fm_profile_write(profile, path, false, error);
 }

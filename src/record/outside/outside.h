@@ -38,10 +38,10 @@ struct fm_outside_turn {
 FM_MUST_USE bool fm_outside_run(struct fm_outside *outside, uint64_t for_ns,
                                 const volatile sig_atomic_t *asked,
                                 const struct fm_outside_turn *turn, GError **error);
-/* The profile of what was sampled. ret_cost: a sentence, NULL if it cost nothing worth saying;
- * g_free(). */
+/* The profile of what was sampled. ret_said: sentences (char *) for the user; g_ptr_array_unref(),
+ * also on failure. */
 FM_MUST_USE bool fm_outside_finish(struct fm_outside *outside, struct fm_profile **ret,
-                                   char **ret_cost, GError **error);
+                                   GPtrArray **ret_said, GError **error);
 /* As above, of what was sampled up to now, and writes it: in a copy of the process (fork), since
  * nothing more can be sampled then. */
 FM_MUST_USE bool fm_outside_write(struct fm_outside *outside, const char *path, GError **error);

@@ -51,6 +51,11 @@ class Recorder:
                                         stderr=subprocess.PIPE, text=True)
         self.said = self.process.stderr.readline()
 
+    def turns(self):
+        """How often it has waited for samples, or for the next look."""
+        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(re.search(r"^voluntary_ctxt_switches:\s*(\d+)", status, re.M).group(1))
+
     def end(self):
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)

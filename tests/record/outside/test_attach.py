@@ -18,6 +18,7 @@ from patience import PATIENCE, wait_until
 HERE = pathlib.Path(__file__).parent
 SIGNALS = 300
 KILLS = 5
+LOOKS = 20  # as many take longer than from one look for children to the next
 NOBODY = 65534
 
 
@@ -338,6 +339,65 @@ def removed(tap, folder, way):
               f"{way}: the first page says why there are no names", page)
 
 
+FORKS = r"""
+#include <stdio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+static volatile unsigned long work;
+__attribute__((noinline)) static void in_child(void)
+{
+    clock_t end = clock() + CLOCKS_PER_SEC / 2;
+    while (clock() < end)
+        work++;
+}
+int main(void)
+{
+    char line[8];
+    puts("ready");
+    fflush(stdout);
+    for (int i = 0; i < 2 && read(0, line, sizeof line) > 0; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            in_child();
+            puts("child");
+            fflush(stdout);
+            _exit(read(0, line, sizeof line) <= 0);
+        }
+        waitpid(child, NULL, 0);
+        puts("over");
+        fflush(stdout);
+    }
+    return 0;
+}
+"""
+
+
+def children(tap, folder, way):
+    """Processes that it starts while it is recorded are counted, not sampled."""
+    (folder / "forks.c").write_text(FORKS)
+    lib.must(["gcc", "-O1", "-g", "forks.c", "-o", "forks"], folder)
+    target = Target(folder, folder / "forks")
+    recorder = Recorder(folder, target, way, name="forks")
+    for _ in range(2):
+        for line in ("child\n", "over\n"):
+            target.process.stdin.write("go\n")
+            target.process.stdin.flush()
+            tap.same(target.process.stdout.readline(), line, f"{way}: a child: {line.strip()}")
+            if line == "child\n":
+                looks = recorder.turns()
+                wait_until(lambda: recorder.turns() > looks + LOOKS, "the child was there for some looks")
+    tap.same(target.process.wait(PATIENCE), 0, f"{way}: the process ends as it does")
+    recorder.process.wait(PATIENCE)
+    tap.same(recorder.end(), 0, f"{way}: the recording ends with it")
+    words = "its child processes were not sampled, at least 2"
+    tap.check(words in recorder.said, f"{way}: its children are told", recorder.said)
+    dump = lib.must([lib.FATHOM, "dump", "forks.data"], folder).stdout
+    tap.check(words in dump, f"{way}: and noted in the profile", dump[:2000])
+    paths = contexts(folder, "forks.data", "cpu")
+    tap.same(below(paths, "in_child"), 0, f"{way}: their time is not the process's")
+
+
 LATE = r"""
 #include <dlfcn.h>
 #include <pthread.h>
@@ -500,7 +560,7 @@ def main():
             tap.skip(way, f"the kernel refuses it: {why[way]}")
         for way in found:
             for case in (attached, frame_pointers, idle, killed, stopped, ended, started, brief, rooted, removed, late,
-                         made, javascript):
+                         made, javascript, children):
                 tap.case(case, tap, folder, way, name=f"{way}: {case.__name__}")
         if "ptrace" in found:
             tap.case(python, tap, folder)

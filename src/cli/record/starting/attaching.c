@@ -21,16 +21,17 @@ static bool write_profile(struct fm_outside *outside, const char *output, bool q
                           GError **error)
 {
     g_autoptr(FmProfile) profile = NULL;
-    g_autofree char *path = g_strconcat(output, ".data", NULL), *cost = NULL;
-    if (!fm_outside_finish(outside, &profile, &cost, error) ||
+    g_autoptr(GPtrArray) said = NULL;
+    g_autofree char *path = g_strconcat(output, ".data", NULL);
+    if (!fm_outside_finish(outside, &profile, &said, error) ||
         !fm_profile_write(profile, path, false, error))
         return false;
     if (quiet)
         return true;
     const struct fm_finish_notes notes = {
         .unwound = true, .samples = profile->run_info.sample_count, .threads_unknown = true};
-    if (cost != NULL)
-        fprintf(stderr, "%s\n", cost);
+    for (guint i = 0; i < said->len; i++)
+        fprintf(stderr, "%s\n", (const char *)g_ptr_array_index(said, i));
     fm_run_print_summary(profile, &notes, path);
     return true;
 }
