@@ -26,18 +26,26 @@ struct layout {
     bool has_cframe; /* thread_frame leads to a _PyCFrame, which leads to the frame: */
     uint16_t cframe_frame;
     uint16_t code, previous, entry, owner; /* in _PyInterpreterFrame; entry 0: there is none */
+    uint16_t instruction;                  /* there, too */
     uint16_t file, name, first_line;       /* in PyCodeObject */
+    uint16_t lines, instructions;          /* there, too */
     uint16_t ascii, wide;                  /* begin of a text's characters */
 };
 
 static const struct layout layouts[] = {
-    {0x030b, 40, 0, 16, 8, 160, 56, true, 8, 32, 48, 68, 69, 112, 128, 72, 48, 72},
-    {0x030c, 40, 0, 72, 8, 144, 56, true, 0, 0, 8, 0, 70, 112, 128, 68, 40, 56},
-    {0x030d, 632, 7264, 7344, 8, 160, 72, false, 0, 0, 8, 0, 70, 112, 128, 68, 40, 56},
+    {0x030b, 40, 0, 16, 8, 160, 56, true, 8, 32, 48, 68, 69, 56, 112, 128, 72, 136, 184, 48, 72},
+    {0x030c, 40, 0, 72, 8, 144, 56, true, 0, 0, 8, 0, 70, 56, 112, 128, 68, 136, 192, 40, 56},
+    {0x030d, 632, 7264, 7344, 8,   160, 72,  false, 0,  0, 8,
+     0,      70,  56,   112,  128, 68,  136, 200,   40, 56},
 };
 
 #define FRAME_BYTES 72u
-#define CODE_BYTES 136u
+#define CODE_BYTES 144u
+#define TABLE_MAX 16384u /* bytes of a table of lines; functions that have more have no lines */
+
+/* Bytes objects: their length, and begin. */
+#define BYTES_LENGTH 16u
+#define BYTES_BEGIN 32u
 
 /* Text objects: their length, and bits that tell how characters are stored. */
 #define TEXT_LENGTH 16u
@@ -203,16 +211,78 @@ static uint64_t word_at(const uint8_t *bytes, unsigned offset)
     return value;
 }
 
+/* --- lines --- */
+
+/* Six bits a byte, the lowest first, while bit 6 is set. */
+static uint32_t take_number(const uint8_t **at, const uint8_t *end)
+{
+    uint32_t value = 0;
+    for (unsigned shift = 0; *at < end && shift < 30; shift += 6) {
+        uint8_t byte = *(*at)++;
+        value |= (uint32_t)(byte & 63) << shift;
+        if ((byte & 64) == 0)
+            break;
+    }
+    return value;
+}
+
+/* What an entry adds to the line; what else it says is skipped. */
+static int32_t take_step(unsigned kind, const uint8_t **at, const uint8_t *end)
+{
+    if (kind >= 10 && kind <= 12) /* so many lines further, with columns */
+        return (int32_t)kind - 10;
+    if (kind != 13 && kind != 14) /* the same line; none */
+        return 0;
+    uint32_t number = take_number(at, end);
+    return (number & 1) != 0 ? -(int32_t)(number >> 1) : (int32_t)(number >> 1);
+}
+
+/* The line of an instruction by the table of CPython 3.11 and later (Objects/locations.md there).
+ * Only first bytes of entries have bit 7. 0: it has none. */
+static uint32_t line_in(const uint8_t *at, const uint8_t *end, uint32_t first_line, uint64_t unit)
+{
+    enum { NO_LINE = 15 };
+    int64_t line = first_line;
+    uint64_t covered = 0; /* instructions, in units of two bytes */
+    while (at < end) {
+        unsigned kind = *at >> 3 & 15;
+        covered += (*at++ & 7) + 1u;
+        line += take_step(kind, &at, end);
+        if (unit < covered)
+            return kind == NO_LINE || line <= 0 || line > INT32_MAX ? 0 : (uint32_t)line;
+        while (at < end && (*at & 128) == 0)
+            at++;
+    }
+    return 0;
+}
+
+/* The line that a frame runs. */
+static uint32_t current_line(const struct fm_python *python, uint64_t code, const uint8_t *bytes,
+                             uint64_t instruction, uint32_t first_line)
+{
+    uint64_t table = word_at(bytes, python->layout->lines);
+    uint64_t begin = code + python->layout->instructions;
+    uint64_t size = read_word(python, table + BYTES_LENGTH);
+    if (table == 0 || size == 0 || size > TABLE_MAX || instruction < begin)
+        return 0;
+    g_autofree uint8_t *entries = g_malloc(size);
+    if (!read_bytes(python, table + BYTES_BEGIN, entries, size))
+        return 0;
+    return line_in(entries, entries + size, first_line, (instruction - begin) / 2);
+}
+
 /* False: there is no such code. */
-static bool put_frame(const struct fm_python *python, uint64_t code, bool entry, GByteArray *to)
+static bool put_frame(const struct fm_python *python, uint64_t code, bool entry,
+                      uint64_t instruction, GByteArray *to)
 {
     uint8_t bytes[CODE_BYTES], is_entry = entry;
-    uint32_t line;
+    uint32_t lines[2];
     if (!read_bytes(python, code, bytes, sizeof bytes))
         return false;
-    memcpy(&line, bytes + python->layout->first_line, sizeof line);
+    memcpy(&lines[0], bytes + python->layout->first_line, sizeof lines[0]);
+    lines[1] = current_line(python, code, bytes, instruction, lines[0]);
     g_byte_array_append(to, &is_entry, 1);
-    g_byte_array_append(to, (const guint8 *)&line, sizeof line);
+    g_byte_array_append(to, (const guint8 *)lines, sizeof lines);
     put_text(python, word_at(bytes, python->layout->name), to);
     put_text(python, word_at(bytes, python->layout->file), to);
     return true;
@@ -258,7 +328,8 @@ void fm_python_frames(struct fm_python *python, pid_t tid, GByteArray *to)
         }
         last = to->len + 1;
         bool entry = layout->entry != 0 && frame[layout->entry] != 0;
-        if (!put_frame(python, word_at(frame, layout->code), entry, to))
+        if (!put_frame(python, word_at(frame, layout->code), entry,
+                       word_at(frame, layout->instruction), to))
             return;
     }
 }

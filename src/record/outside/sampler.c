@@ -14,7 +14,7 @@
 
 /* The first byte of what the sampler says; a text follows. */
 enum {
-    SAYS_BEGUN = 'b',  /* its words, a NUL byte, the program */
+    SAYS_BEGUN = 'b',  /* the program */
     SAYS_MADE = 'm',   /* a profile was written; sampling goes on */
     SAYS_ENDED = 'e',  /* the last profile was written */
     SAYS_FAILED = 'f', /* the last question: why */
@@ -24,7 +24,7 @@ struct fm_sampler {
     pid_t pid, own; /* the process that is sampled, the sampler; own 0: it was waited for */
     int socket, status;
     bool ended;
-    char *words, *program;
+    char *program;
 };
 
 /* --- in the sampler's process --- */
@@ -114,10 +114,8 @@ static int sample(const struct fm_sampler_options *options, int socket)
     }
     if (options->begun != NULL)
         options->begun(sampling.outside, options->user);
-    const char *words = fm_outside_words(sampling.outside);
     const char *program = fm_outside_program(sampling.outside);
-    g_autofree char *both = g_strdup_printf("%s\n%s", words, program);
-    say(socket, SAYS_BEGUN, both, strlen(both));
+    say(socket, SAYS_BEGUN, program, strlen(program));
     bool done = fm_outside_run(sampling.outside, options->for_ns, asked, &turn, &error);
     if (sampling.writer > 0)
         waitpid(sampling.writer, NULL, 0);
@@ -186,17 +184,9 @@ bool fm_sampler_start(const struct fm_sampler_options *options, struct fm_sample
         fm_sampler_free(sampler);
         return false;
     }
-    char *program = strchr(text, '\n');
-    *program++ = '\0';
-    sampler->words = g_strdup(text);
-    sampler->program = g_strdup(program);
+    sampler->program = g_strdup(text);
     *ret = sampler;
     return true;
-}
-
-const char *fm_sampler_words(const struct fm_sampler *sampler)
-{
-    return sampler->words;
 }
 
 const char *fm_sampler_program(const struct fm_sampler *sampler)
@@ -250,7 +240,6 @@ void fm_sampler_free(struct fm_sampler *sampler)
     if (sampler->own > 0)
         (void)fm_sampler_end(sampler);
     close(sampler->socket);
-    g_free(sampler->words);
     g_free(sampler->program);
     g_free(sampler);
 }

@@ -24,8 +24,6 @@ struct fm_sampler_options {
  * fm_outside_begin(). */
 FM_MUST_USE bool fm_sampler_start(const struct fm_sampler_options *options, struct fm_sampler **ret,
                                   GError **error);
-/* A sentence: how the process is sampled. */
-const char *fm_sampler_words(const struct fm_sampler *sampler);
 const char *fm_sampler_program(const struct fm_sampler *sampler);
 pid_t fm_sampler_pid(const struct fm_sampler *sampler); /* of the process that is sampled */
 /* Has the profile so far written to the path, and waits for it. *ret_running false: sampling has

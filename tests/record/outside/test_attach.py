@@ -46,6 +46,11 @@ def attached(tap, folder, way):
         tap.check(below(time_of, "waiter", "inner") > 0, f"{way}: each caller has its own", shown)
     tap.check(below(slept, "sleeper", "nap") > 0 and below(slept, "main", r"\w*fgets") > 0,
               f"{way}: where threads sleep is known without stopping them", shown)
+    source = (HERE / "running.c").read_text().splitlines()
+    begin = next(i for i, line in enumerate(source, 1) if "void inner(" in line)
+    hot = lib.must([lib.FATHOM, "report", "lines/50", "attached.data"], folder).stdout
+    timed = {int(line) for line in re.findall(r"running\.c:(\d+)\s+inner", hot)}
+    tap.check(timed and timed <= set(range(begin, begin + 5)), f"{way}: the lines of inner() that have time", hot)
     dump = lib.must([lib.FATHOM, "dump", "attached.data"], folder).stdout
     tap.check("measure not known = allocs" in dump and "measure not known = callseqs" in dump,
               f"{way}: calls and allocations are not known, rather than 0", dump[:2000])
@@ -524,7 +529,8 @@ def python(tap, folder):
     for version, command in found.items():
         target = Target(folder, command, "script.py")
         recorder = Recorder(folder, target, "", name="python")
-        target.work()
+        for _ in range(4):  # enough samples for each line that has much of the time
+            target.work()
         recorder.end()
         tap.same(target.end()[1], 0, f"3.{version}: it ends as it does")
         tap.check("functions of Python" in recorder.said, f"3.{version}: it is told why threads are stopped",
@@ -539,6 +545,14 @@ def python(tap, folder):
         tap.check(below(paths, "_PyEval_EvalFrameDefault") < sum(paths.values()) / 5,
                   f"3.{version}: they stand in place of the interpreter's", shown)
         tap.check(below(slept, "Sleeper.run", "Sleeper.nap") > 0, f"3.{version}: where a thread sleeps", shown)
+        for caller, lines in (("outer", {"inner": 11, r"outer\.<locals>\.<lambda>": 12}), ("helper", {"inner": 9})):
+            page = lib.must([lib.FATHOM, "report", f"proc/{caller}", "python.data"], folder).stdout
+            for callee, line in lines.items():
+                called = set(re.findall(rf"\s{callee}\s+script\.py:(\d+)", page))
+                tap.same(called, {str(line)}, f"3.{version}: the line of {caller} that calls {callee}")
+        hot = lib.must([lib.FATHOM, "report", "lines/50", "python.data"], folder).stdout
+        timed = {int(line) for line in re.findall(r"script\.py:(\d+)\s+inner", hot)}
+        tap.check(timed and timed <= {4, 5, 6, 7}, f"3.{version}: the lines of inner() that have time", hot)
     (folder / "short.py").write_text(PYTHON.replace("sys.stdin.readline()", "time.sleep(1)"))
     done = lib.run([lib.FATHOM, "record", "--outside", "-o", "short", "--", next(iter(found.values()), "true"),
                     "short.py"], folder)

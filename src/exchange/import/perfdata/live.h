@@ -38,8 +38,9 @@ void fm_perf_live_event(struct fm_perf_live *live, enum fm_perf_live_measure mea
 /* A number in samples (PERF_SAMPLE_IDENTIFIER) that stands for an event. */
 void fm_perf_live_id(struct fm_perf_live *live, enum fm_perf_live_measure measure, uint64_t id);
 /* Code between these addresses runs functions of a script. A sample that has raw bytes tells of the
- * functions, the innermost first: a byte that is 1 if C called it, its line (4 bytes), and two
- * texts, each with a NUL byte: its name and its file. They stand in place of the code. */
+ * functions, the innermost first: a byte that is 1 if C called it, the line where it begins and the
+ * one that runs (4 bytes each, 0 = not known), and two texts, each with a NUL byte: its name and
+ * its file. They stand in place of the code. */
 void fm_perf_live_script(struct fm_perf_live *live, uint64_t low, uint64_t high);
 /* The next record, in the order of time. Errors: FM_ERROR_LIMIT. */
 FM_MUST_USE bool fm_perf_live_add(struct fm_perf_live *live, const uint8_t *record, size_t size,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "profile/file/attached/source_map.h"
 
 #define NOT_KNOWN "callers not known"
 #define MARKS_FROM (UINT64_MAX - 4094) /* addresses that are none: whose those behind are */
@@ -117,8 +118,8 @@ static bool is_of_interpreter(const struct fm_perf_reader *in,
 static bool push_frames(struct fm_perf_reader *in, struct fm_perf_process *process,
                         const char *thread)
 {
-    uint32_t line = 0;
     bool named = false;
+    in->inner = (struct fm_perf_inner){.function = FM_PERF_NO_FUNCTION};
     fm_stacks_cut(in->stacks, 0);
     fm_stacks_push_outside(in->stacks, thread, strlen(thread));
     if (in->cut && in->quality.live) /* else it would look as if the thread began there */
@@ -136,7 +137,6 @@ static bool push_frames(struct fm_perf_reader *in, struct fm_perf_process *proce
     for (guint i = in->frames->len; i > 0; i--) {
         const struct fm_perf_frame *frame = &g_array_index(in->frames, struct fm_perf_frame, i - 1);
         if (runs_script(in, frame) && fm_perf_push_script(in)) {
-            line = 0;
             named = true;
             continue;
         }
@@ -145,8 +145,8 @@ static bool push_frames(struct fm_perf_reader *in, struct fm_perf_process *proce
         struct fm_perf_place place = fm_perf_place_of(in->places, process, frame);
         named = place.named;
         for (uint32_t k = 0; k < place.count; k++) {
-            fm_stacks_push(in->stacks, place.bodies[k].function, line);
-            line = place.bodies[k].line;
+            fm_stacks_push(in->stacks, place.bodies[k].function, in->inner.line);
+            in->inner = (struct fm_perf_inner){place.bodies[k].function, place.bodies[k].line};
         }
     }
     return named;
@@ -197,6 +197,8 @@ static bool add_sample(struct fm_perf_reader *in, const struct fm_perf_sample *s
         return true;
     quality->samples++;
     quality->value += value;
+    if (quality->live)
+        fm_perf_lines_add(in, value);
     quality->unnamed += named ? 0 : value;
     quality->kernel += mode == FM_PERF_IN_KERNEL ? value : 0;
     quality->unnamed_kernel += mode == FM_PERF_IN_KERNEL && !named ? value : 0;
@@ -237,7 +239,11 @@ bool fm_perf_reader_finish(struct fm_perf_reader *in, struct fm_profile **ret, G
 {
     fm_perf_add_notes(fm_stacks_build(in->stacks), &in->file, &in->processes, &in->quality);
     fm_import_only_knows(fm_stacks_build(in->stacks), 1u << FM_QUANTA);
-    return fm_stacks_finish(g_steal_pointer(&in->stacks), ret, error);
+    g_autoptr(FmSourceMap) lines = fm_perf_lines_map(in);
+    bool done = fm_stacks_finish(g_steal_pointer(&in->stacks), ret, error);
+    if (done && lines != NULL)
+        fm_source_map_attach(lines, *ret);
+    return done;
 }
 
 void fm_perf_reader_clear(struct fm_perf_reader *in)
@@ -249,6 +255,8 @@ void fm_perf_reader_clear(struct fm_perf_reader *in)
         g_array_unref(in->frames);
         g_array_unref(in->scripts);
     }
+    if (in->lines != NULL)
+        g_hash_table_unref(in->lines);
     fm_perf_file_close(&in->file);
     g_free(in->measures);
 }

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define FIXED (1 + sizeof(uint32_t))
+#define FIXED (1 + 2 * sizeof(uint32_t))
 
 /* A text with its end; NULL: it has none. */
 static const char *take_text(const uint8_t **at, const uint8_t *end)
@@ -25,6 +25,7 @@ void fm_perf_read_scripts(struct fm_perf_reader *in, const struct fm_perf_sample
     while ((size_t)(end - at) > FIXED) {
         struct fm_perf_script script = {.entry = at[0] != 0};
         memcpy(&script.line, at + 1, sizeof script.line);
+        memcpy(&script.current, at + 1 + sizeof script.line, sizeof script.current);
         at += FIXED;
         script.name = take_text(&at, end);
         script.file = script.name == NULL ? NULL : take_text(&at, end);
@@ -60,7 +61,9 @@ bool fm_perf_push_script(struct fm_perf_reader *in)
                                             .file = script.file,
                                             .file_size = strlen(script.file),
                                             .line = script.line};
-        fm_stacks_push(in->stacks, fm_stacks_function(in->stacks, &name), 0);
+        uint32_t function = fm_stacks_function(in->stacks, &name);
+        fm_stacks_push(in->stacks, function, in->inner.line);
+        in->inner = (struct fm_perf_inner){function, script.current};
         g_array_set_size(in->scripts, in->scripts->len - 1);
         any = true;
     }
