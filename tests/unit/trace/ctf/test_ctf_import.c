@@ -4,112 +4,19 @@
 #include <fcntl.h>
 #include <glib.h>
 #include <glib/gstdio.h>
-#include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "ctf_importing.h"
 #include "ctf_text.h"
-#include "eventlog/output/format.h"
-#include "eventlog/log/log.h"
 #include "trace/ctf/ctf_import.h"
-#include "trace/format/ctf.h"
 #include "trace/format/open.h"
-
-struct import {
-    int fd;
-    struct ctf_importer importer;
-    struct fm_eventlog_log *log;
-    const char *error;
-};
-
-/* opened: the folder as it was opened; -1: by its name. */
-static struct import import_opened(const char *folder, int opened)
-{
-    struct import import = {.fd = memfd_create("log", MFD_CLOEXEC)};
-    GError *error = NULL;
-    g_assert_true(fm_ctf_importer_start(&import.importer, folder, opened, import.fd, &error));
-    g_assert_no_error(error);
-    while (!import.importer.done || import.importer.process > 0) {
-        struct pollfd wait = {.fd = import.importer.status, .events = POLLIN};
-        poll(&wait, 1, -1);
-        fm_ctf_importer_listen(&import.importer);
-    }
-    import.error = import.importer.error;
-    if (import.error == NULL) {
-        g_autofree char *path = g_strdup_printf("/proc/self/fd/%d", import.fd);
-        import.log = fm_eventlog_log_open(path, NULL, &error);
-        g_assert_no_error(error);
-        g_assert_cmpuint(import.log->gaps->len, ==, 0);
-    }
-    return import;
-}
-
-static struct import import_folder(const char *folder)
-{
-    return import_opened(folder, -1);
-}
-
-static void import_done(struct import *import)
-{
-    fm_eventlog_log_free(import->log);
-    fm_ctf_importer_done(&import->importer);
-    close(import->fd);
-}
-
-/* All events by time, as `fathom log cat --sort` prints them. */
-static char *events_of(const struct import *import)
-{
-    GString *out = g_string_new(NULL);
-    struct fm_eventlog_merge *merge = fm_eventlog_merge_new(import->log);
-    struct fm_eventlog_event event;
-    while (fm_eventlog_merge_next(merge, &event, NULL))
-        fm_eventlog_format_event(out, FM_EVENTLOG_AS_TEXT, &event, fm_eventlog_merge_header(merge),
-                                 NULL);
-    fm_eventlog_merge_free(merge);
-    return g_string_free(out, FALSE);
-}
-
-static void remove_tree(const char *folder)
-{
-    GDir *dir = g_dir_open(folder, 0, NULL);
-    const char *name;
-    while (dir != NULL && (name = g_dir_read_name(dir)) != NULL) {
-        g_autofree char *path = g_build_filename(folder, name, NULL);
-        if (g_file_test(path, G_FILE_TEST_IS_DIR))
-            remove_tree(path);
-        else
-            g_unlink(path);
-    }
-    if (dir != NULL)
-        g_dir_close(dir);
-    g_rmdir(folder);
-}
-
-/* Imports put what they leave below "temporary" in it. */
-static char *make_parent(void)
-{
-    char *parent = g_dir_make_tmp("fathom-test-ctf-XXXXXX", NULL);
-    g_autofree char *temporary = g_build_filename(parent, "temporary", NULL);
-    g_mkdir(temporary, 0700);
-    g_setenv("TMPDIR", temporary, TRUE);
-    return parent;
-}
-
-/* Nothing may be left there. */
-static void remove_parent(const char *parent)
-{
-    g_autofree char *temporary = g_build_filename(parent, "temporary", NULL);
-    g_assert_cmpint(g_rmdir(temporary), ==, 0);
-    remove_tree(parent);
-    g_unsetenv("TMPDIR");
-}
 
 static void test_fields(void)
 {
-    g_autofree char *parent = make_parent();
+    g_autofree char *parent = ctf_parent_new();
     g_autofree char *folder = g_build_filename(parent, "a trace", NULL);
     ctf_write(folder,
               "context vtid\n"
@@ -119,10 +26,10 @@ static void test_fields(void)
               "1700000000000000005 3 second first=-9223372036854775808 text=\"\" vtid=9\n"
               "1700000001500000000 1 first a=13 b=-2 h=0x20 t=\"\xc3\xa4\" r=-2.5 l=[4,5,6] "
               "w=<label:4> vtid=10\n");
-    struct import import = import_folder(folder);
+    struct ctf_import import = ctf_import_folder(folder);
     g_assert_cmpstr(import.error, ==, NULL);
     g_assert_true(import.log->tail.end_mark);
-    g_autofree char *events = events_of(&import);
+    g_autofree char *events = ctf_events_of(&import);
     g_assert_cmpstr(
         events, ==,
         "   0.000000000    1 first a=12 b=-1 h=0x1f t=\"a b\" r=1.5 l=\"[1,2,3]\" w=3 "
@@ -134,14 +41,14 @@ static void test_fields(void)
     g_assert_cmpstr(import.importer.notes->str, ==, "");
     g_assert_true(import.importer.has_epoch);
     g_assert_cmpint(import.importer.epoch_ns, ==, 1700000000000000000);
-    import_done(&import);
-    remove_parent(parent);
+    ctf_import_done(&import);
+    ctf_parent_remove(parent);
 }
 
 /* Two traces with a type in common, in folders below one: one log, one number for the type. */
 static void test_session(void)
 {
-    g_autofree char *parent = make_parent();
+    g_autofree char *parent = ctf_parent_new();
     g_autofree char *kernel = g_build_filename(parent, "session", "kernel", NULL);
     g_autofree char *user = g_build_filename(parent, "session", "ust", "uid", "64-bit", NULL);
     g_autofree char *session = g_build_filename(parent, "session", NULL);
@@ -150,10 +57,10 @@ static void test_session(void)
     g_mkdir_with_parents(above, 0700);
     ctf_write(kernel, "100 0 tick n=1\n300 0 tick n=3\n500 1 tock n=5\n");
     ctf_write(user, "200 0 tick n=2\n400 1 tick n=4\n");
-    struct import import = import_folder(session);
+    struct ctf_import import = ctf_import_folder(session);
     g_assert_cmpstr(import.error, ==, NULL);
     g_assert_true(import.log->tail.end_mark);
-    g_autofree char *events = events_of(&import);
+    g_autofree char *events = ctf_events_of(&import);
     g_assert_cmpstr(events, ==,
                     "   0.000000000    0 tick n=1\n"
                     "   0.000000100    0 tick n=2\n"
@@ -162,21 +69,21 @@ static void test_session(void)
                     "   0.000000400    1 tock n=5\n");
     const struct fm_eventlog_header *header = import.log->headers->pdata[0];
     g_assert_cmpuint(header->declared->len, ==, 3); /* block markers, tick, tock */
-    import_done(&import);
-    remove_parent(parent);
+    ctf_import_done(&import);
+    ctf_parent_remove(parent);
 }
 
 /* Enough for several rounds: no block holds anything earlier than an earlier round. */
 static void test_rounds(void)
 {
     enum { EVENTS = 60000 };
-    g_autofree char *parent = make_parent();
+    g_autofree char *parent = ctf_parent_new();
     g_autofree char *folder = g_build_filename(parent, "trace", NULL);
     g_autoptr(GString) text = g_string_new("packet 500\n");
     for (unsigned i = 0; i < EVENTS; i++)
         g_string_append_printf(text, "%u %u tick n=%u name=\"some text\"\n", 10 + i / 2, i % 3, i);
     ctf_write(folder, text->str);
-    struct import import = import_folder(folder);
+    struct ctf_import import = ctf_import_folder(folder);
     g_assert_cmpstr(import.error, ==, NULL);
     g_assert_true(import.log->tail.end_mark);
     g_assert_cmpuint(import.log->counts->events, ==, EVENTS);
@@ -203,8 +110,8 @@ static void test_rounds(void)
         }
         round_end = blocks[i].end_ns;
     }
-    import_done(&import);
-    remove_parent(parent);
+    ctf_import_done(&import);
+    ctf_parent_remove(parent);
 }
 
 /* --- damage --- */
@@ -219,14 +126,14 @@ static void write_damaged(const char *folder)
 
 static void test_truncated(void)
 {
-    g_autofree char *parent = make_parent();
+    g_autofree char *parent = ctf_parent_new();
     g_autofree char *folder = g_build_filename(parent, "trace", NULL);
     g_autofree char *stream = g_build_filename(folder, "stream", NULL);
     write_damaged(folder);
     GStatBuf before;
     g_assert_cmpint(g_stat(stream, &before), ==, 0);
     g_assert_cmpint(truncate(stream, before.st_size - 10), ==, 0);
-    struct import import = import_folder(folder);
+    struct ctf_import import = ctf_import_folder(folder);
     g_assert_cmpstr(import.error, ==, NULL);
     g_assert_true(import.log->tail.end_mark);
     /* 1,000 of the other stream, 9 packets of this one. */
@@ -234,15 +141,15 @@ static void test_truncated(void)
     g_assert_nonnull(strstr(import.importer.notes->str, "stream: damaged: "));
     g_assert_nonnull(
         strstr(import.importer.notes->str, "(it has 10 packets that can be told apart)"));
-    import_done(&import);
+    ctf_import_done(&import);
 
     g_assert_cmpint(truncate(stream, 100), ==, 0); /* not one packet is whole */
-    import = import_folder(folder);
+    import = ctf_import_folder(folder);
     g_assert_cmpstr(import.error, ==, NULL);
     g_assert_true(import.log->tail.end_mark);
     g_assert_cmpuint(import.log->counts->events, ==, 1000);
-    import_done(&import);
-    remove_parent(parent);
+    ctf_import_done(&import);
+    ctf_parent_remove(parent);
 }
 
 static void overwrite(const char *path, goffset at, const void *bytes, size_t length)
@@ -255,7 +162,7 @@ static void overwrite(const char *path, goffset at, const void *bytes, size_t le
 /* The identity in the fifth packet's head is wrong: only that packet is lost. */
 static void test_corrupt_packet(void)
 {
-    g_autofree char *parent = make_parent();
+    g_autofree char *parent = ctf_parent_new();
     g_autofree char *folder = g_build_filename(parent, "trace", NULL);
     g_autofree char *stream = g_build_filename(folder, "stream-0", NULL);
     write_damaged(folder);
@@ -270,31 +177,31 @@ static void test_corrupt_packet(void)
     }
     /* Packet and content size. */
     overwrite(stream, (goffset)at + 24, "\xff\xff\xff\xff\xff\xff\xff\x7f\xff\xff\xff\xff", 12);
-    struct import import = import_folder(folder);
+    struct ctf_import import = ctf_import_folder(folder);
     g_assert_cmpstr(import.error, ==, NULL);
     g_assert_true(import.log->tail.end_mark);
     g_assert_cmpuint(import.log->counts->events, ==, 1900);
     g_assert_nonnull(strstr(import.importer.notes->str, "stream-0: damaged: "));
-    import_done(&import);
-    remove_parent(parent);
+    ctf_import_done(&import);
+    ctf_parent_remove(parent);
 }
 
 static void test_nothing(void)
 {
-    g_autofree char *parent = make_parent();
-    struct import import = import_folder(parent);
+    g_autofree char *parent = ctf_parent_new();
+    struct ctf_import import = ctf_import_folder(parent);
     g_assert_nonnull(import.error);
     g_assert_nonnull(strstr(import.error, "no folder with \"metadata\" in it"));
-    import_done(&import);
+    ctf_import_done(&import);
     g_autofree char *folder = g_build_filename(parent, "trace", NULL);
     g_autofree char *metadata = g_build_filename(folder, "metadata", NULL);
     write_damaged(folder);
     g_assert_true(g_file_set_contents(metadata, "/* CTF 1.8 */\ntrace {{", -1, NULL));
-    import = import_folder(folder);
+    import = ctf_import_folder(folder);
     g_assert_nonnull(import.error);
     g_assert_null(import.log);
-    import_done(&import);
-    remove_parent(parent);
+    ctf_import_done(&import);
+    ctf_parent_remove(parent);
 }
 
 /* --- metadata in packets --- */
@@ -337,7 +244,7 @@ static const char two_types[] = "1 0 first a=1\n2 0 second b=2\n3 0 first a=3\n"
  * reads what is described by then. */
 static void test_cut_metadata(void)
 {
-    g_autofree char *parent = make_parent();
+    g_autofree char *parent = ctf_parent_new();
     g_autofree char *folder = g_build_filename(parent, "trace", NULL);
     g_autofree char *metadata = g_build_filename(folder, "metadata", NULL);
     ctf_write(folder, two_types);
@@ -346,7 +253,7 @@ static void test_cut_metadata(void)
     for (guint cut = 64; cut < packets->len; cut += 96) {
         g_assert_true(
             g_file_set_contents(metadata, (const char *)packets->data, (gssize)cut, NULL));
-        struct import import = import_folder(folder);
+        struct ctf_import import = ctf_import_folder(folder);
         bool says = import.error != NULL
                         ? strstr(import.error, "the file is cut: ") != NULL
                         : strstr(import.importer.notes->str, "metadata: offset ") != NULL;
@@ -354,19 +261,19 @@ static void test_cut_metadata(void)
         told += says;
         whole += import.log != NULL && import.log->counts->events == 3;
         part += import.log != NULL && import.log->counts->events == 1;
-        import_done(&import);
+        ctf_import_done(&import);
     }
     g_assert_cmpuint(told, >, 0);
     g_assert_cmpuint(whole, >, 0); /* the cut lies in the padding of the last packet */
     g_assert_cmpuint(part, >, 0);  /* within the second type: an event of it ends the reading */
-    remove_parent(parent);
+    ctf_parent_remove(parent);
 }
 
 /* Sizes that cannot be, in the second packet. */
 static void test_wrong_metadata_sizes(void)
 {
     static const uint32_t wrong[] = {0, 7, 8 * 36, 8 * 513, UINT32_MAX, UINT32_MAX - 7};
-    g_autofree char *parent = make_parent();
+    g_autofree char *parent = ctf_parent_new();
     g_autofree char *folder = g_build_filename(parent, "trace", NULL);
     g_autofree char *metadata = g_build_filename(folder, "metadata", NULL);
     ctf_write(folder, two_types);
@@ -379,12 +286,12 @@ static void test_wrong_metadata_sizes(void)
         g_assert_true(
             g_file_set_contents(metadata, (const char *)packets->data, (gssize)packets->len, NULL));
         memcpy(field, &right, 4);
-        struct import import = import_folder(folder);
+        struct ctf_import import = ctf_import_folder(folder);
         const char *said = import.error != NULL ? import.error : import.importer.notes->str;
         g_assert_nonnull(strstr(said, "metadata: offset "));
-        import_done(&import);
+        ctf_import_done(&import);
     }
-    remove_parent(parent);
+    ctf_parent_remove(parent);
 }
 
 /* What the library may do without end is ended by the kernel. */
@@ -404,7 +311,7 @@ static void test_work_is_limited(void)
 /* Opening does not wait for what takes long, and an import that is broken off leaves nothing. */
 static void test_opened_before_begun(void)
 {
-    g_autofree char *parent = make_parent();
+    g_autofree char *parent = ctf_parent_new();
     g_autofree char *program = g_build_filename(parent, "fathom-import-ctf", NULL);
     g_autofree char *folder = g_build_filename(parent, "trace", NULL);
     g_autofree char *before = g_strdup(g_getenv("FATHOM_LIBEXEC"));
@@ -426,13 +333,13 @@ static void test_opened_before_begun(void)
         g_setenv("FATHOM_LIBEXEC", before, TRUE);
     else
         g_unsetenv("FATHOM_LIBEXEC");
-    remove_parent(parent);
+    ctf_parent_remove(parent);
 }
 
 /* Killed, it cannot take its files away: whoever waits for it does. */
 static void test_killed(void)
 {
-    g_autofree char *parent = make_parent();
+    g_autofree char *parent = ctf_parent_new();
     g_autofree char *program = g_build_filename(parent, "fathom-import-ctf", NULL);
     g_autofree char *before = g_strdup(g_getenv("FATHOM_LIBEXEC"));
     g_assert_true(g_file_set_contents(program,
@@ -441,21 +348,21 @@ static void test_killed(void)
                                       -1, NULL));
     g_assert_cmpint(g_chmod(program, 0700), ==, 0);
     g_setenv("FATHOM_LIBEXEC", parent, TRUE);
-    struct import import = import_folder(parent);
+    struct ctf_import import = ctf_import_folder(parent);
     g_assert_cmpstr(import.error, ==, "the import ended before it began");
     g_assert_null(import.importer.scratch);
-    import_done(&import);
+    ctf_import_done(&import);
     if (before != NULL)
         g_setenv("FATHOM_LIBEXEC", before, TRUE);
     else
         g_unsetenv("FATHOM_LIBEXEC");
-    remove_parent(parent); /* asserts that nothing is left */
+    ctf_parent_remove(parent); /* asserts that nothing is left */
 }
 
 /* The folder's name leads elsewhere when the import begins, and so does one of its files. */
 static void test_exchanged(void)
 {
-    g_autofree char *parent = make_parent();
+    g_autofree char *parent = ctf_parent_new();
     g_autofree char *in = g_build_filename(parent, "in", NULL);
     g_autofree char *folder = g_build_filename(in, "trace", NULL);
     g_autofree char *moved = g_build_filename(in, "moved", NULL);
@@ -473,23 +380,23 @@ static void test_exchanged(void)
     g_assert_no_error(error);
     g_assert_cmpint(g_rename(folder, moved), ==, 0);
     g_assert_cmpint(symlink(secret, folder), ==, 0);
-    struct import import = import_opened(folder, opened);
+    struct ctf_import import = ctf_import_opened(folder, opened);
     g_assert_cmpstr(import.error, ==, NULL);
-    g_autofree char *events = events_of(&import);
+    g_autofree char *events = ctf_events_of(&import);
     g_assert_nonnull(strstr(events, "ours"));
     g_assert_null(strstr(events, "theirs"));
     g_assert_cmpuint(import.log->counts->events, ==, 2);
     g_assert_nonnull(strstr(import.importer.notes->str, "trace/more: a link that leads out"));
-    import_done(&import);
+    ctf_import_done(&import);
     close(opened);
     g_unlink(folder);
-    remove_parent(parent);
+    ctf_parent_remove(parent);
 }
 
 /* Any byte of a stream may be wrong: it ends, and what is told of is an event log. */
 static void test_any_damage(void)
 {
-    g_autofree char *parent = make_parent();
+    g_autofree char *parent = ctf_parent_new();
     g_autofree char *folder = g_build_filename(parent, "trace", NULL);
     g_autofree char *stream = g_build_filename(folder, "stream", NULL);
     ctf_write(folder,
@@ -501,16 +408,16 @@ static void test_any_damage(void)
     for (gsize at = 0; at < length; at += 3) {
         char wrong = (char)(bytes[at] ^ 0x91);
         overwrite(stream, (goffset)at, &wrong, 1);
-        struct import import = import_folder(folder);
+        struct ctf_import import = ctf_import_folder(folder);
         g_assert_true(import.log != NULL || import.error != NULL);
         if (import.log != NULL) {
             g_assert_cmpuint(import.log->counts->events, <=, 64);
-            g_free(events_of(&import));
+            g_free(ctf_events_of(&import));
         }
-        import_done(&import);
+        ctf_import_done(&import);
         overwrite(stream, (goffset)at, bytes + at, 1);
     }
-    remove_parent(parent);
+    ctf_parent_remove(parent);
 }
 
 int main(int argc, char **argv)
