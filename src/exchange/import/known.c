@@ -62,6 +62,9 @@ static const struct beginning beginnings[] = {
     BEGINS("/* CTF", "the metadata of a trace", "fathom log stat reads the folder that it lies in"),
     BEGINS("\x57\x1d\xd1\x75", "the metadata of a trace",
            "fathom log stat reads the folder that it lies in"),
+    BEGINS("\x75\xd1\x1d\x57", "the metadata of a trace",
+           "fathom log stat reads the folder that it lies in"),
+    BEGINS("\x1e{", "the metadata of a trace", "fathom log stat reads the folder that it lies in"),
     BEGINS("BZh", "compressed by bzip2", "unpack it first: bunzip2 -k %s"),
     BEGINS("PK\x03\x04", "a zip archive", "unpack it first: unzip %s"),
 };

@@ -76,18 +76,28 @@ static void remove_salvaged(void *folder)
     g_free(folder);
 }
 
-/* LTTng 2.15 and babeltrace 2.1 write CTF 2. */
-static char *refuse_ctf_2(const char *folder, const char *name)
+static void refuse(struct ctf_graph *graph, struct sources *sources, const char *why)
 {
-    bool reads =
-        bt_version_get_major() > 2 || (bt_version_get_major() == 2 && bt_version_get_minor() >= 1);
-    if (reads || !fm_ctf_metadata_is_2(folder))
-        return NULL;
-    return g_strdup_printf(
-        "%s: it is a trace in CTF 2, which libbabeltrace2 %u.%u does not read (2.1 does); "
-        "babeltrace2 2.1 writes it as CTF 1.8: babeltrace2 convert %s --component=sink.ctf.fs "
-        "--params='path=\"OUT\",ctf-version=\"1\"'",
-        name, bt_version_get_major(), bt_version_get_minor(), name);
+    fm_ctf_graph_note_lines(graph, why);
+    if (sources->first_message == NULL)
+        sources->first_message = g_strdup(why);
+}
+
+/* Translates a trace in CTF 2. False: it has been refused. A library of 2.1 or later gets what CTF
+ * 1.8 cannot express as it is. */
+static bool translate(struct ctf_graph *graph, struct sources *sources, const char *folder,
+                      const char *name, char **ret_copy)
+{
+    g_autoptr(GString) notes = g_string_new(NULL);
+    g_autoptr(GError) error = NULL;
+    if (fm_ctf_metadata_translate(folder, name, ret_copy, notes, &error)) {
+        fm_ctf_graph_note_lines(graph, notes->str);
+        return true;
+    }
+    if (bt_version_get_major() > 2 || (bt_version_get_major() == 2 && bt_version_get_minor() >= 1))
+        return true;
+    refuse(graph, sources, error->message);
+    return false;
 }
 
 /* name: for messages. */
@@ -95,20 +105,17 @@ static void add_folder(struct ctf_graph *graph, struct sources *sources, const c
                        const char *name)
 {
     g_autoptr(GString) notes = g_string_new(NULL);
-    g_autofree char *refused = refuse_ctf_2(folder, name);
-    if (refused != NULL) {
-        fm_ctf_graph_note_lines(graph, refused);
-        if (sources->first_message == NULL)
-            sources->first_message = g_steal_pointer(&refused);
+    char *copy;
+    if (!translate(graph, sources, folder, name, &copy))
         return;
-    }
-    char *mended = fm_ctf_metadata_mend(folder, name, notes);
+    if (copy == NULL)
+        copy = fm_ctf_metadata_mend(folder, name, notes);
     fm_ctf_graph_note_lines(graph, notes->str);
-    if (mended != NULL)
-        g_ptr_array_add(sources->salvaged, mended);
+    if (copy != NULL)
+        g_ptr_array_add(sources->salvaged, copy);
     if (notes->len > 0 && sources->first_message == NULL)
         sources->first_message = g_strndup(notes->str, strcspn(notes->str, "\n"));
-    g_ptr_array_add(sources->folders, g_strdup(mended != NULL ? mended : folder));
+    g_ptr_array_add(sources->folders, g_strdup(copy != NULL ? copy : folder));
     g_ptr_array_add(sources->names, g_strdup(name));
     g_ptr_array_add(sources->tried, NULL);
 }

@@ -67,14 +67,16 @@ bool fm_ctf_is_stream(const char *path);
  * file, not to a name. */
 char *fm_ctf_absolute_path(const char *path);
 
-/* --- ctf_metadata.c: metadata on which the library would loop --- */
+/* --- ctf_metadata.c: metadata that the library cannot read as it is --- */
 
 /* Makes a folder in the temporary folder with the intact part of the trace's metadata, and links to
  * its streams; NULL when the packets are intact, or the metadata is not in packets. notes: gets a
  * line about the damage. name: the folder, for messages. Remove with fm_ctf_folder_remove(). */
 char *fm_ctf_metadata_mend(const char *folder, const char *name, GString *notes);
-/* Whether the folder's trace is one in CTF 2, whose metadata is JSON. */
-bool fm_ctf_metadata_is_2(const char *folder);
+/* Makes *ret_copy, such a folder with the metadata of CTF 1.8, for a trace in CTF 2; NULL for
+ * others. False: the metadata is damaged, or CTF 1.8 cannot express it. */
+FM_MUST_USE bool fm_ctf_metadata_translate(const char *folder, const char *name, char **ret_copy,
+                                           GString *notes, GError **error);
 
 /* --- ctf_private.c: opened files, independent of their names --- */
 

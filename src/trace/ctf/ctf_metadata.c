@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The library loops on packetised metadata whose last packet is truncated, or whose sizes are
+/* Metadata that the library does not read as it is gets a folder of links with other metadata.
+ *
+ * The library loops on packetised metadata whose last packet is truncated, or whose sizes are
  * wrong. So the packets are checked first, and the whole declarations are passed on as plain
  * text.
  *
@@ -9,6 +11,7 @@
 #include <string.h>
 
 #include "base/files/mapped.h"
+#include "trace/ctf/ctf2.h"
 #include "trace/ctf/ctf_import.h"
 
 #define PACKET_MAGIC UINT32_C(0x75D11D57)
@@ -81,20 +84,18 @@ static size_t whole_declarations(const char *text, size_t length)
     return whole;
 }
 
-static char *write_mended(const char *folder, GString *text, GString *notes)
+static char *write_copy(const char *folder, const GString *text, GString *notes)
 {
-    char *mended = fm_ctf_folder_like(folder, notes);
-    if (mended == NULL)
+    char *copy = fm_ctf_folder_like(folder, notes);
+    if (copy == NULL)
         return NULL;
     GError *error = NULL;
-    g_autofree char *path = g_build_filename(mended, "metadata", NULL);
-    g_string_truncate(text, whole_declarations(text->str, strlen(text->str)));
-    g_string_append_c(text, '\n');
+    g_autofree char *path = g_build_filename(copy, "metadata", NULL);
     if (!g_file_set_contents(path, text->str, (gssize)text->len, &error)) {
         g_string_append_printf(notes, "%s\n", error->message);
         g_clear_error(&error);
     }
-    return mended;
+    return copy;
 }
 
 static char *mend(const char *folder, const char *metadata, const struct fm_mapped_file *file,
@@ -110,7 +111,9 @@ static char *mend(const char *folder, const char *metadata, const struct fm_mapp
     if (why == NULL)
         return NULL;
     g_string_append_printf(notes, "%s: %s\n", metadata, why);
-    return write_mended(folder, text, notes);
+    g_string_truncate(text, whole_declarations(text->str, strlen(text->str)));
+    g_string_append_c(text, '\n');
+    return write_copy(folder, text, notes);
 }
 
 char *fm_ctf_metadata_mend(const char *folder, const char *name, GString *notes)
@@ -125,14 +128,25 @@ char *fm_ctf_metadata_mend(const char *folder, const char *name, GString *notes)
     return mended;
 }
 
-bool fm_ctf_metadata_is_2(const char *folder)
+bool fm_ctf_metadata_translate(const char *folder, const char *name, char **ret_copy,
+                               GString *notes, GError **error)
 {
-    static const char begin[] = "\x1e{";
     g_autofree char *metadata = g_build_filename(folder, "metadata", NULL);
     struct fm_mapped_file *file;
+    *ret_copy = NULL;
     if (!fm_mapped_file_open(metadata, &file, NULL))
-        return false;
-    bool is_2 = file->size >= strlen(begin) && memcmp(file->bytes, begin, strlen(begin)) == 0;
+        return true; /* the library reports the reason */
+    bool good = true;
+    if (fm_ctf_is_2((const char *)file->bytes, file->size)) {
+        g_autoptr(GString) text = g_string_new(NULL), cut = g_string_new(NULL);
+        good = fm_ctf2_to_tsdl((const char *)file->bytes, file->size, text, cut, error);
+        if (cut->len > 0)
+            g_string_append_printf(notes, "%s/metadata (CTF 2): %s", name, cut->str);
+        if (good)
+            *ret_copy = write_copy(folder, text, notes);
+        else
+            g_prefix_error(error, "%s/metadata (CTF 2): ", name);
+    }
     fm_mapped_file_free(file);
-    return is_2;
+    return good;
 }

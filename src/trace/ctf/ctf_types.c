@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/text/json.h"
+#include "trace/ctf/ctf2.h"
 #include "trace/ctf/ctf_import.h"
 
 /* JSON_MAX: what follows is left out; brackets and one more value of STRING_MAX fit TEXT_MAX. */
@@ -121,6 +122,28 @@ static void add_column(struct layout *layout, const char *name, enum form form, 
     type->variable |= form == FORM_STRZ || form == FORM_JSON;
 }
 
+static const char *label_at(const bt_field_class *class_, uint64_t i)
+{
+    const bt_field_class_enumeration_mapping *mapping =
+        bt_field_class_get_type(class_) == BT_FIELD_CLASS_TYPE_SIGNED_ENUMERATION
+            ? bt_field_class_enumeration_signed_mapping_as_mapping_const(
+                  bt_field_class_enumeration_signed_borrow_mapping_by_index_const(class_, i))
+            : bt_field_class_enumeration_unsigned_mapping_as_mapping_const(
+                  bt_field_class_enumeration_unsigned_borrow_mapping_by_index_const(class_, i));
+    return bt_field_class_enumeration_mapping_get_label(mapping);
+}
+
+/* Whether it has labels of its own: a selector of CTF 2 need not be an enumeration there. */
+static bool has_labels(const bt_field_class *class_)
+{
+    if (!bt_field_class_type_is(bt_field_class_get_type(class_), BT_FIELD_CLASS_TYPE_ENUMERATION))
+        return false;
+    uint64_t count = bt_field_class_enumeration_get_mapping_count(class_), i = 0;
+    while (i < count && g_str_has_prefix(label_at(class_, i), FM_CTF2_OWN))
+        i++;
+    return i < count || count == 0;
+}
+
 static void add_structure(struct layout *layout, const bt_field_class *class_, const char *prefix);
 
 static void add_member(struct layout *layout, const bt_field_class *class_, const char *name)
@@ -132,7 +155,7 @@ static void add_member(struct layout *layout, const bt_field_class *class_, cons
         return;
     }
     add_column(layout, name, form_of(class_), false);
-    if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_ENUMERATION)) {
+    if (has_labels(class_)) {
         g_autofree char *label = g_strconcat(name, ".label", NULL);
         add_column(layout, label, FORM_STRZ, true);
     }
@@ -309,6 +332,17 @@ static double real_of(const bt_field *field, bt_field_class_type type)
                : bt_field_real_double_precision_get_value(field);
 }
 
+/* The field of the variant's option or of the optional field; NULL: it is not there. */
+static const bt_field *inner_of(const bt_field *field)
+{
+    if (bt_field_class_type_is(bt_field_get_class_type(field), BT_FIELD_CLASS_TYPE_OPTION))
+        return bt_field_option_borrow_field_const(field);
+    const bt_field_class_variant_option *option =
+        bt_field_variant_borrow_selected_option_class_const(field);
+    bool absent = g_str_has_prefix(bt_field_class_variant_option_get_name(option), FM_CTF2_ABSENT);
+    return absent ? NULL : bt_field_variant_borrow_selected_option_field_const(field);
+}
+
 static void write_value(struct fm_json *json, const char *name, const bt_field *field);
 
 static void write_list(struct fm_json *json, const char *name, const bt_field *field)
@@ -330,8 +364,9 @@ static void write_members(struct fm_json *json, const char *name, const bt_field
     for (; i < count && json->out->len < JSON_MAX; i++) {
         const bt_field_class_structure_member *member =
             bt_field_class_structure_borrow_member_by_index_const(class_, i);
-        write_value(json, bt_field_class_structure_member_get_name(member),
-                    bt_field_structure_borrow_member_field_by_index_const(field, i));
+        const char *own = bt_field_class_structure_member_get_name(member);
+        if (!g_str_has_prefix(own, FM_CTF2_OWN))
+            write_value(json, own, bt_field_structure_borrow_member_field_by_index_const(field, i));
     }
     if (i < count)
         fm_json_text(json, "...", "...");
@@ -350,10 +385,9 @@ static void write_value(struct fm_json *json, const char *name, const bt_field *
         write_members(json, name, field);
     else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_ARRAY))
         write_list(json, name, field);
-    else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_VARIANT))
-        write_value(json, name, bt_field_variant_borrow_selected_option_field_const(field));
-    else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_OPTION)) {
-        const bt_field *inner = bt_field_option_borrow_field_const(field);
+    else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_VARIANT) ||
+             bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_OPTION)) {
+        const bt_field *inner = inner_of(field);
         if (inner != NULL)
             write_value(json, name, inner);
         else
@@ -371,10 +405,9 @@ static void write_value(struct fm_json *json, const char *name, const bt_field *
 static void append_text(const bt_field *field, GString *out)
 {
     bt_field_class_type type = bt_field_get_class_type(field);
-    if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_VARIANT)) {
-        append_text(bt_field_variant_borrow_selected_option_field_const(field), out);
-    } else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_OPTION)) {
-        const bt_field *inner = bt_field_option_borrow_field_const(field);
+    if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_VARIANT) ||
+        bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_OPTION)) {
+        const bt_field *inner = inner_of(field);
         if (inner != NULL)
             append_text(inner, out);
     } else if (type == BT_FIELD_CLASS_TYPE_STRING) {
@@ -409,7 +442,10 @@ static void put_label(GByteArray *to, const bt_field *field, bt_field_class_type
         (void)bt_field_enumeration_signed_get_mapping_labels(field, &labels, &count);
     else
         (void)bt_field_enumeration_unsigned_get_mapping_labels(field, &labels, &count);
-    put_text(to, count > 0 ? labels[0] : "");
+    uint64_t i = 0;
+    while (i < count && g_str_has_prefix(labels[i], FM_CTF2_OWN))
+        i++;
+    put_text(to, i < count ? labels[i] : "");
 }
 
 static void put_field(GByteArray *to, const bt_field *field, const struct column *column)

@@ -10,6 +10,7 @@
 
 #include "base/compiler.h"
 #include "base/files/roots.h"
+#include "base/text/json_read.h"
 
 struct fm_trace;
 
@@ -35,6 +36,22 @@ GPtrArray *fm_ctf_names_in(int folder);
 FM_MUST_USE int fm_ctf_open_file(int folder, const char *name, bool beneath);
 /* Whether a metadata file begins so. */
 #define FM_CTF_METADATA_BEGIN 6
+
+/* --- ctf_fragments.c: metadata of CTF 2 --- */
+
+/* Whether metadata that begins so is of CTF 2. */
+bool fm_ctf_is_2(const char *metadata, size_t size);
+/* Begin with text and size, which are borrowed. */
+struct fm_ctf_fragments {
+    const char *text;
+    size_t size, at;
+};
+/* The next fragment, an object. False at the end, or with an error, whose message begins with the
+ * offset. */
+FM_MUST_USE bool fm_ctf_fragment_next(struct fm_ctf_fragments *fragments, struct fm_json_value *ret,
+                                      GError **error);
+/* As fm_ctf_clock(), of the beginning of the text. */
+char *fm_ctf_clock_2(const char *text, size_t size);
 
 /* ctf_clock.c */
 /* Description of the clock in an open metadata file; traces with equal descriptions compare. NULL:

@@ -140,6 +140,8 @@ static char *kind_of(const struct clock_words *words)
 char *fm_ctf_clock(int metadata)
 {
     g_autoptr(GString) bytes = read_begin(metadata);
+    if (fm_ctf_is_2(bytes->str, bytes->len))
+        return fm_ctf_clock_2(bytes->str, bytes->len);
     g_autoptr(GString) text = text_of(bytes);
     const char *at = text->str;
     for (;;) {

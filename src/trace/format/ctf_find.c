@@ -27,7 +27,7 @@ static bool is_metadata(const uint8_t *begin, size_t length)
 {
     static const uint8_t numbers[2][4] = {{0x57, 0x1d, 0xd1, 0x75}, {0x75, 0xd1, 0x1d, 0x57}};
     return length >= FM_CTF_METADATA_BEGIN &&
-           (memcmp(begin, "/* CTF", 6) == 0 || memcmp(begin, "\x1e{", 2) == 0 ||
+           (memcmp(begin, "/* CTF", 6) == 0 || fm_ctf_is_2((const char *)begin, length) ||
             memcmp(begin, numbers[0], 4) == 0 || memcmp(begin, numbers[1], 4) == 0);
 }
 

@@ -360,15 +360,19 @@ def test_nobody_is_sent_round(folder):
 
 
 def test_ctf_2(folder):
+    """Metadata of CTF 2 that no event can be read by is called so, and the file of it alone is known."""
     trace = os.path.join(folder, "ctf2")
     os.mkdir(trace)
-    made(trace, "metadata", b'\x1e{"type":"preamble","version":2}\n\x1e{"type":"data-stream-class"}\n'
-         b'\x1e{"type":"event-record-class","name":"e"}\n')
+    metadata = made(trace, "metadata", b'\x1e{"type":"preamble","version":2}\n\x1e{"type":"data-stream-class"}\n'
+                    b'\x1e{"type":"event-record-class","name":"e"}\n')
     made(trace, "chan_0", b"abc")
     for command in ("log", "stat"), ("view",):
         told = run(fathom, *command, trace, timeout=PATIENCE)
-        check(f"{' '.join(command)}: a trace in CTF 2 is called so", told.returncode == 1 and "CTF 2" in told.stderr and
+        check(f"{' '.join(command)}: metadata of CTF 2 that cannot be used is called so", told.returncode == 1 and
+              "metadata (CTF 2): offset " in told.stderr and
               (f"fathom {' '.join(command)}" + f" {trace}") not in told.stderr, told)
+    told = run(fathom, "import", metadata, timeout=PATIENCE)
+    check("import: the metadata alone is known", told.returncode == 1 and "the metadata of a trace" in told.stderr, told)
 
 
 def main():
