@@ -90,12 +90,26 @@ char *fm_name_elide(const char *text, size_t width)
     return g_string_free(out, FALSE);
 }
 
-char **fm_names_elide(char *const *texts, size_t count, size_t width)
+static char *elide_path(const char *path, size_t width)
+{
+    size_t size = (size_t)g_utf8_strlen(path, -1);
+    const char *name = strrchr(path, '/');
+    if (size <= width || name == NULL || !g_utf8_validate(path, -1, NULL))
+        return g_strdup(path);
+    GString *out = g_string_new(NULL);
+    append_cut(out, path, name, size - width);
+    g_string_append(out, name);
+    return g_string_free(out, FALSE);
+}
+
+/* The same for texts that stand together: equal ones get more room. */
+static char **elide_all(char *const *texts, size_t count, size_t width,
+                        char *(*elide)(const char *, size_t))
 {
     char **cut = g_new0(char *, count + 1);
     g_autofree bool *again = g_new0(bool, count + 1);
     for (size_t i = 0; i < count; i++)
-        cut[i] = fm_name_elide(texts[i], width);
+        cut[i] = elide(texts[i], width);
     size_t room = width;
     for (unsigned round = 0; round <= 4; round++) { /* the last round cuts nothing */
         g_autoptr(GHashTable) known = g_hash_table_new(g_str_hash, g_str_equal);
@@ -117,8 +131,18 @@ char **fm_names_elide(char *const *texts, size_t count, size_t width)
             if (!again[i])
                 continue;
             g_free(cut[i]);
-            cut[i] = round == 4 ? g_strdup(texts[i]) : fm_name_elide(texts[i], room);
+            cut[i] = round == 4 ? g_strdup(texts[i]) : elide(texts[i], room);
         }
     }
     return cut;
+}
+
+char **fm_names_elide(char *const *texts, size_t count, size_t width)
+{
+    return elide_all(texts, count, width, fm_name_elide);
+}
+
+char **fm_paths_elide(char *const *paths, size_t count, size_t width)
+{
+    return elide_all(paths, count, width, elide_path);
 }

@@ -37,3 +37,5 @@ char *fm_name_elide(const char *text, size_t width);
 /* The same for the texts of a page: different ones stay different, if need be by more room. As
  * fm_names_apart(). */
 char **fm_names_elide(char *const *texts, size_t count, size_t width);
+/* The same for the paths of files: folders are cut in their middle, a file's name never. */
+char **fm_paths_elide(char *const *paths, size_t count, size_t width);

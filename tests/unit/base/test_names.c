@@ -132,6 +132,47 @@ static void test_opaque(void)
     g_assert_cmpstr(brief, ==, deep->str);
 }
 
+/* The scope's middle goes first, then lists; a name of its own stays whole. */
+static void test_elide(void)
+{
+    static const struct {
+        const char *text;
+        size_t width;
+        const char *cut;
+    } cases[] = {
+        {"short::name", 72, "short::name"},
+        {"std::_Sp_counted_ptr_inplace::_M_dispose", 30, "std::_Sp_c…inplace::_M_dispose"},
+        {"std::_Sp_counted_ptr_inplace::_M_dispose", 40,
+         "std::_Sp_counted_ptr_inplace::_M_dispose"},
+        {"f(first_argument_type, second_argument_type)", 24, "f(first_argu…ument_type)"},
+        {"name_of_its_own_that_is_longer_than_the_width", 10,
+         "name_of_its_own_that_is_longer_than_the_width"},
+        {"Grüße::ÄÖÜäöüßÄÖÜäöüß::go", 20, "Grüße::ÄÖ…ÖÜäöüß::go"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_autofree char *cut = fm_name_elide(cases[i].text, cases[i].width);
+        g_assert_cmpstr(cut, ==, cases[i].cut);
+    }
+}
+
+static void test_elide_paths(void)
+{
+    static const char *const texts[] = {"src/a.c", "src/components/numerical/first/solver.cc",
+                                        "src/components/numerical/other/solver.cc",
+                                        "a_file_without_a_folder_but_with_a_long_name.c"};
+    char *paths[G_N_ELEMENTS(texts)];
+    for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
+        paths[i] = (char *)(uintptr_t)texts[i];
+    g_auto(GStrv) cut = fm_paths_elide(paths, G_N_ELEMENTS(paths), 24);
+    g_assert_cmpstr(cut[0], ==, "src/a.c");
+    g_assert_true(g_str_has_suffix(cut[1], "/solver.cc"));
+    g_assert_true(g_str_has_prefix(cut[1], "src/co"));
+    g_assert_cmpstr(cut[1], !=, cut[2]);
+    g_assert_cmpstr(cut[3], ==, paths[3]);
+    g_auto(GStrv) one = fm_paths_elide(&paths[1], 1, 24);
+    g_assert_cmpstr(one[0], ==, "src/com…/first/solver.cc");
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -142,5 +183,7 @@ int main(int argc, char **argv)
     g_test_add_func("/names/equal", test_equal);
     g_test_add_func("/names/places", test_places);
     g_test_add_func("/names/opaque", test_opaque);
+    g_test_add_func("/names/elide", test_elide);
+    g_test_add_func("/names/elide-paths", test_elide_paths);
     return g_test_run();
 }

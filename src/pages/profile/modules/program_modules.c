@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/names/names.h"
 #include "pages/profile/measured/cost_table.h"
 #include "pages/profile/measured/switch.h"
 #include "pages/profile/parts/controls.h"
@@ -11,6 +12,8 @@
 #include "pages/profile/parts/page.h"
 #include "pages/profile/parts/perf_columns.h"
 #include "pages/profile/parts/preferences.h"
+
+#define CHARACTERS 72 /* longer paths are cut in the middle */
 
 /* Orders by self + descendants mean self here. */
 static void order_by_self(struct fm_page *page)
@@ -86,11 +89,16 @@ static void add_ranked(struct fm_page *page, const struct fm_measured *measured,
     fm_cost_column(costs.table, "of", "procs_count", 3, FM_COLUMN_NUMBER);
     fm_column_help(costs.table, "Functions of the file that the compiler kept");
     fm_cost_column(costs.table, page->terms->module_title, "path", 1, FM_COLUMN_PROC);
+    g_autofree char **paths = g_new(char *, count + 1);
+    for (uint32_t i = 0; i < count; i++)
+        paths[i] = (char *)(uintptr_t)rows[i].name;
+    g_auto(GStrv) shown = fm_paths_elide(paths, count, CHARACTERS);
     for (uint32_t i = 0; i < count; i++) {
         const struct fm_module *module = &page->analysis->modules[rows[i].id];
         struct fm_query query = fm_page_link(page, FM_CMD_MODULE, 0);
         query.command.module = (char *)(uintptr_t)rows[i].name;
-        const struct fm_path_part part = {rows[i].name, &query, 0};
+        bool cut = strcmp(shown[i], rows[i].name) != 0;
+        const struct fm_path_part part = {shown[i], &query, 0, cut ? rows[i].name : NULL};
         fm_cost_table_row(&costs, "module", &rows[i].cost, true);
         fm_cell_int(costs.table, functions_run(page->analysis, module));
         fm_cell_int(costs.table, module->ps_count);
