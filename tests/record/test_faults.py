@@ -150,7 +150,7 @@ class Faults(unittest.TestCase):
 
     def test_memory(self):
         """What is allocated most is given back; what is held is another."""
-        first = rows("memory", "menu", "hot_allocators")[0]
+        first = rows("memory", "memory/allocated", "hot_allocators")[0]
         self.assertEqual(path(first)[-1], "parse_request")
         for query, table in (("menu", "hot_holders"), ("memory/held", "hot_holders"),
                              ("memory/peak", "hot_at_peak")):
