@@ -141,9 +141,9 @@ def figures(tap, view, step):
 
 
 def timeless(text):
-    """The program waits for the test meanwhile: without what it waited."""
+    """The program waits for the test meanwhile: without what it waited. The rows of all tables."""
     return [{name: value for name, value in row.items() if not name.startswith("wait")}
-            for row in csv.DictReader(io.StringIO(text))]
+            for table in re.split(r"\r?\n\r?\n", text.rstrip()) for row in csv.DictReader(io.StringIO(table))]
 
 
 def at_each_moment(tap, view, folder, step):
