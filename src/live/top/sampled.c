@@ -17,6 +17,7 @@ struct fm_top_sampled {
     struct fm_sampler *sampler;
     struct fm_followed watch;
     GArray *edges, *contexts;     /* of the watch */
+    GArray *nested;               /* bool, by context: its function is active above, too */
     GPtrArray *names;             /* char *, by function */
     GHashTable *functions;        /* text -> number + 1 */
     GHashTable *children, *calls; /* pair of numbers -> context + 1, edge + 1 */
@@ -72,6 +73,18 @@ static uint32_t edge_of(struct fm_top_sampled *sampled, uint32_t caller, uint32_
     return sampled->edges->len - 1;
 }
 
+static bool is_active(const struct fm_top_sampled *sampled, uint32_t context, uint32_t function)
+{
+    while (context != NONE) {
+        const struct fm_followed_context *of =
+            &g_array_index(sampled->contexts, struct fm_followed_context, context);
+        if (of->function == function)
+            return true;
+        context = g_array_index(sampled->edges, struct fm_followed_edge, of->maker).caller;
+    }
+    return false;
+}
+
 /* The context of a function below another: calls at several lines lead to one. */
 static uint32_t child_of(struct fm_top_sampled *sampled, uint32_t caller, uint32_t function)
 {
@@ -80,6 +93,8 @@ static uint32_t child_of(struct fm_top_sampled *sampled, uint32_t caller, uint32
         return known - 1;
     struct fm_followed_context context = {.function = function};
     uint32_t number = sampled->contexts->len;
+    bool nested = is_active(sampled, caller, function);
+    g_array_append_val(sampled->nested, nested);
     context.maker = edge_of(sampled, caller, number, true);
     g_array_append_val(sampled->contexts, context);
     note(sampled->children, pair_of(caller, function), number + 1);
@@ -88,12 +103,22 @@ static uint32_t child_of(struct fm_top_sampled *sampled, uint32_t caller, uint32
 
 /* --- a profile --- */
 
+/* A context of the profile, in the order in which they are met. */
+struct met {
+    uint32_t pd;
+    uint32_t maker; /* place of the one that it was met from; NONE */
+    uint64_t all;   /* time here and below */
+    uint64_t plain; /* of that, by the calls that made the contexts alone */
+};
+
 struct walk {
     struct fm_top_sampled *sampled;
     const struct fm_profile *profile;
     uint32_t *context_of; /* by pd; NONE = not met yet */
-    GArray *open;         /* uint32_t: pds whose calls are to be looked at */
-    unsigned waits;       /* measure */
+    uint32_t *place_of;   /* by pd, in met */
+    GArray *met;          /* struct met; those from `next` on have calls to be looked at */
+    guint next;
+    unsigned waits; /* measure */
 };
 
 static void take_call(struct walk *walk, uint32_t pd, uint32_t csd)
@@ -104,12 +129,18 @@ static void take_call(struct walk *walk, uint32_t pd, uint32_t csd)
     bool made = walk->context_of[callee] == NONE && callee != profile->root_pd;
     if (made) {
         const struct fm_ps *ps = &profile->ps[profile->pd_ps[callee]];
+        struct met met = {callee, pd == profile->root_pd ? NONE : walk->place_of[pd], 0, 0};
         walk->context_of[callee] = child_of(sampled, caller, function_of(sampled, ps));
-        g_array_append_val(walk->open, callee);
+        walk->place_of[callee] = walk->met->len;
+        g_array_append_val(walk->met, met);
     }
+    uint64_t quanta = fm_profile_own(profile, csd, FM_QUANTA);
+    struct met *of_callee = &g_array_index(walk->met, struct met, walk->place_of[callee]);
+    of_callee->all += quanta;
+    of_callee->plain += made ? quanta : 0;
     uint32_t number = edge_of(sampled, caller, walk->context_of[callee], made);
     uint64_t *of = g_array_index(sampled->edges, struct fm_followed_edge, number).counts.of;
-    of[FM_FOLLOWED_QUANTA] += fm_profile_own(profile, csd, FM_QUANTA);
+    of[FM_FOLLOWED_QUANTA] += quanta;
     if (walk->waits < profile->measure_count)
         of[FM_FOLLOWED_WAIT_NS] += fm_column_get(&profile->csd_own[walk->waits], csd);
 }
@@ -125,11 +156,40 @@ static void take_calls_of(struct walk *walk, uint32_t pd)
     }
 }
 
+/* Totals inside recursions, in the form that fm_followed_rows() adds to the time of plain stacks.
+ */
+static void charge(const struct walk *walk)
+{
+    const struct fm_inclusive_info *info = &walk->profile->run_info.inclusive;
+    int place = fm_inclusive_place(info, FM_QUANTA);
+    for (guint i = walk->met->len; i-- > 0;) {
+        const struct met *met = &g_array_index(walk->met, struct met, i);
+        const uint64_t *record = place < 0 ? NULL : fm_inclusive_find(info, met->pd);
+        uint32_t context = walk->context_of[met->pd];
+        bool nested = g_array_index(walk->sampled->nested, bool, context);
+        uint32_t maker =
+            g_array_index(walk->sampled->contexts, struct fm_followed_context, context).maker;
+        g_array_index(walk->sampled->edges, struct fm_followed_edge, maker)
+            .counts.of[FM_FOLLOWED_CHARGED] += (record != NULL ? record[place]
+                                                : nested       ? 0
+                                                               : met->all) -
+                                               (nested ? 0 : met->plain);
+        if (met->maker == NONE)
+            continue;
+        struct met *above = &g_array_index(walk->met, struct met, met->maker);
+        above->all += met->all;
+        above->plain += met->plain;
+    }
+}
+
 static void take(struct fm_top_sampled *sampled, const struct fm_profile *profile)
 {
-    struct walk walk = {sampled, profile, g_new(uint32_t, profile->pd_count + 1u),
-                        g_array_new(FALSE, FALSE, sizeof(uint32_t)),
-                        fm_profile_find_measure(profile, "wait_ns")};
+    struct walk walk = {.sampled = sampled,
+                        .profile = profile,
+                        .context_of = g_new(uint32_t, profile->pd_count + 1u),
+                        .place_of = g_new0(uint32_t, profile->pd_count + 1u),
+                        .met = g_array_new(FALSE, FALSE, sizeof(struct met)),
+                        .waits = fm_profile_find_measure(profile, "wait_ns")};
     struct fm_followed *watch = &sampled->watch;
     for (uint32_t pd = 0; pd <= profile->pd_count; pd++)
         walk.context_of[pd] = NONE;
@@ -137,13 +197,12 @@ static void take(struct fm_top_sampled *sampled, const struct fm_profile *profil
         g_array_index(sampled->edges, struct fm_followed_edge, i).counts =
             (struct fm_followed_counts){0};
     take_calls_of(&walk, profile->root_pd);
-    while (walk.open->len > 0) {
-        uint32_t pd = g_array_index(walk.open, uint32_t, walk.open->len - 1);
-        g_array_set_size(walk.open, walk.open->len - 1);
-        take_calls_of(&walk, pd);
-    }
-    g_array_unref(walk.open);
+    while (walk.next < walk.met->len)
+        take_calls_of(&walk, g_array_index(walk.met, struct met, walk.next++).pd);
+    charge(&walk);
+    g_array_unref(walk.met);
     g_free(walk.context_of);
+    g_free(walk.place_of);
     watch->edges = (const struct fm_followed_edge *)(void *)sampled->edges->data;
     watch->edge_count = sampled->edges->len;
     watch->contexts = (const struct fm_followed_context *)(void *)sampled->contexts->data;
@@ -186,6 +245,7 @@ bool fm_top_sampled_new(uint32_t pid, struct fm_top_sampled **ret, GError **erro
     struct fm_top_sampled *sampled = g_new0(struct fm_top_sampled, 1);
     sampled->edges = g_array_new(FALSE, FALSE, sizeof(struct fm_followed_edge));
     sampled->contexts = g_array_new(FALSE, FALSE, sizeof(struct fm_followed_context));
+    sampled->nested = g_array_new(FALSE, FALSE, sizeof(bool));
     sampled->names = g_ptr_array_new_with_free_func(g_free);
     sampled->functions = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     sampled->children = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
@@ -201,6 +261,7 @@ bool fm_top_sampled_new(uint32_t pid, struct fm_top_sampled **ret, GError **erro
                    .pid = pid,
                    .grade_flags = FM_REC_UNWOUND | FM_REC_WAITING,
                    .quantum_ns = 1,
+                   .totals = FM_REC_TOTALS_CHARGED,
                    .recording_on = 1,
                    .start_monotonic_ns = now_ns()}};
     *ret = sampled;
@@ -217,6 +278,7 @@ void fm_top_sampled_free(struct fm_top_sampled *sampled)
     fm_own_folder_remove(&sampled->folder);
     g_array_unref(sampled->edges);
     g_array_unref(sampled->contexts);
+    g_array_unref(sampled->nested);
     g_ptr_array_unref(sampled->names);
     g_hash_table_unref(sampled->functions);
     g_hash_table_unref(sampled->children);

@@ -88,6 +88,47 @@ def top(tap, folder, way):
         tap.same((shown.table(), shown.process.wait(PATIENCE)), (None, 0), f"{what}: top ends with it")
 
 
+RECURSION = r"""
+#include <stdio.h>
+#include <unistd.h>
+static volatile unsigned long work;
+static void odd(int count);
+__attribute__((noinline)) static void spin(void) { for (int i = 0; i < 100000; i++) work++; }
+__attribute__((noinline)) static void even(int count)
+{
+    if (count > 0)
+        odd(count - 1);
+    else
+        spin();
+    work++;
+}
+__attribute__((noinline)) static void odd(int count) { even(count - 1); work++; }
+int main(void)
+{
+    puts("ready");
+    fflush(stdout);
+    for (;;)
+        even(10);
+}
+"""
+
+
+def recursion(tap, folder, way):
+    """Functions that call each other: each has the time of all stacks that it is on."""
+    (folder / "recursion.c").write_text(RECURSION)
+    lib.must(["gcc", "-O1", "-g", "-fno-optimize-sibling-calls", "recursion.c", "-o", "recursion"], folder)
+    target = Target(folder, folder / "recursion")
+    shown = Top(folder, way, str(target.pid))
+    _, rows = shown.until("time in spin()", lambda _, rows: self_of(rows, "spin") > 0.2)
+    least = self_of(rows, "spin") * 0.7  # of some stacks the outer end is not known
+    most = float(rows["recursion"]["total_s"]) + 0.001
+    tap.check(all(least <= float(rows[name]["total_s"]) <= most for name in ("spin", "even", "odd", "main")),
+              f"{way}: totals in a recursion", rows)
+    shown.end()
+    target.process.kill()
+    target.process.communicate(timeout=PATIENCE)
+
+
 def top_ends(tap, folder, way):
     """It leaves nothing behind, and the process goes on."""
     target = Target(folder)
@@ -206,7 +247,7 @@ def main():
         for way in why:
             tap.skip(way, f"the kernel refuses it: {why[way]}")
         for way in found:
-            for case in (top, top_ends, live, live_ends, view):
+            for case in (top, recursion, top_ends, live, live_ends, view):
                 tap.case(case, tap, folder, way, name=f"{way}: {case.__name__}")
         tap.case(refused, tap, folder)
     return tap.done()
