@@ -44,7 +44,7 @@ def of_lcov(text):
 
 
 def of_gcov(document):
-    assert document["format_version"] == "1"
+    assert document["format_version"] in ("1", "2")
     file, = [f for f in document["files"] if f["file"].endswith("prog.c")]
     return ({line["line_number"]: line["count"] for line in file["lines"]},
             {function["name"]: function["execution_count"] for function in file["functions"]})
