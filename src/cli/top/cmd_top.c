@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shows in the terminal where a running program spends its time. */
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -89,6 +90,7 @@ static void print_table(const struct fm_top *top, const struct options *options)
 static bool batch(struct fm_top *top, const struct options *options, GError **error)
 {
     if (top->sampled != NULL) {
+        signal(SIGPIPE, SIG_IGN); /* `| head` ends it in order: the profile so far is removed */
         g_usleep((gulong)(options->delay * 1e6));
         if (!fm_top_read(top, error))
             return false;

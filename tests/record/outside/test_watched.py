@@ -136,6 +136,12 @@ def top_ends(tap, folder, way):
     shown.until("time", lambda _, rows: self_of(rows, "inner") > 0)
     shown.end()
     wait_until(lambda: target.status("TracerPid") == "0", "nobody traces it")
+    shown = Top(folder, way, str(target.pid))
+    shown.process.stdout.readline()
+    shown.process.stdout.close()  # as `| head -1` does
+    tap.same(shown.process.wait(PATIENCE), 0, f"{way}: nobody reads its tables any more")
+    temporary = pathlib.Path(tempfile.gettempdir())
+    tap.same([path.name for path in temporary.glob("fathom-top-*")], [], f"{way}: it leaves no files")
     target.work()
     tap.same(target.end(), ("end 0 signals 0 interrupted 0\n", 7), f"{way}: the process saw nothing of it")
 
