@@ -4,10 +4,12 @@
 import json
 import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 
 import record_lib as lib
+from patience import PATIENCE, wait_until
 
 TEMPORARY = """#include <stdlib.h>
 #define OWN __attribute__((noinline))
@@ -206,6 +208,36 @@ def asleep(tap, folder):
         tap.same(max((most for _, most in held), default=0), 64 << 20, f"asleep {ticks}: the peak is in it")
 
 
+HOLDS = """#include <stdlib.h>
+#include <unistd.h>
+int main(void)
+{
+    void *volatile held = malloc(20 << 20);
+    char byte = '!';
+    return write(1, &byte, 1) != 1 || read(0, &byte, 1) != 1 || held == NULL;
+}
+"""
+
+
+def while_it_runs(tap, folder):
+    """The curve of a program that runs goes on up to the moment of the look."""
+    (folder / "holds.c").write_text(HOLDS)
+    lib.must([lib.FATHOM, "cc", "gcc", "-O1", "-fno-builtin", "holds.c", "-o", "holds"], folder)
+    program = subprocess.Popen(["./holds"], cwd=folder, env={**os.environ, "FATHOM_OUTPUT": "holds"},
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        program.stdout.read(1)
+
+        def last():
+            page = json.loads(lib.must([lib.FATHOM, "memory", "--json", "--by=held", "holds.rec"], folder).stdout)
+            rows = [table["rows"] for table in page["tables"] if table["name"] == "memory_over_time"]
+            return rows[0][-1]["cells"] if rows and rows[0][-1]["cells"]["begin_seconds"] > 0.2 else None
+        cells = wait_until(last, "the curve goes on while the program sleeps")
+        tap.same((cells["least_bytes"], cells["most_bytes"]), (20 << 20, 20 << 20), "while it runs: what it holds now")
+    finally:
+        program.communicate(b"\n", timeout=PATIENCE)
+
+
 def over_time(tap, folder):
     """What was held, from the start to the end; not of sums."""
     (folder / "stages.c").write_text(STAGES)
@@ -246,6 +278,7 @@ def main():
         by_line(tap, folder)
         over_time(tap, folder)
         asleep(tap, folder)
+        while_it_runs(tap, folder)
     return tap.done()
 
 

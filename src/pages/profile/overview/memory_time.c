@@ -23,7 +23,9 @@ struct curve {
 static void fill(const struct fm_run_info *info, uint64_t end_bytes, struct curve *curve)
 {
     const struct fm_heap_curve *from = &info->heap_info.curve;
-    uint64_t run = MAX(info->duration_ns, from->count * from->slot_ns), before = 0;
+    /* A program that runs, or was killed, has been recorded up to some moment. */
+    uint64_t known = info->duration_ns > 0 ? info->duration_ns : info->extent.recorded_ns;
+    uint64_t run = MAX(known, from->count * from->slot_ns), before = 0;
     uint64_t slots = (run + from->slot_ns - 1) / from->slot_ns;
     *curve = (struct curve){
         .slot_ns = from->slot_ns, .end_ns = run, .count = (uint32_t)MIN(slots, FM_HEAP_SLOTS_MAX)};
