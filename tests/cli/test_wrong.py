@@ -113,7 +113,7 @@ def words():
 def nothing():
     """A run that is over before the first sample; and what is told on a terminal before a long one."""
     text = run("record", "-o", "short", "--", "true").stderr
-    check("a run without samples says what to do", "nothing of it was sampled or counted" in text, text)
+    check("a run without samples says what to do", "none of its time was sampled, and no calls were counted" in text, text)
     primary, secondary = os.openpty()
     try:
         subprocess.run([FATHOM, "record", "-o", "told", "--", "sh", "-c", "exit 3"], stderr=secondary, timeout=PATIENCE)

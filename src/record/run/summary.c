@@ -152,8 +152,8 @@ static void print_table(const struct fm_profile *profile, const struct fm_analys
         return;
     }
     if (count == 0) {
-        fputs("nothing of it was sampled or counted: give it more to do, or sample more often with "
-              "fathom record --tick=cycles\n",
+        fputs("none of its time was sampled, and no calls were counted: give it more to do, or "
+              "sample more often with fathom record --tick=cycles\n",
               stderr);
         return;
     }
