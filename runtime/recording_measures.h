@@ -81,6 +81,7 @@ static_assert(sizeof(struct fm_rec_held) == 96, "docs/format-recording.md");
  * header.live_bytes, whose accuracy they have. A slot also has what was live when it began. Behind
  * the last note nothing changed by more than that accuracy. */
 #define FM_REC_CURVE_SLOTS 512u
+#define FM_REC_CURVE_SHIFT_MAX 53u /* all slots together have 2^62 ns */
 struct fm_rec_curve_slot {
     uint64_t least;
     uint64_t most; /* + 1; 0: it is behind the last note */

@@ -15,7 +15,7 @@ static bool take_curve(struct fm_raw_heap_reading *reading, GError **error)
     if (curve == NULL)
         return fm_raw_bytes_fail(reading->bytes, ref, "outside the file", "live bytes over time",
                                  error);
-    if (curve->shift >= 64)
+    if (curve->shift > FM_REC_CURVE_SHIFT_MAX)
         return fm_raw_bytes_fail(reading->bytes, ref, "slots that are too long",
                                  "live bytes over time", error);
     if (curve->state != FM_REC_CURVE_FOLDING)

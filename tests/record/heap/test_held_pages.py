@@ -206,6 +206,7 @@ def asleep(tap, folder):
         held = [(row["least_bytes"], row["most_bytes"]) for row in rows]
         tap.check((20 << 20, 20 << 20) in held and (1 << 20, 1 << 20) in held, f"asleep {ticks}: what was held is shown", held)
         tap.same(max((most for _, most in held), default=0), 64 << 20, f"asleep {ticks}: the peak is in it")
+        tap.check(rows[-1]["end_seconds"] >= 1, f"asleep {ticks}: up to the end of the run", rows[-1])
 
 
 HOLDS = """#include <stdlib.h>
@@ -231,7 +232,7 @@ def while_it_runs(tap, folder):
         def last():
             page = json.loads(lib.must([lib.FATHOM, "memory", "--json", "--by=held", "holds.rec"], folder).stdout)
             rows = [table["rows"] for table in page["tables"] if table["name"] == "memory_over_time"]
-            return rows[0][-1]["cells"] if rows and rows[0][-1]["cells"]["begin_seconds"] > 0.2 else None
+            return rows[0][-1]["cells"] if rows and rows[0][-1]["cells"]["begin_seconds"] > 1 else None
         cells = wait_until(last, "the curve goes on while the program sleeps")
         tap.same((cells["least_bytes"], cells["most_bytes"]), (20 << 20, 20 << 20), "while it runs: what it holds now")
     finally:

@@ -11,6 +11,7 @@
 #define HEIGHT 120u
 #define TICKS 8
 #define ROWS 16u
+#define RUN_NS_MAX (FM_HEAP_SLOT_NS_MAX * FM_HEAP_SLOTS_MAX)
 
 /* Slots behind the last that was noted are filled in: memory stood still up to the end. */
 struct curve {
@@ -20,20 +21,34 @@ struct curve {
     uint64_t most[FM_HEAP_SLOTS_MAX];
 };
 
+/* How many slots of the file make one here: a run may sleep for long behind the last note. */
+static uint64_t slots_together(const struct fm_heap_curve *from, uint64_t run)
+{
+    uint64_t together = 1;
+    while (from->slot_ns * together * FM_HEAP_SLOTS_MAX < run)
+        together *= 2;
+    return together;
+}
+
 static void fill(const struct fm_run_info *info, uint64_t end_bytes, struct curve *curve)
 {
     const struct fm_heap_curve *from = &info->heap_info.curve;
     /* A program that runs, or was killed, has been recorded up to some moment. */
     uint64_t known = info->duration_ns > 0 ? info->duration_ns : info->extent.recorded_ns;
-    uint64_t run = MAX(known, from->count * from->slot_ns), before = 0;
-    uint64_t slots = (run + from->slot_ns - 1) / from->slot_ns;
-    *curve = (struct curve){
-        .slot_ns = from->slot_ns, .end_ns = run, .count = (uint32_t)MIN(slots, FM_HEAP_SLOTS_MAX)};
-    for (uint32_t i = 0; i < curve->count; i++) {
-        bool met = i < from->count && from->slots[i].most != 0;
-        curve->most[i] = met ? from->slots[i].most - 1 : i < from->count ? before : end_bytes;
-        curve->least[i] = met ? from->slots[i].least : curve->most[i];
-        before = curve->most[i];
+    uint64_t run = MAX(MIN(known, RUN_NS_MAX), from->count * from->slot_ns);
+    uint64_t together = slots_together(from, run), slot_ns = from->slot_ns * together;
+    uint32_t count = (uint32_t)((run + slot_ns - 1) / slot_ns);
+    *curve = (struct curve){.slot_ns = slot_ns, .end_ns = run, .count = count};
+    for (uint32_t i = 0; i < count; i++)
+        curve->least[i] = curve->most[i] = end_bytes;
+    for (uint32_t i = 0; i < from->count; i++) {
+        const struct fm_heap_slot *slot = &from->slots[i];
+        uint64_t most = slot->most > 0 ? slot->most - 1 : slot->least;
+        uint64_t at = i / together;
+        /* Behind the last note the end is met, too. */
+        bool first = i % together == 0 && i + together <= from->count;
+        curve->least[at] = first ? slot->least : MIN(curve->least[at], slot->least);
+        curve->most[at] = first ? most : MAX(curve->most[at], most);
     }
 }
 

@@ -148,12 +148,13 @@ bool fm_read_heap_curve(struct fm_profile_reading *reading, GError **error)
     if (!fm_reader_num(in, "length of a slot of live memory over time", &slot_ns, error) ||
         !fm_reader_num(in, "slots of live memory over time", &count, error))
         return false;
-    if (slot_ns == 0 || count > FM_HEAP_SLOTS_MAX || info->curve.slot_ns != 0)
-        return fm_reader_fail(in, at, FM_ERROR_FORMAT, error,
-                              "live memory over time in %" G_GUINT64_FORMAT
-                              " slots of %" G_GUINT64_FORMAT
-                              " ns, expected at most %u of more than 0 ns, once",
-                              (guint64)count, (guint64)slot_ns, FM_HEAP_SLOTS_MAX);
+    if (slot_ns == 0 || slot_ns > FM_HEAP_SLOT_NS_MAX || count > FM_HEAP_SLOTS_MAX ||
+        info->curve.slot_ns != 0)
+        return fm_reader_fail(
+            in, at, FM_ERROR_FORMAT, error,
+            "live memory over time in %" G_GUINT64_FORMAT " slots of %" G_GUINT64_FORMAT
+            " ns, expected at most %u of 1 to %" G_GUINT64_FORMAT " ns, once",
+            (guint64)count, (guint64)slot_ns, FM_HEAP_SLOTS_MAX, (guint64)FM_HEAP_SLOT_NS_MAX);
     for (uint64_t i = 0; i < count; i++) {
         uint64_t below;
         at = in->at;

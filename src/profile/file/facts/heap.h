@@ -29,6 +29,7 @@ struct fm_realloc {
 /* Live bytes of the whole program over time, as ticks met them: what was allocated and freed
  * between two ticks is not in it. */
 #define FM_HEAP_SLOTS_MAX 512u
+#define FM_HEAP_SLOT_NS_MAX (UINT64_C(1) << 53)
 struct fm_heap_slot {
     uint64_t least;
     uint64_t most; /* + 1; 0 = no tick fell into it: no thread ran for long */

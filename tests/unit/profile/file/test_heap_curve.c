@@ -55,7 +55,7 @@ static void what_is_damaged_is_refused(void)
         uint8_t byte;
         const char *error;
     } wrong[] = {
-        {8, 0, "in 3 slots of 0 ns, expected at most 512 of more than 0 ns"},
+        {8, 0, "in 3 slots of 0 ns, expected at most 512 of 1 to 9007199254740992 ns"},
         {1, 6, "least live memory of a slot is above the most"},
         {3, 1, "least live memory of a slot is above the most"},
         {7, 4, "unexpected end of file"},
