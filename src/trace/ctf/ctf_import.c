@@ -18,12 +18,14 @@ struct sources {
 
 /* A folder was rejected: replaces it by the salvaged part, or removes it. */
 static void replace_folder(struct ctf_graph *graph, struct sources *sources, guint at,
-                           char *message)
+                           const char *message)
 {
     g_assert(at < sources->folders->len && sources->tried->len == sources->folders->len);
     const char *name = sources->names->pdata[at];
     const char *folder = sources->folders->pdata[at];
     bool first_try = sources->tried->pdata[at] == NULL;
+    g_autoptr(GString) words = g_string_new(message); /* the library's message names the copy */
+    g_string_replace(words, folder, name, 0);
     g_autoptr(GString) notes = g_string_new(NULL);
     char *good = first_try ? fm_ctf_salvage(folder, name, notes) : NULL;
     fm_ctf_graph_note_lines(graph, notes->str);
@@ -33,8 +35,6 @@ static void replace_folder(struct ctf_graph *graph, struct sources *sources, gui
         sources->folders->pdata[at] = g_strdup(good);
         sources->tried->pdata[at] = GINT_TO_POINTER(true);
     } else {
-        g_autoptr(GString) words = g_string_new(message); /* the library's message names the copy */
-        g_string_replace(words, folder, name, 0);
         g_autofree char *line = g_strdup_printf("%s: could not be read: %s", name, words->str);
         fm_ctf_graph_note_lines(graph, line);
         g_ptr_array_remove_index(sources->folders, at);
@@ -42,9 +42,7 @@ static void replace_folder(struct ctf_graph *graph, struct sources *sources, gui
         g_ptr_array_remove_index(sources->tried, at);
     }
     if (sources->first_message == NULL)
-        sources->first_message = message;
-    else
-        g_free(message);
+        sources->first_message = g_strdup(words->str);
 }
 
 /* After a rejected trace the graph is unusable, so everything starts again. */
@@ -53,7 +51,7 @@ static void add_sources(struct ctf_graph *graph, struct sources *sources)
     guint at = 0;
     sources->graph = bt_graph_create(0);
     while (at < sources->folders->len) {
-        char *message;
+        g_autofree char *message = NULL;
         g_autofree char *name = g_strdup_printf("source%u", at);
         const bt_component_source *source =
             fm_ctf_add_source(sources->graph, sources->folders->pdata[at], name, &message);
@@ -155,7 +153,7 @@ bool fm_ctf_import(const char *path, int folder, int fd, bool careful,
     };
     add_folders(graph, &sources, path, folder);
     for (guint i = sources.folders->len; careful && i-- > 0;)
-        replace_folder(graph, &sources, i, g_strdup("damaged"));
+        replace_folder(graph, &sources, i, "damaged");
     add_sources(graph, &sources);
     bool good = false;
     if (sources.components->len > 0)
