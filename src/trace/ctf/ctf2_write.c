@@ -218,24 +218,38 @@ static void write_clock(GString *to, const struct ctf2_clock *clock)
     g_string_append(to, "};\n");
 }
 
-static void write_stream(GString *to, const struct ctf2_stream *stream)
+/* Whether packets tell the class of their stream. Else it is 0, and the library accepts no number
+ * of it. */
+static bool tells_class(const struct ctf2_field *packet_header)
+{
+    for (guint i = 0; packet_header != NULL && i < packet_header->parts->len; i++) {
+        const struct ctf2_field *part = packet_header->parts->pdata[i];
+        if (strcmp(part->id, "stream_id") == 0)
+            return true;
+    }
+    return false;
+}
+
+static void write_stream(GString *to, const struct ctf2_stream *stream, bool told)
 {
     struct writing writing = {.to = to, .clock = stream->clock};
-    g_string_append_printf(to, "stream {\nid = %" G_GUINT64_FORMAT ";\n", stream->id);
+    g_string_append(to, "stream {\n");
+    if (told)
+        g_string_append_printf(to, "id = %" G_GUINT64_FORMAT ";\n", stream->id);
     write_scope(&writing, "packet.context", stream->scopes[CTF2_PACKET_CONTEXT]);
     write_scope(&writing, "event.header", stream->scopes[CTF2_EVENT_HEADER]);
     write_scope(&writing, "event.context", stream->scopes[CTF2_COMMON_CONTEXT]);
     g_string_append(to, "};\n");
 }
 
-static void write_event(GString *to, const struct ctf2_event *event)
+static void write_event(GString *to, const struct ctf2_event *event, bool told)
 {
     struct writing writing = {.to = to};
     g_string_append(to, "event {\nname = ");
     fm_ctf2_append_quoted(to, event->name);
-    g_string_append_printf(to,
-                           ";\nid = %" G_GUINT64_FORMAT ";\nstream_id = %" G_GUINT64_FORMAT ";\n",
-                           event->id, event->stream->id);
+    g_string_append_printf(to, ";\nid = %" G_GUINT64_FORMAT ";\n", event->id);
+    if (told)
+        g_string_append_printf(to, "stream_id = %" G_GUINT64_FORMAT ";\n", event->stream->id);
     write_scope(&writing, "context", event->specific_context);
     write_scope(&writing, "fields", event->payload);
     g_string_append(to, "};\n");
@@ -248,8 +262,15 @@ void fm_ctf2_write(const struct ctf2 *ctf2, GString *ret)
     write_environment(ret, ctf2->trace_class);
     for (guint i = 0; i < ctf2->clocks->len; i++)
         write_clock(ret, ctf2->clocks->pdata[i]);
-    for (guint i = 0; i < ctf2->streams->len; i++)
-        write_stream(ret, ctf2->streams->pdata[i]);
-    for (guint i = 0; i < ctf2->events->len; i++)
-        write_event(ret, ctf2->events->pdata[i]);
+    bool told = tells_class(ctf2->packet_header);
+    for (guint i = 0; i < ctf2->streams->len; i++) {
+        const struct ctf2_stream *stream = ctf2->streams->pdata[i];
+        if (told || stream->id == 0)
+            write_stream(ret, stream, told);
+    }
+    for (guint i = 0; i < ctf2->events->len; i++) {
+        const struct ctf2_event *event = ctf2->events->pdata[i];
+        if (told || event->stream->id == 0)
+            write_event(ret, event, told);
+    }
 }

@@ -357,6 +357,34 @@ static void test_chosen(void)
     ctf_parent_remove(parent);
 }
 
+/* Packets that tell nothing: one in each file, of the classes with the number 0, without times. */
+static void test_bare(void)
+{
+    g_autofree char *parent = ctf_parent_new();
+    g_autofree char *folder = g_build_filename(parent, "trace", NULL);
+    g_autofree char *stream = g_build_filename(folder, "stream", NULL);
+    g_autofree char *metadata =
+        ctf2_json("^{'type':'preamble','version':2}\n"
+                  "^{'type':'data-stream-class','id':5}\n"
+                  "^{'type':'event-record-class','data-stream-class-id':5,'name':'other',"
+                  "'payload-field-class':([#m#{@32}}])}\n"
+                  "^{'type':'data-stream-class'}\n"
+                  "^{'type':'event-record-class','payload-field-class':([#n#{@8}}])}\n");
+    g_mkdir(folder, 0700);
+    write_metadata(folder, metadata);
+    g_assert_true(g_file_set_contents(stream, "\x01\x02\xff", 3, NULL));
+    struct ctf_import import = ctf_import_folder(folder);
+    g_assert_cmpstr(import.error, ==, NULL);
+    g_autofree char *events = ctf_events_of(&import);
+    g_assert_cmpstr(events, ==,
+                    "   0.000000000    0 event_0 n=1\n"
+                    "   0.000000000    0 event_0 n=2\n"
+                    "   0.000000000    0 event_0 n=255\n");
+    g_assert_false(import.importer.has_epoch);
+    ctf_import_done(&import);
+    ctf_parent_remove(parent);
+}
+
 /* --- clocks --- */
 
 /* Both forms of one clock compare, clocks with unlike origins do not. */
@@ -387,19 +415,31 @@ static void test_clocks(void)
     ctf_parent_remove(parent);
 }
 
-/* The message names the trace's file. */
+static char *error_of(const char *folder, const char *metadata)
+{
+    write_metadata(folder, metadata);
+    struct ctf_import import = ctf_import_folder(folder);
+    char *error = g_strdup(import.error);
+    ctf_import_done(&import);
+    return error;
+}
+
+/* The message names the trace's file, or its folder where the library refuses the translation. */
 static void test_refused_trace(void)
 {
     g_autofree char *parent = ctf_parent_new();
     g_autofree char *folder = g_build_filename(parent, "trace", NULL);
+    g_autofree char *twice = g_strconcat(ctf2_head, plain, plain, NULL);
+    g_autofree char *metadata = ctf2_json(twice);
     g_mkdir(folder, 0700);
     put_plain(folder);
-    write_metadata(folder, "\x1e{\"type\":\"preamble\",\"version\":3}\n");
-    struct ctf_import import = ctf_import_folder(folder);
     g_autofree char *expected =
         g_strdup_printf("%s/metadata (CTF 2): offset 1: found version 3, expected 2", folder);
-    g_assert_cmpstr(import.error, ==, expected);
-    ctf_import_done(&import);
+    g_autofree char *error = error_of(folder, "\x1e{\"type\":\"preamble\",\"version\":3}\n");
+    g_assert_cmpstr(error, ==, expected);
+    g_autofree char *of_library = error_of(folder, metadata);
+    g_assert_nonnull(strstr(of_library, folder));
+    g_assert_null(strstr(of_library, "/fathom-ctf-"));
     ctf_parent_remove(parent);
 }
 
@@ -408,6 +448,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/ctf2/as in CTF 1.8", test_plain);
     g_test_add_func("/ctf2/options, variants, bits", test_chosen);
+    g_test_add_func("/ctf2/without headers", test_bare);
     g_test_add_func("/ctf2/clocks", test_clocks);
     g_test_add_func("/ctf2/a refused trace", test_refused_trace);
     return g_test_run();
