@@ -115,13 +115,6 @@ export async function shot(page, folder, name, options = {}) {
   await page.screenshot({ path: path.join(folder, `${name}.png`), ...options });
 }
 
-// A page's JSON, as a program gets it.
-export async function json(server, file, command) {
-  const answer = await fetch(addressOf(server, file, command, "deep.json"));
-  assert.equal(answer.status, 200, command);
-  return answer.json();
-}
-
 // Until a function says yes; what it said last stands in the error.
 export async function untilTrue(what, condition) {
   const end = Date.now() + PATIENCE_MS;
@@ -131,6 +124,16 @@ export async function untilTrue(what, condition) {
     assert.ok(Date.now() < end, `never came: ${what}; last seen: ${seen}`);
     await new Promise((resolve) => setTimeout(resolve, 40));
   }
+}
+
+// A page of a profile that is no longer being read, as JSON.
+export async function json(server, file, command) {
+  return untilTrue(`all of ${command} is known`, async () => {
+    const answer = await fetch(addressOf(server, file, command, "deep.json"));
+    assert.equal(answer.status, 200, command);
+    const page = await answer.json();
+    return page.incomplete === undefined ? page : null;
+  });
 }
 
 // Until a function in the page says yes. (The browser's own waiting needs what the pages forbid.) A page
