@@ -158,6 +158,39 @@ def by_line(tap, folder):
     tap.same(rows("memory/peak", "peak_self_bytes", "self_blocks"), peak, "by line: live at the peak")
 
 
+INLINED = """#include <memory>
+#define OWN __attribute__((noinline))
+static int *kept, *more;
+OWN void one(std::allocator<int> &a)
+{
+    kept = a.allocate(50);
+}
+OWN void two(std::allocator<int> &a)
+{
+    kept = a.allocate(100);
+    more = a.allocate(150);
+}
+int main()
+{
+    std::allocator<int> a;
+    one(a);
+    two(a);
+}
+"""
+
+
+def by_line_inlined(tap, folder):
+    """What an inlined body of the standard library allocates stands where the program calls that."""
+    (folder / "inlined.cc").write_text(INLINED)
+    lib.must([lib.FATHOM, "c++", "g++", "-g", "-O2", "inlined.cc", "-o", "inlined"], folder)
+    lib.must([lib.FATHOM, "record", "-q", "-o", "inlined", "./inlined"], folder)
+    told = json.loads(lib.must([lib.FATHOM, "lines", "--by=bytes", "--json", "inlined.data"], folder).stdout)["tables"]
+    rows = [row["cells"] for table in told if table["name"] == "allocating_lines" for row in table["rows"]]
+    tap.same({(row["place"], row["path"][0]["name"], row["bytes_self_bytes"]) for row in rows},
+             {("inlined.cc:6", "one", 200), ("inlined.cc:10", "two", 400),
+              ("inlined.cc:11", "two", 600)}, "by line: through the standard library")
+
+
 # Each state lasts for half a second of processor time: ticks meet it on any machine.
 STAGES = """#include <fathom/fathom.h>
 #include <stdlib.h>
@@ -277,6 +310,7 @@ def main():
         temporary(tap, folder)
         unseen(tap, folder)
         by_line(tap, folder)
+        by_line_inlined(tap, folder)
         over_time(tap, folder)
         asleep(tap, folder)
         while_it_runs(tap, folder)

@@ -21,6 +21,21 @@ struct builder {
     GArray *drafts;
 };
 
+/* A call within a body that is inlined and has no sites of its own, as those of the standard
+ * library, stands where the owner calls that body. */
+static void stand_in_owner(const struct fm_statics *statics, uint32_t scope, uint32_t owner,
+                           struct fm_site *site)
+{
+    uint32_t below = FM_NONE;
+    for (; scope != owner; scope = statics->scopes[scope].parent)
+        below = scope;
+    if (below == FM_NONE || statics->scopes[below].call_line == 0)
+        return;
+    site->file = statics->scopes[below].call_file;
+    site->line = statics->scopes[below].call_line;
+    site->column = statics->scopes[below].call_column;
+}
+
 static void draft_machine_site(struct builder *builder, uint32_t index)
 {
     struct fm_statics *statics = builder->statics;
@@ -41,6 +56,7 @@ static void draft_machine_site(struct builder *builder, uint32_t index)
             },
         .index = index,
     };
+    stand_in_owner(statics, machine->scope, owner, &draft.site);
     if (!machine->indirect) {
         uint32_t callee =
             machine->target_name == NULL ? fm_statics_proc_at(statics, machine->target) : FM_NONE;
