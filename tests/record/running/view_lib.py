@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A server of a program that runs, as a reader: pages, and the stream that tells when there is more."""
+import atexit
 import http.client
 import json
 import re
@@ -91,6 +92,7 @@ class View(Pages):
     def __init__(self, folder, name):
         self.process = subprocess.Popen([lib.FATHOM, "view", "--no-open", name], cwd=folder,
                                         stdout=subprocess.PIPE, text=True)
+        atexit.register(self.process.kill)  # it has the test's output, too, and a test that failed would not end
         address = re.search(r"http://([^/]+)/deep\?menu&(\S+)", self.process.stdout.readline())
         super().__init__(address[1], address[2])
 
@@ -98,6 +100,7 @@ class View(Pages):
         self.close()
         self.process.terminate()
         status = self.process.wait(PATIENCE)
+        atexit.unregister(self.process.kill)
         self.process.stdout.close()
         return status
 
