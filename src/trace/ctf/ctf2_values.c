@@ -5,6 +5,7 @@
 
 /* --- errors --- */
 
+G_GNUC_PRINTF(4, 0)
 static bool fail(struct ctf2 *ctf2, struct fm_json_value at, const char *where, const char *format,
                  va_list arguments)
 {
