@@ -132,7 +132,7 @@ export async function json(server, file, command) {
     const answer = await fetch(addressOf(server, file, command, "deep.json"));
     assert.equal(answer.status, 200, command);
     const page = await answer.json();
-    return page.incomplete === undefined ? page : null;
+    return page.incomplete ? null : page;
   });
 }
 
