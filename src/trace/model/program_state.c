@@ -184,11 +184,19 @@ static void lock_wait(struct kernel_event *at)
         fm_state_push(at->state, thread, lock_wait_value(at, lock), lock->key, at->time);
 }
 
+static bool is_held_by(const struct fm_lane *lock, const struct fm_lane *thread)
+{
+    return lock->depth > 0 && lock->stack[lock->depth - 1].detail == thread->key;
+}
+
 static void hold(struct kernel_event *at, const struct fm_lane *thread, struct fm_lane *lock)
 {
     uint64_t status;
     if (fm_kernel_number(at, "status", &status) && status != 0)
         return; /* it has not got it */
+    /* Events come after the calls: that the last holder left it may be told later. */
+    while (lock->depth > 0 && !is_held_by(lock, thread))
+        fm_state_pop(at->state, lock, at->time);
     uint32_t holder = fm_kernel_value_of(at, FM_STATE_SPAN, "%s (%" G_GUINT64_FORMAT ")",
                                          thread->name, fm_lane_number(thread));
     fm_state_push(at->state, lock, holder, thread->key, at->time);
@@ -214,7 +222,8 @@ static void lock_tried(struct kernel_event *at)
         hold(at, thread, lock);
 }
 
-/* Of a recursive lock the innermost hold ends. One that was got before the trace has none. */
+/* Of a recursive lock the innermost hold ends. One that was got before the trace, or that another
+ * thread has already got, has none. */
 static void lock_left(struct kernel_event *at)
 {
     const struct fm_lane *thread = program_lane(at);
@@ -222,7 +231,7 @@ static void lock_left(struct kernel_event *at)
     uint64_t status;
     if (lock == NULL || (fm_kernel_number(at, "status", &status) && status != 0))
         return;
-    if (lock->depth > 0)
+    if (is_held_by(lock, thread))
         fm_state_pop(at->state, lock, at->time);
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The state of kernel traces: texts are written as CTF by the babeltrace2 library, opened as
- * traces, and every segment of every lane is compared. */
+/* State of kernel traces: texts, written as CTF and opened, give every segment of every lane. */
 #include <glib/gstdio.h>
 #include <inttypes.h>
 #include <link.h>
@@ -395,30 +394,34 @@ static void test_programs(void)
     run_done(&run);
 }
 
-/* Two processes whose threads have one number, as in containers; locks at one address in both; a
- * thread of which the kernel says what it does. */
+#define MUTEX "lttng_ust_pthread:pthread_mutex_"
+/* Two processes whose threads have one number; locks at one address in both; one whose next holder
+ * is told before it was left; a thread of which the kernel says what it does. */
 static void test_program_rows(void)
 {
     struct run run;
-    run_open(&run,
-             "context vtid vpid procname\n"
-             "100 0 app:work_begin n=1 vtid=2 vpid=1 procname=\"one\"\n"
-             "110 1 app:work_begin n=1 vtid=2 vpid=9 procname=\"nine\"\n"
-             "120 0 lttng_ust_pthread:pthread_mutex_lock_req mutex=0x10 vtid=2 vpid=1 "
-             "procname=\"one\"\n"
-             "125 1 lttng_ust_pthread:pthread_mutex_trylock mutex=0x10 status=0 vtid=2 vpid=9 "
-             "procname=\"nine\"\n"
-             "130 0 lttng_ust_pthread:pthread_mutex_lock_acq mutex=0x10 status=0 vtid=2 vpid=1 "
-             "procname=\"one\"\n"
-             "140 0 lttng_ust_pthread:pthread_mutex_unlock mutex=0x10 status=0 vtid=2 vpid=1 "
-             "procname=\"one\"\n"
-             "150 0 app:work_end n=1 vtid=2 vpid=1 procname=\"one\"\n"
-             "160 1 app:work_end n=1 vtid=2 vpid=9 procname=\"nine\"\n");
+    run_open(&run, "context vtid vpid procname\n"
+                   "100 0 app:work_begin n=1 vtid=2 vpid=1 procname=\"one\"\n"
+                   "110 1 app:work_begin n=1 vtid=2 vpid=9 procname=\"nine\"\n"
+                   "120 0 " MUTEX "lock_req mutex=0x10 vtid=2 vpid=1 procname=\"one\"\n"
+                   "125 1 " MUTEX "trylock mutex=0x10 status=0 vtid=2 vpid=9 procname=\"nine\"\n"
+                   "130 0 " MUTEX "lock_acq mutex=0x10 status=0 vtid=2 vpid=1 procname=\"one\"\n"
+                   "131 0 " MUTEX "lock_acq mutex=0x20 status=0 vtid=7 vpid=7\n"
+                   "135 1 " MUTEX "lock_acq mutex=0x20 status=0 vtid=8 vpid=7\n"
+                   "136 0 " MUTEX "unlock mutex=0x20 status=0 vtid=7 vpid=7\n"
+                   "137 1 " MUTEX "lock_acq mutex=0x20 status=0 vtid=8 vpid=7\n"
+                   "138 1 " MUTEX "unlock mutex=0x20 status=0 vtid=8 vpid=7\n"
+                   "139 1 " MUTEX "unlock mutex=0x20 status=0 vtid=8 vpid=7\n"
+                   "140 0 " MUTEX "unlock mutex=0x10 status=0 vtid=2 vpid=1 procname=\"one\"\n"
+                   "150 0 app:work_end n=1 vtid=2 vpid=1 procname=\"one\"\n"
+                   "160 1 app:work_end n=1 vtid=2 vpid=9 procname=\"nine\"\n");
     run_read(&run, NULL);
     check(&run, "thread 2 ",
           "1 waiting for lock 0x10 (pid 1) 20-30\n0 app:work 0-50\n0 app:work 10-60\n");
     check(&run, "lock lock 0x10 (pid 1) ", "0 one (2) 30-40\n");
     check(&run, "lock lock 0x10 (pid 9) ", "0 nine (2) 25-60\n");
+    check(&run, "lock lock 0x20 (pid 7) ",
+          "0 thread 7 (7) 31-35\n1 thread 8 (8) 37-38\n0 thread 8 (8) 35-39\n");
     check(&run, "cpu ", "");
     const struct fm_lane *nine = fm_state_find_lane(run.state, FM_LANE_PROCESS, 9);
     g_autofree char *label = fm_state_lane_label(run.state, nine);
@@ -528,8 +531,7 @@ static void test_filters(void)
     run_done(&run);
 }
 
-/* Whatever comes in whatever order: nothing breaks, entries end after they begin, and every stack
- * is empty or ends with the trace. */
+/* In any order nothing breaks, entries end after they begin, stacks are empty or end with it. */
 static void test_any_order(void)
 {
     static const char *const shapes[] = {
