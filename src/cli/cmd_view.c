@@ -129,6 +129,7 @@ static int serve(struct fm_server *server, const struct view_options *options, G
         return FM_EXIT_FAILED;
     g_autofree char *url = first_page(
         server, http, options->roots == NULL && options->token == NULL, options->base != NULL);
+    fm_http_heed_signals(http);
     fm_live_show_address(url, !options->no_open,
                          "Open it in a browser on this machine; Ctrl-C ends.", stdout);
     fm_console_notice_warnings("view");

@@ -24,6 +24,7 @@ static bool serve(struct fm_server *server, struct fm_live_growing *growing, con
     fm_live_growing_begin(growing, server);
     g_autofree char *menu = token != NULL ? g_strdup("") : fm_server_menu_url(path);
     g_autofree char *url = g_strconcat(fm_http_url(http), menu, NULL);
+    fm_http_heed_signals(http);
     fm_live_show_address(url, !options->no_open,
                          "Open it in a browser on this machine; Ctrl-C ends.", stderr);
     fm_http_run(http);

@@ -3,6 +3,7 @@
 """Connections in numbers, idle ones, ones that say nothing: the program goes on answering, and no
 descriptor stays behind."""
 import contextlib
+import fcntl
 import http.client
 import os
 import re
@@ -17,7 +18,7 @@ import unittest
 import urllib.parse
 
 from patience import PATIENCE, wait_until
-from test_http import GENERATE, PROFILE, ask, page, serving
+from test_http import FATHOM, GENERATE, PROFILE, ask, page, serving
 
 GENERATE_LOG = sys.argv[3]
 LOG = os.path.join(os.path.dirname(PROFILE), "a.eventlog")
@@ -338,6 +339,27 @@ class Streams(unittest.TestCase):
             data = reader.recv(4096)
             self.assertNotEqual(data, b"", got)
             got += data
+
+
+class Begin(unittest.TestCase):
+    def test_a_signal_while_the_address_is_told(self):
+        """Who reads the address may end the server at once: it ends as it does later."""
+        reader, writer = os.pipe()
+        fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
+        os.write(writer, b"x" * fcntl.fcntl(writer, fcntl.F_GETPIPE_SZ))
+        process = subprocess.Popen([FATHOM, "view", "--no-open", PROFILE], stdout=writer, stderr=subprocess.PIPE)
+        os.close(writer)
+
+        def waits_to_tell():
+            with open(f"/proc/{process.pid}/syscall", encoding="ascii") as now:
+                return now.read().split()[:2] == ["1", "0x1"]  # write to its standard output
+
+        wait_until(waits_to_tell, "the server waits until its address can be told")
+        process.terminate()
+        with open(reader, "rb") as told:
+            self.assertIn(b"serving http", told.read())
+        self.assertEqual(process.communicate(timeout=PATIENCE), (None, b""))
+        self.assertEqual(process.returncode, 0)
 
 
 def open_quiet_stream(port):

@@ -491,8 +491,10 @@ static gboolean on_signal(gpointer user)
     return G_SOURCE_CONTINUE;
 }
 
-static void heed_signals(struct fm_http *http)
+void fm_http_heed_signals(struct fm_http *http)
 {
+    if (http->signal_sources[0] != 0)
+        return;
     http->signal_sources[0] = g_unix_signal_add(SIGINT, on_signal, http);
     http->signal_sources[1] = g_unix_signal_add(SIGTERM, on_signal, http);
     /* For a closed terminal; under nohup SIGHUP is ignored, and stays so. */
@@ -528,7 +530,7 @@ bool fm_http_run_until_stopped(struct fm_http *http)
 
 bool fm_http_run(struct fm_http *http)
 {
-    heed_signals(http);
+    fm_http_heed_signals(http);
     bool stopped = fm_http_run_until_stopped(http);
     ignore_signals(http);
     return stopped;

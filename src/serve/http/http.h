@@ -24,6 +24,9 @@ FM_MUST_USE bool fm_http_new(struct fm_server *server, const struct fm_http_opti
                              struct fm_http **ret, GError **error);
 /* "http://127.0.0.1:8080/", with the token when there is one; borrowed. */
 const char *fm_http_url(const struct fm_http *http);
+/* From now on SIGINT, SIGTERM and SIGHUP end fm_http_run(), which else begins to heed them. To be
+ * called before the address is told: who reads that may end the server at once. */
+void fm_http_heed_signals(struct fm_http *http);
 /* Serves until a quit command, SIGINT, SIGTERM or the idle time-out. False: it was a quit command
  * or the time-out. */
 bool fm_http_run(struct fm_http *http);
